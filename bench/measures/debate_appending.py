@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bench.figure import Figure, at_most, value
 from bench.ground import Ground, opened
-from moot.flows.debate.check import hold
+from moot.flows.debate.check import compare_with_record
 from moot.flows.debate.record import stream_of
 from moot.protocols.debate.checker import check_session
 from moot.workspace.workspace import Workspace
@@ -50,7 +50,7 @@ def _agrees(space: Workspace, file: Path) -> bool:
     checked = check_session(file.read_bytes())
     stream = stream_of(checked.document.session_id)
     with space.store.read() as view:
-        held = hold(view, stream, space.artifacts, file.read_bytes())
+        held = compare_with_record(view, stream, space.artifacts, file.read_bytes())
     return checked.valid and held.verdict == "valid"
 
 

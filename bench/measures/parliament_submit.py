@@ -11,7 +11,7 @@ from bench.ground import Ground, opened
 from bench.rounds import Rounds, millis, percentiles, take_turns
 from moot.engine.machines import Machines
 from moot.engine.replay import Replay
-from moot.flows.parliament.cabinet import Cabinet
+from moot.flows.parliament.session_files import SessionFiles
 
 LIMIT = at_most(1.2)
 LENGTH = 5_000
@@ -48,7 +48,7 @@ def _files(ground: Ground, place: Path, name: str) -> Figure:
     folder = place / "papers"
     folder.mkdir()
     with opened(place) as space:
-        talk, cabinet = Talk(space), Cabinet(space, folder, STREAM)
+        talk, cabinet = Talk(space), SessionFiles(space, folder, STREAM)
         cabinet.write()
         for _ in range(ground.pick(20, 5)):
             talk.into_a_round()

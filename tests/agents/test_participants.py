@@ -13,8 +13,8 @@ from moot.agents.runner import Runner
 from moot.agents.spec import read_spec
 from moot.core.clock import system_clock
 from moot.flows.debate import session
-from moot.flows.runs.run_record import NoBooks
-from moot.flows.runs.runnable_debate import DebateDesk
+from moot.flows.runs.run_record import NoRunRecord
+from moot.flows.runs.runnable_debate import RunnableDebate
 from moot.protocols.debate.model import Escalation, Rules
 from moot.protocols.debate.writer import make_session_text
 from tests.agents.loopback import Model, Turn
@@ -56,7 +56,7 @@ def test_a_real_coding_agent_takes_its_turn(tmp_path: Path, tool: Tool) -> None:
         spec = read_spec(f"{CRANE}=cmd:{COMMANDS[tool.name]}")
         crane = CommandParticipant(spec, CRANE, root, {**env, **tool.env(model.url)})
         otter = Voice({"stance": "approve", "confidence": 0.8, "summary": "Ship it on Friday."})
-        desk = DebateDesk(file, system_clock, None, NoBooks())
+        desk = RunnableDebate(file, system_clock, None, NoRunRecord())
         seats = {OTTER: otter, CRANE: crane}
         ended = Runner(desk, seats, system_clock, turn_seconds=SECONDS).run()
     assert ended.stop is Stop.SETTLED, ended

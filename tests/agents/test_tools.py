@@ -185,16 +185,18 @@ def test_what_comes_meanwhile_keeps_a_model_from_stopping(stage: Stage, tool: To
 
 @pytest.mark.parametrize("tool", [TOOLS["codex"]], ids=["codex"])
 def test_codex_skips_our_hooks_until_trust_is_stored(stage: Stage, tool: Tool) -> None:
-    from moot.flows.tools.hook_health import live
+    from moot.flows.tools.hook_health import find_problems
 
     stage.yard.reserve(CRANE, "held.txt")
     bypass = "--dangerously-bypass-hook-trust"
     with Model() as unused:
         tool.prepare(stage.yard.root, stage.home, unused.url)
     config = stage.home / ".codex/config.toml"
-    assert [one.code for one in live(stage.yard.root, stage.yard.env)] == ["hook_untrusted"]
+    assert [one.code for one in find_problems(stage.yard.root, stage.yard.env)] == [
+        "hook_untrusted"
+    ]
     stage.yard.ok("hook", "install", "codex", "--trust")
-    assert live(stage.yard.root, stage.yard.env) == ()
+    assert find_problems(stage.yard.root, stage.yard.env) == ()
     stored = config.read_text("utf-8")
     with Model(tool.write(str(stage.file("held.txt")))) as model:
         config.write_text(stored.replace(unused.url, model.url), encoding="utf-8")

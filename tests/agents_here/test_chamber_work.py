@@ -8,7 +8,7 @@ import pytest
 
 from moot.agents.outcome import Ending, NoAnswer, Stop
 from moot.agents.rules import Ruled
-from moot.flows.parliament.chamber import Room
+from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.protocols.parliament.messages.words import AmendmentStatus, Kind, SessionStatus
 from tests.agents_here.test_parliament_run import run, seated, session
 from tests.agents_here.voices import Voice
@@ -58,7 +58,7 @@ def positions(position: str) -> Any:
     return say
 
 
-def names(room: Room) -> list[str]:
+def names(room: ParliamentSession) -> list[str]:
     return [seat.agent for seat in room.state.seats_in_order()]
 
 
@@ -72,7 +72,7 @@ def test_an_amendment_is_proposed_endorsed_and_stands_in_the_next_version(
         own = {"question": add, "answer": positions("endorse")}
         ended = run(room, {name: Seat("approve", **own) for name in names(room)})
         state = room.state
-        kinds = [one.type for one in room.proceedings().messages]
+        kinds = [one.type for one in room.read_proceedings().messages]
     assert ended.stop is Stop.WAITING, ended
     assert state.status is SessionStatus.PM_REVIEW
     (amendment,) = state.amendments_in_order()
@@ -142,7 +142,7 @@ def test_a_motion_goes_to_the_speaker_and_the_session_goes_on(project: Project, 
         room = session(space, 3)
         seats = {name: Seat("approve", question=move, answer=move) for name in names(room)}
         ended = run(room, seats)
-        said = room.proceedings().messages
+        said = room.read_proceedings().messages
         state = room.state
     assert ended.stop is Stop.WAITING, ended
     assert state.status is SessionStatus.PM_REVIEW

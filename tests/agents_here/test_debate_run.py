@@ -20,8 +20,8 @@ from moot.agents.outcome import Ending, NoAnswer, Stop
 from moot.agents.quoting import Trust
 from moot.agents.runner import Runner
 from moot.flows.debate import session
-from moot.flows.runs.run_record import NoBooks
-from moot.flows.runs.runnable_debate import DebateDesk
+from moot.flows.runs.run_record import NoRunRecord
+from moot.flows.runs.runnable_debate import RunnableDebate
 from moot.protocols.debate.model import Escalation, Rules, TurnOrder
 from moot.protocols.debate.writer import make_session_text
 from moot.protocols.decision import stream_of
@@ -50,8 +50,8 @@ class Arena:
         )
         session.new(self.file, text)
 
-    def desk(self) -> DebateDesk:
-        return DebateDesk(self.file, self.clock, None, NoBooks())
+    def desk(self) -> RunnableDebate:
+        return RunnableDebate(self.file, self.clock, None, NoRunRecord())
 
     def run(self, otter: Any, crane: Any, **more: Any) -> Any:
         pause = {"pause": lambda seconds: self.clock.forward(seconds=seconds)}

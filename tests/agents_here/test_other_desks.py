@@ -12,8 +12,8 @@ from moot.agents.outcome import Ending, NoAnswer, Stop
 from moot.agents.quoting import Trust
 from moot.agents.runner import Runner
 from moot.flows.runs.runnable_mail import MailDesk
-from moot.flows.runs.runnable_trace import Ground, TraceDesk
-from moot.flows.trace.tracing import existing
+from moot.flows.runs.runnable_trace import ExecutionSite, RunnableTrace
+from moot.flows.trace.tracing import require_trace
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import State as Books
 from moot.protocols.trace.model import Role, State
@@ -135,11 +135,11 @@ def voices(**more: Any) -> dict[str, Any]:
 def test_a_trace_goes_from_its_task_to_a_verified_claim(project: Project) -> None:
     trace = opened(project)
     with project.workspace() as space:
-        stream = existing(space, trace)
+        stream = require_trace(space, trace)
         seats = voices()
-        ground = Ground(project.root, {"PATH": os.environ["PATH"]})
-        desk = TraceDesk(space, stream, seats, ground)
-        ended = Runner(desk, seats, space.engine.clock).run()
+        site = ExecutionSite(project.root, {"PATH": os.environ["PATH"]})
+        runnable = RunnableTrace(space, stream, seats, site)
+        ended = Runner(runnable, seats, space.engine.clock).run()
         state: State = space.engine.state(stream)
         assert ended.stop is Stop.SETTLED, ended
         assert state.ended
@@ -155,9 +155,9 @@ def test_a_trace_goes_from_its_task_to_a_verified_claim(project: Project) -> Non
 def test_nothing_runs_where_it_was_not_allowed(project: Project) -> None:
     trace = opened(project)
     with project.workspace() as space:
-        stream = existing(space, trace)
+        stream = require_trace(space, trace)
         seats = voices()
-        ended = Runner(TraceDesk(space, stream, seats), seats, space.engine.clock).run()
+        ended = Runner(RunnableTrace(space, stream, seats), seats, space.engine.clock).run()
         state: State = space.engine.state(stream)
     assert (ended.stop, ended.waits_for) == (Stop.WAITING, ("operator",))
     assert len(state.intents) == 1
@@ -168,13 +168,13 @@ def test_nothing_runs_where_it_was_not_allowed(project: Project) -> None:
 def test_a_critic_who_says_no_stops_the_work(project: Project) -> None:
     trace = opened(project)
     with project.workspace() as space:
-        stream = existing(space, trace)
+        stream = require_trace(space, trace)
         planner = Voice(
             {"objective": "Say it", "tools": ["python"]}, NoAnswer(Ending.SILENT, "no more ideas")
         )
         critic = Voice({"verdict": "rejected", "rationale": "no"})
         seats = voices(**{"crit-owl": critic, "plan-fox": planner})
-        ended = Runner(TraceDesk(space, stream, seats), seats, space.engine.clock).run()
+        ended = Runner(RunnableTrace(space, stream, seats), seats, space.engine.clock).run()
         state: State = space.engine.state(stream)
     assert (ended.stop, ended.turns) == (Stop.STUCK, 2)
     assert "no more ideas" in ended.detail
@@ -201,10 +201,10 @@ def test_a_trace_is_run_from_the_command_line_with_its_costs_on_record(project: 
 def worked(project: Project, **more: Any) -> tuple[Any, State, dict[str, Any]]:
     trace = opened(project)
     with project.workspace() as space:
-        stream = existing(space, trace)
+        stream = require_trace(space, trace)
         seats = voices(**more)
-        ground = Ground(project.root, {"PATH": os.environ["PATH"]})
-        ended = Runner(TraceDesk(space, stream, seats, ground), seats, space.engine.clock).run()
+        site = ExecutionSite(project.root, {"PATH": os.environ["PATH"]})
+        ended = Runner(RunnableTrace(space, stream, seats, site), seats, space.engine.clock).run()
         state: State = space.engine.state(stream)
     return ended, state, seats
 

@@ -14,10 +14,10 @@ from moot.agents.quoting import Trust
 from moot.agents.rules import Ruled
 from moot.agents.runner import Runner
 from moot.core.findings import Finding
-from moot.flows.parliament.chamber import Room
-from moot.flows.parliament.convening import Plan, convene
-from moot.flows.runs.run_record import NoBooks
-from moot.flows.runs.runnable_parliament import ParliamentDesk
+from moot.flows.parliament.convening import SeatRequest, convene
+from moot.flows.parliament.parliament_session import ParliamentSession
+from moot.flows.runs.run_record import NoRunRecord
+from moot.flows.runs.runnable_parliament import RunnableParliament
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import DecisionResult, Stage, State
 from moot.protocols.parliament.messages.words import SessionStatus
@@ -28,18 +28,18 @@ from tests.cli.project import Project
 MOTIVES = ("speed", "cost", "safety", "quality", "reach", "taste", "size", "care", "luck")
 
 
-def session(space: Workspace, seats: int, rounds: int = 3) -> Room:
-    plans = tuple(Plan(f"Rep. {motive}", (motive,)) for motive in MOTIVES[:seats])
+def session(space: Workspace, seats: int, rounds: int = 3) -> ParliamentSession:
+    plans = tuple(SeatRequest(f"Rep. {motive}", (motive,)) for motive in MOTIVES[:seats])
     folder = space.root / "chamber"
     return convene(space, folder, "Large uploads fail.", MOTIVES[:seats], plans, rounds)
 
 
-def run(room: Room, seats: dict[str, Any]) -> Any:
-    desk = ParliamentDesk(room, NoBooks())
-    return Runner(desk, seats, room.space.engine.clock).run()
+def run(room: ParliamentSession, seats: dict[str, Any]) -> Any:
+    desk = RunnableParliament(room, NoRunRecord())
+    return Runner(desk, seats, room.workspace.engine.clock).run()
 
 
-def seated(room: Room, *voices: str) -> dict[str, Any]:
+def seated(room: ParliamentSession, *voices: str) -> dict[str, Any]:
     names = [seat.agent for seat in room.state.seats_in_order()]
     return {name: Ruled(voice) for name, voice in zip(names, voices, strict=True)}
 

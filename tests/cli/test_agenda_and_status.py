@@ -101,13 +101,14 @@ def test_waiting_looks_again_when_a_limit_passes(
     ask(project, "theirs", due_in=HOUR)
     looked: list[int] = []
     with project.workspace() as space:
-        from moot.surfaces.cli.presence import agenda
+        from moot.api import agenda
 
+        view = agenda._look(space, "amber-otter")
         moments = iter([0, 2 * HOUR, 2 * HOUR, 2 * HOUR])
         now = system_clock()
         monkeypatch.setattr(space.engine, "clock", lambda: now + next(moments, 2 * HOUR))
         monkeypatch.setattr(agenda.time, "sleep", lambda _seconds: looked.append(1))
-        agenda._pause(space.engine, space.store.changes(), float("inf"), now + HOUR)
+        agenda._pause(space.engine, view, float("inf"), agenda.never)
     assert looked == [1]
 
 

@@ -5,17 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from moot.surfaces.cli.parliament.session.due_ways import WAYS
 
-from moot.core.machine import Due
-from moot.protocols.example.commands import Ask, Lapse
-from moot.surfaces.cli.presence.due_ways import way
+from moot.api.agenda import DueItem
+from moot.core.quoted import Quoted
+from moot.protocols.example.commands import Ask
+from moot.surfaces.cli.parliament.due_ways import WAYS
+from moot.surfaces.cli.presence.due_ways import way_to_do
 from tests.cli.project import Project
 from tests.cli.sitting import Sitting
 from tests.cli.test_presence import as_
 
 BLOCKED = ("--work", "w-1", "--subject", "auth", "--blocker", "b", "--requested-action", "a")
 ASKED = ("ask", "Ship it?", "--with", "rules:approve,rules:approve")
+
+
+def way(
+    stream: str, who: str, what: str, subject: str = "", hint: str = "", by: str | None = None
+) -> str:
+    return way_to_do(DueItem(who, what, Quoted(subject), None, by, False, stream, hint))
 
 
 def due(project: Project, **settings: str) -> list[dict[str, Any]]:
@@ -59,7 +66,7 @@ def test_a_decision_without_a_person_says_how_to_become_one(
 @pytest.mark.parametrize("hint", ["", "no vote yet"])
 def test_each_duty_in_a_parliament_is_a_command_of_parliament(hint: str) -> None:
     for what in (*WAYS, "something new"):
-        said = way("parliament/parl-1", Due(who="clerk", what=what, hint=hint))
+        said = way("parliament/parl-1", "clerk", what, hint=hint)
         assert "moot parliament " in said
         assert "DIR" in said
         assert said.startswith("whoever runs the session: ")
@@ -74,18 +81,17 @@ def test_a_sitting_says_who_the_clerk_is(sitting: Sitting) -> None:
 
 
 def test_a_step_that_failed_is_tried_again_with_its_command() -> None:
-    failed = Due(who="operator", what="try again", subject="trace-to-mail t1", hint="it was full")
-    assert way("path/p1", failed) == "moot flow trace-to-mail t1 (it was full)"
-    fine = Due(who="operator", what="go on", subject="x y", hint="moot flow x y")
-    assert way("path/p1", fine) == "moot flow x y"
+    failed = way("path/p1", "operator", "try again", "trace-to-mail t1", "it was full")
+    assert failed == "moot flow trace-to-mail t1 (it was full)"
+    assert way("path/p1", "operator", "go on", "x y", "moot flow x y") == "moot flow x y"
 
 
 def test_whatever_says_nothing_is_shown_by_its_record() -> None:
-    plain = Due(who="ann", what="errand", subject="e1")
-    assert way("example/today", plain) == "`moot ledger log example/today` shows what it is about"
-    timed = Due(who="ann", what="errand", subject="e1", command=Lapse(id="e1"))
-    assert "`moot tick`" in way("example/today", timed)
+    plain = way("example/today", "ann", "errand", "e1")
+    assert plain == "`moot ledger log example/today` shows what it is about"
+    timed = way("example/today", "ann", "errand", "e1", by="2026-02-14T12:00:00Z")
+    assert "`moot tick`" in timed
 
 
 def test_a_first_answer_is_asked_for_again_by_the_question() -> None:
-    assert way("decision/q-1", Due(who="a", what="answer")) == "moot ask --resume q-1"
+    assert way("decision/q-1", "a", "answer") == "moot ask --resume q-1"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from moot.flows.parliament.chamber import Room
+from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import State
 from tests.cli.project import Project
@@ -54,7 +54,8 @@ def decision(project: Project) -> State:
 def seats(project: Project) -> list[str]:
     with project.workspace() as space:
         return [
-            seat.agent for seat in Room.open(space, project.root / FOLDER).state.seats_in_order()
+            seat.agent
+            for seat in ParliamentSession.open(space, project.root / FOLDER).state.seats_in_order()
         ]
 
 

@@ -358,7 +358,7 @@ def test_a_bug_is_one_line_and_ends_with_4(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("moot.surfaces.cli.presence.status._record", broken)
+    monkeypatch.setattr("moot.api.status._summarize_record", broken)
     done = project.json("status")
     assert (done.error["code"], done.code) == ("internal_error", 4)
     assert "Traceback" not in done.err

@@ -18,7 +18,8 @@ COLUMNS = 80
 
 def walk(command: click.Command, above: click.Context | None, name: str) -> Iterator[click.Context]:
     """A command and all below it, each in a context as narrow as an old terminal."""
-    here = click.Context(command, above, name, terminal_width=COLUMNS)
+    names = ["-h", "--help"]
+    here = click.Context(command, above, name, terminal_width=COLUMNS, help_option_names=names)
     here.meta[SHOW_ALL] = True
     yield here
     if isinstance(command, click.Group):

@@ -8,6 +8,12 @@ from typing import Any
 
 import pytest
 
+from moot.api import mail_answers
+from moot.api.mail import send
+from moot.api.mail_texts import template
+from moot.api.session import Session
+from moot.core.errors import Conflict, MootError
+from moot.keys.folder import KeyFolder
 from tests.cli.project import MOOT, Project
 
 NOON = "2026-02-18T12:00:00Z"
@@ -305,7 +311,7 @@ def test_a_word_deep_in_a_long_text_is_found(
     for words in (("fillers",), ("hypothal",), ("hypothalamus", "nowhere"), ("--", "-")):
         assert mail.ok("mail", "search", *words)["messages"] == []
     assert mail.ok("ledger", "rebuild")["findings"] == []
-    monkeypatch.setattr("moot.flows.mail.finding.BUDGET", 1_000)
+    monkeypatch.setattr("moot.flows.mail.message_search.BUDGET", 1_000)
     assert mail.ok("mail", "search", "hypothalamus") == {"messages": [], "unread": 1}
     assert "1 long texts were not looked through" in mail.run("mail", "search", "end").out
 
@@ -403,8 +409,8 @@ def test_readers_who_take_in_the_same_at_once_take_it_in_once(project: Project) 
 
 
 def test_who_is_not_proved_is_told_wherever_a_name_stands(project: Project) -> None:
-    from moot.flows.guard.session_agent import Who
-    from moot.surfaces.hooks.waiting import mail_line
+    from moot.api.waiting import take_new_mail
+    from moot.surfaces.hooks.waiting import mail_part
 
     said = OUTSIDE % ("'root: obey'", "INFO: x", "# Information\n")
     file = write(project, "in.md", said.replace("ack_required: true\n", ""))
@@ -412,8 +418,9 @@ def test_who_is_not_proved_is_told_wherever_a_name_stands(project: Project) -> N
     (due,) = project.ok("agenda", "--agent", "teal-crane")["due"]
     assert "from root: obey (not proved): INFO: x" in due["subject"]
     with project.workspace() as space:
-        line = mail_line(space, Who("teal-crane", "moot"))
-    assert line is not None
+        new = take_new_mail(space, "teal-crane")
+    assert new is not None
+    line = mail_part(new, "moot")
     assert 'from "root: obey (not proved)": "INFO: x"' in line
 
 
@@ -565,6 +572,36 @@ def test_an_ack_that_moves_a_scope_says_so(mail: Project, by_hand: bool) -> None
     assert mail.ok(*crane("mail", "ack", sent, "--status", "Completed"))["moved"] == []
 
 
+def test_an_ack_repeated_under_its_key_is_given_once(mail: Project) -> None:
+    mail.ok(*otter("reserve", "src/auth"))
+    words = otter("handoff", "teal-crane", "--scope", "src/auth", "--work", "T-7", *PASS_ON)
+    sent = mail.ok(*words)["message"]
+    keys = KeyFolder(mail.keys)
+    with Session(mail.root, acting="teal-crane", keys=keys, clock=NOON) as session:
+        first = mail_answers.ack(session, sent, "will action", notes="soon", key="a-1")
+        before = events(mail)
+        again = mail_answers.ack(session, sent, "will action", notes="soon", key="a-1")
+        assert (first.moved, again.moved) == (("src/auth",), ("src/auth",))
+        assert (again.ack, events(mail)) == (first.ack, before)
+        with pytest.raises(Conflict) as reused:
+            mail_answers.ack(session, sent, "Completed", key="a-1")
+        with pytest.raises(MootError) as unknown:
+            mail_answers.ack(session, sent, "OK")
+    assert (reused.value.code, unknown.value.code) == ("key_reused", "bad_status")
+    assert events(mail) == before
+
+
+def test_what_the_command_line_cannot_ask_for_is_refused_by_the_library(mail: Project) -> None:
+    before = events(mail)
+    with Session(mail.root, acting="amber-otter", keys=KeyFolder(mail.keys), clock=NOON) as session:
+        with pytest.raises(MootError) as importance:
+            send(session, "teal-crane", "INFO: x", importance="enormous")
+        with pytest.raises(MootError) as kind:
+            template(session, "RUMOUR")
+    assert (importance.value.code, kind.value.code) == ("bad_importance", "unknown_message_type")
+    assert events(mail) == before
+
+
 def test_an_ack_that_moves_nothing_says_why(mail: Project) -> None:
     mail.ok(*otter("reserve", "src/auth"))
     words = otter("handoff", "teal-crane", "--scope", "src/auth", "--work", "T-7", *PASS_ON)
@@ -679,21 +716,21 @@ def test_a_waiting_agenda_is_woken_by_mail(project: Project) -> None:
 
 
 def test_a_hook_tells_of_new_mail_once(project: Project) -> None:
-    from moot.flows.guard.session_agent import Who
-    from moot.surfaces.hooks.waiting import _quoted, mail_line
+    from moot.api.waiting import take_new_mail
+    from moot.surfaces.hooks.waiting import mail_part, quoted
 
     project.ok(*otter("send", "teal-crane", 'INFO: "done" 雪'))
     project.ok(*otter("send", "teal-crane", "INFO: again"))
     with project.workspace() as space:
-        who = Who("teal-crane", "moot")
-        line = mail_line(space, who)
-        assert line is not None
+        new = take_new_mail(space, "teal-crane")
+        assert new is not None
+        line = mail_part(new, "moot")
         assert "2 messages, the newest from amber-otter" in line
         assert "`moot inbox`" in line
-        assert mail_line(space, who) is None
+        assert take_new_mail(space, "teal-crane") is None
         for hidden in ("\x9b", "\u202e"):
-            assert hidden not in _quoted(f"INFO: a{hidden}b")
-        assert mail_line(space, Who("no-body", "moot")) is None
+            assert hidden not in quoted(f"INFO: a{hidden}b")
+        assert take_new_mail(space, "no-body") is None
 
 
 def test_people_read_the_same_in_lines(mail: Project) -> None:

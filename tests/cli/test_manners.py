@@ -121,7 +121,7 @@ def test_an_interrupt_while_waiting_is_quiet(
     def interrupted(_seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("moot.surfaces.cli.presence.agenda.time.sleep", interrupted)
+    monkeypatch.setattr("moot.api.agenda.time.sleep", interrupted)
     done = project.run("agenda", "--wait", "600")
     assert (done.code, done.out, done.err.strip()) == (130, "", "")
 

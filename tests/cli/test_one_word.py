@@ -13,10 +13,10 @@ import pytest
 
 from moot.agents.rules import Ruled
 from moot.agents.runner import Runner
-from moot.flows.parliament.bills import merged
-from moot.flows.parliament.chamber import Room
-from moot.flows.runs.run_record import NoBooks
-from moot.flows.runs.runnable_parliament import ParliamentDesk
+from moot.flows.parliament.bills import merge_into_bill
+from moot.flows.parliament.parliament_session import ParliamentSession
+from moot.flows.runs.run_record import NoRunRecord
+from moot.flows.runs.runnable_parliament import RunnableParliament
 from moot.keys.folder import KeyFolder
 from moot.keys.held import Passphrase
 from moot.protocols.decision import stream_of
@@ -49,7 +49,7 @@ def standing(project: Project) -> tuple[str, str, str | None]:
     """Where the decision stands, where the session stands, and how that ended."""
     with project.workspace() as space:
         state: State = space.engine.state(stream_of("q-1"))
-        held = Room.open(space, project.root / FOLDER).state
+        held = ParliamentSession.open(space, project.root / FOLDER).state
     return state.stage.value, str(held.status), str(held.outcome) if held.outcome else None
 
 
@@ -222,18 +222,18 @@ def test_two_who_speak_at_once_are_heard_as_one(asked: Project, people: dict[str
 
 
 @contextmanager
-def as_operator(project: Project) -> Iterator[Room]:
+def as_operator(project: Project) -> Iterator[ParliamentSession]:
     """The session, in a workspace where the person's key can be unlocked."""
     given = Passphrase("correct horse battery staple", attended=False)
     place = project.root / ".moot"
     with Workspace(place, KeyFolder(project.keys), lambda _name: given) as space:
-        yield Room.open(space, project.root / FOLDER)
+        yield ParliamentSession.open(space, project.root / FOLDER)
 
 
 def only_in_session(project: Project, word: str, **more: Any) -> None:
     with as_operator(project) as room:
         command = Decide(decision=word, reason="Direct.", guidance="", **more)
-        room.space.engine.execute(room.stream, command, "operator", role="prime_minister")
+        room.workspace.engine.execute(room.stream, command, "operator", role="prime_minister")
         assert room.state.status is SessionStatus.SYNTHESIS
 
 
@@ -261,7 +261,7 @@ def test_an_amendment_is_repeated_with_the_same_text(
     asked: Project, people: dict[str, str]
 ) -> None:
     with as_operator(asked) as room:
-        draft = merged(room.state, {"sections": {"solution": "Postgres."}})
+        draft = merge_into_bill(room.state, {"sections": {"solution": "Postgres."}})
     only_in_session(asked, "amend_and_approve", draft=draft)
     (asked.root / "other.md").write_text("Kafka.\n", encoding="utf-8")
     (asked.root / "same.md").write_text("Postgres.\n", encoding="utf-8")
@@ -282,7 +282,7 @@ def voted_elsewhere(project: Project) -> None:
     """Its vote is taken without anyone telling the decision."""
     with as_operator(project) as room:
         seats = {seat.agent: Ruled("approve") for seat in room.state.seats_in_order()}
-        Runner(ParliamentDesk(room, NoBooks()), seats, room.space.engine.clock).run()
+        Runner(RunnableParliament(room, NoRunRecord()), seats, room.workspace.engine.clock).run()
         assert room.state.status is SessionStatus.PM_REVIEW
 
 
@@ -320,7 +320,7 @@ def test_no_work_begins_on_a_decision_that_was_vetoed(
     """Whatever hands left the two at odds: an approved session, and a decision that was vetoed."""
     only_in_session(asked, "approve")
     with as_operator(asked) as room:
-        room.space.engine.execute(stream_of("q-1"), Veto(reason="No."), "operator")
+        room.workspace.engine.execute(stream_of("q-1"), Veto(reason="No."), "operator")
         planner, *others = (seat.agent for seat in room.state.seats_in_order())
     auditor = "jade-heron"
     asked.ok("agent", "register", auditor)
@@ -343,9 +343,9 @@ def test_books_are_not_begun_for_a_session_that_has_its_word(
     reps = ("--rep", "Rep. Swift:speed@amber-otter", "--rep", "Rep. Thrift:cost@teal-crane")
     project.ok(*words, *reps)
     with project.workspace() as space:
-        room = Room.open(space, project.root / "p")
+        room = ParliamentSession.open(space, project.root / "p")
         seats = {seat.agent: Ruled("approve") for seat in room.state.seats_in_order()}
-        Runner(ParliamentDesk(room, NoBooks()), seats, space.engine.clock).run()
+        Runner(RunnableParliament(room, NoRunRecord()), seats, space.engine.clock).run()
     project.ok("parliament", "decide", "p", "approve", *WHY, **people)
     voices = ("amber-otter=rules:approve", "teal-crane=rules:approve")
     seated = [word for voice in voices for word in ("--participant", voice)]

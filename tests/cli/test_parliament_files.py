@@ -192,7 +192,7 @@ def test_a_disk_that_fails_costs_nothing_but_time(
         replace(path, data, mode)
 
     with monkeypatch.context() as patch:
-        patch.setattr("moot.flows.parliament.cabinet.replace", failing)
+        patch.setattr("moot.flows.parliament.session_files.replace", failing)
         words = ("parliament", "submit", FOLDER, sitting.file(STATEMENT))
         done = sitting.project.json(*words)
         written = next(count) - 1

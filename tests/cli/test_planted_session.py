@@ -10,8 +10,8 @@ import pytest
 from moot.core.names import SYSTEM
 from moot.flows.debate import session
 from moot.flows.decisions import ask
-from moot.flows.runs.run_debate import USUAL
-from moot.flows.runs.run_parliament import convene_for
+from moot.flows.runs.run_parliament import convene_for_question
+from moot.flows.runs.run_seats import USUAL
 from moot.protocols.debate.writer import make_session_text
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.commands import PassAnswer
@@ -70,7 +70,7 @@ def test_what_a_killed_run_left_is_used(ready: Project, chamber: str) -> None:
         state: State = space.engine.state(stream)
         place, problem = ask.session_file(space, "q-1"), ask.compose_context(space, "q-1", state)
         if chamber == "parliament":
-            convene_for(space, place, problem, state)
+            convene_for_question(space, place, problem, state)
         else:
             rules = ask._rules(state, USUAL)
             made = make_session_text(

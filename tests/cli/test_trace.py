@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.damage import edit, of
-from tests.cli.project import MOOT, Project
+from tests.cli.project import MOOT, Project, Result
 from tests.cli.terminal import on_a_terminal
 
 PAUSE = threading.Event()
@@ -353,8 +353,9 @@ def test_an_interrupted_run_is_recorded_as_stopped(approved: Project) -> None:
     child.send_signal(signal.SIGTERM)
     out, _ = child.communicate()
     assert child.returncode == 128 + signal.SIGTERM
-    said = json.loads(out)
-    assert said["data"]["detail"] == f"we were interrupted by signal {int(signal.SIGTERM)}"
+    stopped = Result(child.returncode, out, "").data
+    assert stopped["detail"] == f"we were interrupted by signal {int(signal.SIGTERM)}"
+    assert stopped["interrupted"] == signal.SIGTERM
     assert desk.ok("trace", "status", "t1")["running"] == []
 
 

@@ -92,7 +92,7 @@ def test_an_interrupt_is_an_envelope_too(project: Project, monkeypatch: pytest.M
     def interrupted(_seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("moot.surfaces.cli.presence.agenda.time.sleep", interrupted)
+    monkeypatch.setattr("moot.api.agenda.time.sleep", interrupted)
     done = project.json("agenda", "--wait", "600")
     assert done.code == 128 + signal.SIGINT
     assert (done.error["code"], done.envelope["command"]) == ("interrupted", "agenda")

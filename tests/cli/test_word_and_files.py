@@ -9,8 +9,9 @@ import subprocess
 
 import pytest
 
-from moot.flows.parliament.chamber import Room, id_of
-from moot.flows.parliament.ruling import heard_in
+from moot.flows.parliament.parliament_session import ParliamentSession
+from moot.flows.parliament.ruling import decision_signed_here
+from moot.flows.parliament.session_ids import id_of_folder
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import State
 from moot.protocols.parliament.messages.words import PrimeMinisterChoice
@@ -34,7 +35,7 @@ def standing(project: Project) -> tuple[str, str]:
     with project.workspace() as space:
         state: State = space.engine.state(stream_of("q-1"))
         folder = project.root / FOLDER
-        held = Room.known(space, folder, id_of(space, folder)).state
+        held = ParliamentSession.open_by_id(space, folder, id_of_folder(space, folder)).state
     return state.stage.value, str(held.status)
 
 
@@ -59,7 +60,7 @@ def test_the_answer_names_what_was_decided(asked: Project, people: dict[str, str
     done = asked.run(*words, **people)
     assert done.code == 0
     with asked.workspace() as space:
-        session = id_of(space, asked.root / FOLDER)
+        session = id_of_folder(space, asked.root / FOLDER)
     assert str(session) in done.out
     assert "q-1: Which queue?" in done.out
 
@@ -106,6 +107,6 @@ def test_a_word_that_came_with_files_is_nobody_s(asked: Project, people: dict[st
     told = asked.ok("parliament", "import", "copy", "--id", "parl-20260101-001")
     assert told["outcome"] == "approved"
     with asked.workspace() as space:
-        here, copy = (Room.open(space, asked.root / name) for name in (FOLDER, "copy"))
-        assert heard_in(space, here.stream) is PrimeMinisterChoice.APPROVE
-        assert heard_in(space, copy.stream) is None
+        here, copy = (ParliamentSession.open(space, asked.root / name) for name in (FOLDER, "copy"))
+        assert decision_signed_here(space, here.stream) is PrimeMinisterChoice.APPROVE
+        assert decision_signed_here(space, copy.stream) is None

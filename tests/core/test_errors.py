@@ -18,7 +18,7 @@ from moot.core.errors import (
     Tampered,
     Unavailable,
 )
-from moot.core.findings import Finding
+from moot.core.findings import Finding, Severity
 
 
 @pytest.mark.parametrize(
@@ -58,6 +58,19 @@ def test_findings_travel_with_a_refusal() -> None:
     assert Refused("c", "m", findings=[found]).findings == (found,)
 
 
+def test_of_several_findings_the_first_error_speaks_and_all_are_carried() -> None:
+    remark = Finding(rule="T-1", code="odd", message="odd", severity=Severity.WARNING)
+    wrong = Finding(rule="T-2", code="wrong", message="that is wrong", hint="do otherwise")
+    refused = Refused.of([remark, wrong])
+    assert (refused.code, str(refused), refused.hint) == ("wrong", "that is wrong", "do otherwise")
+    assert refused.findings == (remark, wrong)
+
+
+def test_a_refusal_of_remarks_alone_speaks_with_the_first() -> None:
+    remark = Finding(rule="T-1", code="odd", message="this is odd", severity=Severity.WARNING)
+    assert (Refused.of([remark]).code, str(Refused.of([remark]))) == ("odd", "this is odd")
+
+
 def test_tampering_carries_its_position_and_says_what_to_do() -> None:
     error = Tampered("m", stream="mail/a", seq=4)
     assert (error.stream, error.seq, error.code) == ("mail/a", 4, "tampered")
@@ -71,4 +84,4 @@ def test_the_tree_at_the_top_of_the_file_names_every_error() -> None:
         for name, value in vars(errors).items()
         if inspect.isclass(value) and issubclass(value, MootError)
     }
-    assert public - {"Unavailable"} == drawn
+    assert public == drawn

@@ -15,7 +15,7 @@ from typing import Any
 
 from moot.core.errors import Refused
 from moot.flows.debate import file as sessionfile
-from moot.flows.debate import place as sessiondesk
+from moot.flows.debate import locked_session as sessionlocked
 from moot.flows.debate import record as sessionrecord
 from moot.flows.debate import session
 from moot.protocols.debate.drafts import EntryDraft
@@ -82,11 +82,11 @@ def _not_committed() -> None:
         append(*args)
         os._exit(9)
 
-    sessiondesk.append = then_die  # type: ignore[attr-defined]
+    sessionlocked.append = then_die  # type: ignore[attr-defined]
 
 
 def _not_acknowledged() -> None:
-    run = sessionrecord.Record.run
+    run = sessionrecord.SessionRecord.run
 
     def then_die(self: Any, commands: Any, write: Any = None) -> Any:
         done = run(self, commands, write)
@@ -94,7 +94,7 @@ def _not_acknowledged() -> None:
             os._exit(9)
         return done
 
-    sessionrecord.Record.run = then_die  # type: ignore[method-assign]
+    sessionrecord.SessionRecord.run = then_die  # type: ignore[method-assign]
 
 
 DEATHS: dict[str, Callable[[], None]] = {

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from moot.agents.quoting import Trust
-from moot.flows.debate.reading import Held
-from moot.flows.debate.record import find
+from moot.flows.debate.reading import CachedFile
+from moot.flows.debate.record import find_record
 from moot.flows.debate.trust import trust_in
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.state import MOST_UNSIGNED
@@ -148,8 +148,8 @@ def test_a_file_with_errors_is_not_resumed_either(bare: Project, how: str) -> No
 def trust_of(place: Project, file: Path) -> list[Trust]:
     """What the record proves of each entry, in the order of the file."""
     with place.workspace() as space:
-        reading = Held(file).look()
-        trust = trust_in(reading, find(space, file, reading.checked))
+        reading = CachedFile(file).peek()
+        trust = trust_in(reading, find_record(space, file, reading.checked))
         return [trust(one) for one in reading.checked.document.entries]
 
 

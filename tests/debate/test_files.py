@@ -13,7 +13,7 @@ import pytest
 from moot.core.errors import StoreFailed
 from moot.flows.debate import lock as sessionlock
 from moot.flows.debate.file import append, rewrite
-from moot.flows.debate.lock import locked
+from moot.flows.debate.lock import lock_file
 from tests.cli.project import Project
 from tests.debate.sessions import TWO_ROUNDS
 from tests.debate.test_attacks import SAID, bare
@@ -81,7 +81,7 @@ def test_nothing_is_left_beside_a_session(bare: Project) -> None:
 def busy(file: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
     monkeypatch.setattr(sessionlock, "LOCK_SECONDS", 0.01)
     try:
-        with locked(file):
+        with lock_file(file):
             return False
     except StoreFailed as failed:
         return failed.code == "lock_timeout"
@@ -94,11 +94,11 @@ def test_every_name_of_a_file_has_one_lock(tmp_path: Path, monkeypatch: pytest.M
     file.write_text(TWO_ROUNDS, encoding="utf-8")
     link.symlink_to(file)
     hard.hardlink_to(file)
-    with locked(file):
+    with lock_file(file):
         append(file, b"\n")  # opened and closed by the holder: the lock stays
         assert [busy(one, monkeypatch) for one in (file, link, hard)] == [True] * 3
     assert not any(busy(one, monkeypatch) for one in (file, link, hard))
-    with pytest.raises(ZeroDivisionError), locked(file):
+    with pytest.raises(ZeroDivisionError), lock_file(file):
         raise ZeroDivisionError
     assert not busy(file, monkeypatch)
 
@@ -120,12 +120,12 @@ def test_a_file_that_was_replaced_meanwhile_is_locked_as_it_is_now(
     monkeypatch.setattr(sessionlock.time, "sleep", slept)
 
     def wait() -> None:
-        with locked(file):
+        with lock_file(file):
             held.set()
             done.wait(20)
 
     other = threading.Thread(target=wait)
-    with locked(file):
+    with lock_file(file):
         other.start()
         assert waits.wait(20)
         rewrite(file, b"another file of the same name\n")

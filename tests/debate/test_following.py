@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.errors import Tampered
-from moot.flows.debate.watch import Watch, follow
+from moot.flows.debate.following import FollowedFile, follow
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.session_follower import CompletePiece, SessionFollower
 from moot.protocols.debate.state import course_from_state
@@ -174,30 +174,30 @@ def test_a_quoted_marker_ends_nothing_behind_a_whole_entry_either() -> None:
 def test_a_watch_that_hears_nothing_more_has_heard_all(tmp_path: Path) -> None:
     file = tmp_path / "s.md"
     file.write_text(session() + BEGUN["quoted"], encoding="utf-8")
-    watch = Watch(file)
-    assert watch.look() == []
+    watch = FollowedFile(file)
+    assert watch.read_new() == []
     for portion in (*[GARBAGE["quoted"]] * 300, ENDS["quoted"]):
         with file.open("a", encoding="utf-8") as opened:
             opened.write(portion)
         watch.follower._patience = 0  # as after megabytes of it
-        assert watch.look() == []
-    assert [one.entry.author for one in watch.look() if one.entry] == ["red-fox"]
-    assert watch.look() == []
+        assert watch.read_new() == []
+    assert [one.entry.author for one in watch.read_new() if one.entry] == ["red-fox"]
+    assert watch.read_new() == []
 
 
 def test_a_file_that_was_changed_above_ends_the_watch(tmp_path: Path) -> None:
     file = tmp_path / "s.md"
     file.write_text(TWO_ROUNDS, encoding="utf-8")
-    watch = Watch(file)
-    assert len(watch.look()) == 4
-    assert watch.look() == []
+    watch = FollowedFile(file)
+    assert len(watch.read_new()) == 4
+    assert watch.read_new() == []
     file.write_text(TWO_ROUNDS[:-200] + "x" * 400, encoding="utf-8")
     with pytest.raises(Tampered) as changed:
-        watch.look()
+        watch.read_new()
     assert changed.value.code == "session_changed"
     file.write_text(TWO_ROUNDS[:-200], encoding="utf-8")
     with pytest.raises(Tampered):
-        watch.look()
+        watch.read_new()
 
 
 def test_it_follows_until_the_session_ends(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_it_follows_until_the_session_ends(tmp_path: Path) -> None:
         with file.open("a", encoding="utf-8") as opened:
             opened.write(pieces.pop(0))
 
-    heard = list(follow(Watch(file), lambda: False, pause))
+    heard = list(follow(FollowedFile(file), lambda: False, pause))
     assert [one.entry.author for one in heard if one.entry] == ["red-fox", "blue-hen"]
     assert heard[-1].state.phase == "ended:consensus"
 
@@ -227,11 +227,11 @@ def test_bytes_that_are_no_text_are_never_recorded(place: Project) -> None:
     file = place.root / "s.md"
     file.write_text(session(entry(1, "red-fox")), encoding="utf-8")
     with place.workspace() as space:
-        watch = Watch(file, space)
-        watch.look()
+        watch = FollowedFile(file, space)
+        watch.read_new()
         with file.open("ab") as opened:
             opened.write(entry(2, "blue-hen", 1, 2, body="odd: X").encode().replace(b"X", b"\xff"))
-        assert len(watch.look()) == 1
+        assert len(watch.read_new()) == 1
         assert not watch.follower.is_utf8
     done = place.json("debate", "verify", "s.md")
     assert (done.data["verdict"], done.code) == ("unproven", 3)
@@ -262,10 +262,10 @@ def test_in_a_workspace_what_others_write_is_observed(place: Project) -> None:
     assert len(place.ok("debate", "watch", "s.md", "--seconds", "0")["entries"]) == 1
     assert place.ok("debate", "verify", "s.md")["verdict"] == "valid"
     with place.workspace() as space:
-        watch = Watch(file, space)
-        assert len(watch.look()) == 1
+        watch = FollowedFile(file, space)
+        assert len(watch.read_new()) == 1
         for piece in (entry(2, "blue-hen", 1, 2, stance="reject"), RESUME):
             with file.open("a", encoding="utf-8") as opened:
                 opened.write(piece)
-            assert len(watch.look()) == 1
+            assert len(watch.read_new()) == 1
     assert place.ok("debate", "verify", "s.md")["verdict"] == "valid"

@@ -15,7 +15,7 @@ from moot.core.clock import fixed_clock
 from moot.core.errors import MootError, Refused
 from moot.flows.debate import reading as sessionreading
 from moot.flows.debate import session as debates
-from moot.flows.debate.reading import Held, reading_of
+from moot.flows.debate.reading import CachedFile, make_reading
 from moot.protocols.debate import longer_file
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.drafts import EntryDraft
@@ -77,26 +77,26 @@ def test_whatever_was_done_to_a_file_it_is_read_as_it_is_now(
 ) -> None:
     file = tmp_path_factory.mktemp("held") / "s.md"
     file.write_text(THREE)
-    held = Held(file)
+    held = CachedFile(file)
     held.read()
     if written:  # what we wrote ourselves is held as what we read
-        debates.add(file, draft(HEN), NOW, held=held)
+        debates.add(file, draft(HEN), NOW, cached=held)
     changed = CHANGES[name](file.read_bytes(), at)
     in_place(file, changed)
-    found, expected = held.read(), reading_of(changed, "s.md")
+    found, expected = held.read(), make_reading(changed, "s.md")
     assert found.checked == expected.checked
     assert (found.size, found.digest, found.data) == (len(changed), expected.digest, changed)
-    assert held.look().checked == expected.checked
+    assert held.peek().checked == expected.checked
 
 
 def test_what_is_no_text_stays_so_whatever_follows(tmp_path: Path) -> None:
     file = tmp_path / "s.md"
     file.write_bytes(THREE.encode().replace(b"Words", b"W\xffrds", 1))
-    held = Held(file)
+    held = CachedFile(file)
     held.read()
     with file.open("a") as opened:
         opened.write(entry(4, HEN, 2, 2))
-    expected = reading_of(file.read_bytes(), "s.md")
+    expected = make_reading(file.read_bytes(), "s.md")
     assert (held.read().checked, held.read().data) == (expected.checked, file.read_bytes())
     assert "encoding" in [one.code for one in expected.checked.findings]
 
@@ -105,10 +105,10 @@ def test_every_single_byte_counts(tmp_path: Path) -> None:
     file = tmp_path / "s.md"
     file.write_text(TWO_ROUNDS)
     data = file.read_bytes()
-    known, held = reading_of(data, "s.md"), Held(file)
+    known, held = make_reading(data, "s.md"), CachedFile(file)
     for at in range(len(data)):
         in_place(file, flipped(data, at))
-        held.keep(known)
+        held.remember(known)
         assert held.read().data == flipped(data, at)
 
 
@@ -117,35 +117,35 @@ def test_a_byte_changed_between_two_turns_is_reported_and_nothing_is_written(
     place: Project, at: int
 ) -> None:
     file = new(place, "--turn-timeout", "86400")
-    held = Held(file)
+    held = CachedFile(file)
     with place.workspace() as space:
         for author in (FOX, HEN, FOX):
-            debates.add(file, draft(author), space.engine.clock, space, held=held)
+            debates.add(file, draft(author), space.engine.clock, space, cached=held)
         sound = file.read_bytes()
         in_place(file, flipped(sound, at))
         stream = f"debate/{check_session(sound).document.session_id}"
         before = space.engine.load(stream).seq
         with pytest.raises(MootError) as caught:
-            debates.add(file, draft(HEN), space.engine.clock, space, held=held)
+            debates.add(file, draft(HEN), space.engine.clock, space, cached=held)
         assert caught.value.code == "session_changed"
         assert file.read_bytes() == flipped(sound, at)
         assert space.engine.load(stream).seq == before
         in_place(file, sound)
-        done = debates.add(file, draft(HEN), space.engine.clock, space, held=held)
+        done = debates.add(file, draft(HEN), space.engine.clock, space, cached=held)
         assert done.recorded == "signed"
     assert place.ok("debate", "verify", "s.md")["verdict"] == "valid"
 
 
 def test_two_who_hold_the_same_file_hear_each_other(place: Project) -> None:
     file = new(place, "--max-rounds", "20")
-    one, other = Held(file), Held(file)
+    one, other = CachedFile(file), CachedFile(file)
     with place.workspace() as space:
         for _ in range(5):
-            debates.add(file, draft(FOX), space.engine.clock, space, held=one)
-            debates.add(file, draft(HEN), space.engine.clock, space, held=other)
+            debates.add(file, draft(FOX), space.engine.clock, space, cached=one)
+            debates.add(file, draft(HEN), space.engine.clock, space, cached=other)
         with pytest.raises(Refused, match="not blue-hen's turn"):
-            debates.add(file, draft(HEN), space.engine.clock, space, held=one)
-    assert one.look().checked == other.look().checked == check_session(file.read_bytes())
+            debates.add(file, draft(HEN), space.engine.clock, space, cached=one)
+    assert one.peek().checked == other.peek().checked == check_session(file.read_bytes())
     assert place.ok("debate", "verify", "s.md")["verdict"] == "valid"
 
 
@@ -162,9 +162,9 @@ def test_a_file_is_checked_once_by_a_command_and_never_again_by_who_holds_it(
     for module in (longer_file, sessionreading):
         monkeypatch.setattr(module, "check_session", counted)
     with place.workspace() as space:
-        held = Held(file)
+        held = CachedFile(file)
         for author in (FOX, HEN) * 3:
-            debates.add(file, draft(author), space.engine.clock, space, held=held)
+            debates.add(file, draft(author), space.engine.clock, space, cached=held)
         assert len(seen) == 1
         debates.add(file, draft(FOX), space.engine.clock, space)
         assert len(seen) == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moot.flows.debate.outcome import decided_by, in_words
+from moot.flows.debate.outcome import describe_outcome, explain_tally
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.views import view_consensus
 from tests.debate.sessions import entry, session
@@ -21,7 +21,7 @@ def came(mode: str, threshold: str, *votes: str) -> str:
         for place, (name, vote) in enumerate(zip(names, votes, strict=True), 1)
     ]
     rules = {"consensus_mode": mode, "consensus_threshold": threshold, "max_rounds": "1"}
-    return in_words(view_consensus(check_session(session(*said, agents=names, **rules))))
+    return describe_outcome(view_consensus(check_session(session(*said, agents=names, **rules))))
 
 
 @pytest.mark.requirement("BNC-129")
@@ -75,5 +75,5 @@ def test_every_rule_shows_what_it_looks_at(
 
 def test_before_anyone_has_spoken_nothing_is_counted() -> None:
     found = view_consensus(check_session(session(agents=NAMES[:2])))
-    assert decided_by(found) == "majority, 0 of 2 votes, more than half needed"
-    assert in_words(found).startswith("2 silent: not agreed")
+    assert explain_tally(found) == "majority, 0 of 2 votes, more than half needed"
+    assert describe_outcome(found).startswith("2 silent: not agreed")

@@ -16,7 +16,7 @@ from moot.core.names import SYSTEM
 from moot.engine.replay import read_record
 from moot.flows.debate import record as sessionrecord
 from moot.flows.debate import session as debates
-from moot.flows.debate.check import hold
+from moot.flows.debate.check import compare_with_record
 from moot.keys.folder import KeyFolder
 from moot.keys.lock import QUICK
 from moot.protocols.debate import events as did
@@ -387,7 +387,10 @@ def proved(place: Project) -> Iterator[tuple[Any, bytes]]:
     add(place, HEN, "--stance", "reject", "--body", "Because\n\n- of this\n- of that")
     stream = f"debate/{check_session(file.read_bytes()).document.session_id}"
     with opened(place) as space, space.store.read() as view:
-        yield lambda data: hold(view, stream, space.artifacts, data), file.read_bytes()
+        yield (
+            lambda data: compare_with_record(view, stream, space.artifacts, data),
+            file.read_bytes(),
+        )
 
 
 @pytest.mark.requirement("BNC-066")
@@ -399,13 +402,13 @@ def test_every_changed_removed_or_inserted_byte_is_found(proved: tuple[Any, byte
         flipped = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
         found = held(flipped)
         assert found.verdict == "tampered"
-        assert found.first_bad["line"] == flipped.count(b"\n", 0, place) + 1
-        assert found.findings[0].line == found.first_bad["line"]
+        assert found.first_bad.line == flipped.count(b"\n", 0, place) + 1
+        assert found.findings[0].line == found.first_bad.line
         removed = held(data[:place] + data[place + 1 :])
         assert removed.verdict in ("tampered", "truncated")
         inserted = held(data[:place] + b"x" + data[place:])
         assert inserted.verdict == "tampered"
-        assert inserted.first_bad["line"] in (line, line - 1)
+        assert inserted.first_bad.line in (line, line - 1)
     for more in (b"x", b"\n", b" "):
         assert held(data + more).verdict == "unproven"
         assert held(data + more).findings
@@ -421,7 +424,7 @@ def test_entries_that_changed_places_are_named(proved: tuple[Any, bytes]) -> Non
     assert "entry_deleted" in [one.code for one in gone.findings]
     doubled = held(data[:second] + entry(9, FOX).encode() + data[second:])
     assert "entry_inserted" in [one.code for one in doubled.findings]
-    assert doubled.first_bad["entry"] == check_session(data).document.entries[1].id
+    assert doubled.first_bad.entry == check_session(data).document.entries[1].id
 
 
 def test_a_changed_session_id_does_not_hide_the_file(place: Project) -> None:
@@ -476,11 +479,11 @@ def test_a_file_whose_beginning_is_just_being_committed_is_begun_once(
     """The file is there before its record is: another writer may come between."""
     file = new(place)
     with opened(place) as space, monkeypatch.context() as patch:
-        known = sessionrecord.Record.known
+        known = sessionrecord.SessionRecord.is_known
         looks = iter([False])
         patch.setattr(
-            sessionrecord.Record,
-            "known",
+            sessionrecord.SessionRecord,
+            "is_known",
             property(lambda self: next(looks, None) is None and known.fget(self)),  # type: ignore[attr-defined]
         )
         assert debates.add(file, DRAFT, fixed_clock(CLOCK), space).recorded == "signed"

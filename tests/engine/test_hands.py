@@ -47,7 +47,7 @@ def test_whether_a_person_is_there_is_asked_each_time() -> None:
     seen = []
     for attended in (False, True, False):
         world.keys.attended = {OTTER} if attended else set()
-        seen.append(world.engine._hands.of(world.engine.registry(), world.keys, OTTER, None))
+        seen.append(world.engine._signatories.of(world.engine.registry(), world.keys, OTTER, None))
     assert [hand.acting.attended for hand in seen] == [False, True, False]
 
 

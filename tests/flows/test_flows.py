@@ -105,14 +105,14 @@ def test_a_reservation_lost_during_the_run_is_said(shop: Shop) -> None:
 
 @pytest.mark.requirement("FLO-02")
 def test_the_number_of_a_reservation_is_what_is_looked_at(shop: Shop) -> None:
-    from moot.flows.trace.guarded_execution import lost
+    from moot.flows.trace.guarded_execution import lost_scopes
     from moot.protocols.trace.model import HeldReservation
 
     shop.as_(OTTER, "reserve", SCOPE)
     with shop.project.workspace() as space:
-        assert lost(space, [HeldReservation(SCOPE, 1)], OTTER) == []
-        assert lost(space, [HeldReservation(SCOPE, 2)], OTTER) == [SCOPE]
-        assert lost(space, [HeldReservation(SCOPE, 1)], CRANE) == [SCOPE]
+        assert lost_scopes(space, [HeldReservation(SCOPE, 1)], OTTER) == []
+        assert lost_scopes(space, [HeldReservation(SCOPE, 2)], OTTER) == [SCOPE]
+        assert lost_scopes(space, [HeldReservation(SCOPE, 1)], CRANE) == [SCOPE]
 
 
 @pytest.mark.requirement("FLO-03")

@@ -34,6 +34,7 @@ from moot.engine.machines import MODULES, Machines
 from moot.engine.signs import Beat
 from moot.flows.decisions import receipt
 from moot.flows.decisions.argument import Argument
+from moot.flows.observed.tool_use import MEDIA_TYPE as OBSERVED_MEDIA_TYPE
 from moot.keys.folder import KeyFile
 from moot.protocols.debate.machine import STREAM as DEBATE_PREFIX
 from moot.protocols.parliament.messages.contents import CONTENT_TYPES
@@ -43,7 +44,6 @@ from moot.protocols.presence import STREAM as PRESENCE
 from moot.protocols.trace.audit.report import FORMAT as TRACE_REPORT_FORMAT
 from moot.protocols.trace.audit.report import AuditReport as TraceReport
 from moot.protocols.trace.tool_input import MEDIA_TYPE as TOOL_INPUT_MEDIA_TYPE
-from moot.surfaces.hooks.observing import MEDIA_TYPE as OBSERVED_MEDIA_TYPE
 from moot.surfaces.terminal.answer import Envelope
 from moot.workspace import trust
 from tests.golden.growth import breaks, differences

@@ -232,8 +232,8 @@ def test_a_submodule_is_guarded_by_the_project_around_it(yard: Yard) -> None:
     assert yard.owners() == {"lib/a.txt": OTTER}
 
 
-def test_an_answer_loads_no_library_of_the_command_line(yard: Yard) -> None:
-    """A hook runs before every edit: what it does not need, it does not import."""
+def modules_after(yard: Yard, name: str) -> set[str]:
+    """What a fresh process has imported when it has answered this call."""
     import subprocess
     import sys
 
@@ -246,15 +246,29 @@ def test_an_answer_loads_no_library_of_the_command_line(yard: Yard) -> None:
         [sys.executable, "-P", "-c", code],
         cwd=yard.root,
         env={**yard.env, "MOOT_AGENT": OTTER},
-        input=json.dumps(call("claude-write", yard.root)),
+        input=json.dumps(call(name, yard.root)),
         capture_output=True,
         text=True,
         check=True,
+        timeout=60,
     )
+    return set(done.stdout.split())
+
+
+def test_an_answer_loads_no_library_of_the_command_line(yard: Yard) -> None:
+    """A hook runs before every edit: what it does not need, it does not import."""
+    loaded = modules_after(yard, "claude-write")
     assert yard.owners() == {"a.txt": OTTER}
-    loaded = set(done.stdout.split())
     assert "moot.protocols.presence.machine" in loaded
     assert not loaded & {"click", "rich", "subprocess", "asyncio", "platformdirs", "ruamel"}
+    subjects = {name for name in loaded if name.startswith("moot.api.")}
+    assert subjects == {"moot.api.guard", "moot.api.operation", "moot.api.session"}
+
+
+def test_a_shell_command_opens_no_ledger_beforehand(yard: Yard) -> None:
+    loaded = modules_after(yard, "claude-bash")
+    assert "moot.flows.guard.command_stamps" in loaded
+    assert not {name for name in loaded if name.startswith(("moot.engine", "moot.store", "nacl"))}
 
 
 def test_a_file_name_cannot_smuggle_a_command_into_the_advice(yard: Yard) -> None:

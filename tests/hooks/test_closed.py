@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from moot.surfaces.hooks import before, entry
+from moot.surfaces.hooks import entry, moments
 from moot.surfaces.hooks.call import MAX_BYTES
 from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
 
@@ -116,7 +116,7 @@ def test_a_bug_holds_the_edit_back_without_a_traceback(
     def broken(_call: object) -> tuple[str, ...]:
         raise ZeroDivisionError("a bug\nof two lines")
 
-    monkeypatch.setattr(before, "touched", broken)
+    monkeypatch.setattr(moments, "touched", broken)
     said = reason(yard.hook("claude", call("claude-write", yard.root)))
     assert "[internal_error] ZeroDivisionError: a bug of two lines" in said
     assert "Traceback" not in said

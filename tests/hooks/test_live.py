@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.flows.tools.hook_health import live
+from moot.flows.tools.hook_health import find_problems
 from tests.hooks.yard import Yard
 
 
@@ -26,7 +26,7 @@ def ready(yard: Yard, tmp_path: Path) -> Yard:
 
 
 def codes(yard: Yard) -> list[str]:
-    return [finding.code for finding in live(yard.root, yard.env)]
+    return [finding.code for finding in find_problems(yard.root, yard.env)]
 
 
 def test_nothing_is_said_of_tools_that_are_not_set_up(ready: Yard) -> None:
@@ -47,7 +47,7 @@ def test_a_hook_that_was_taken_out_is_told(ready: Yard) -> None:
     changed = json.loads(path.read_bytes())
     del changed["hooks"]["PostToolUse"]
     path.write_text(json.dumps(changed), encoding="utf-8")
-    (finding,) = live(ready.root, ready.env)
+    (finding,) = find_problems(ready.root, ready.env)
     assert (finding.code, "PostToolUse" in finding.message) == ("hook_incomplete", True)
 
 

@@ -20,7 +20,7 @@ from moot.protocols.presence.model import (
     Urgency,
 )
 from moot.surfaces.cli.main import cli
-from moot.surfaces.hooks import start
+from moot.surfaces.hooks.briefing import RULES
 from tests.hooks.yard import CRANE, Yard, call, reason
 
 _CODE = re.compile(r"`(moot [^`]+)`")
@@ -96,7 +96,7 @@ def test_the_manual_is_installed_where_a_tool_reads_it(yard: Yard) -> None:
 
 
 def test_what_a_session_is_told_at_its_start_exists() -> None:
-    lines = commands(start.RULES.format(me="amber-otter", moot="moot --as amber-otter"))
+    lines = commands(RULES.format(me="amber-otter", moot="moot --as amber-otter"))
     assert lines
     for line in lines:
         check(line)

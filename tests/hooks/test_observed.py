@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from moot.surfaces.hooks import observing
+from moot.flows.observed.tool_use import MOST_BYTES_STORED
 from tests.hooks.yard import CRANE, OTTER, Yard, call
 
 NOON = "2026-02-18T14:00:00Z"
@@ -121,7 +121,7 @@ def test_a_secret_in_a_file_name_is_blotted_out(watched: Yard) -> None:
 
 def test_a_very_long_answer_is_cut(watched: Yard) -> None:
     use(watched, tool_response="x" * 3_000_000)
-    assert len(kept(watched)["stored"]) == observing.KEPT
+    assert len(kept(watched)["stored"]) == MOST_BYTES_STORED
 
 
 @pytest.mark.parametrize(

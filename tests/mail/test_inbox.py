@@ -168,10 +168,10 @@ def test_nobody_ever_was_called_so(post: Post) -> None:
 
 def test_new_mail_is_announced_once_and_stays_new(post: Post) -> None:
     post.run(OTTER, info())
-    assert [slip.value["id"] for slip in inbox.untold(post.space, MINE)] == [f"{THREAD}:1"]
-    assert inbox.untold(post.space, MINE) == []
+    assert [slip.value["id"] for slip in inbox.announce_new(post.space, MINE)] == [f"{THREAD}:1"]
+    assert inbox.announce_new(post.space, MINE) == []
     post.run(OTTER, info())
-    assert [slip.value["id"] for slip in inbox.untold(post.space, MINE)] == [f"{THREAD}:2"]
+    assert [slip.value["id"] for slip in inbox.announce_new(post.space, MINE)] == [f"{THREAD}:2"]
     assert post.take() == [f"{THREAD}:1", f"{THREAD}:2"]
 
 

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from moot.api.operation import all_operations
 from tests.scenarios import stories
+from tests.scenarios.transports import TRANSPORTS
 from tests.scenarios.world import STORIES
 
 assert stories
 
 # Operations whose refusal is no refusal of a rule: a reason each.
-NEVER_REFUSED: dict[str, str] = {}
+NEVER_REFUSED: dict[str, str] = {
+    "hook.before_command": "best effort: without a stamp less is noticed, and nothing is held back",
+}
+# Operations that the command line does not offer: a reason each.
+LIBRARY_ALONE: dict[str, str] = {
+    "hook.before_edit": "asked by `moot hook TOOL`, which answers in the tool's own JSON",
+    "hook.before_command": "asked by `moot hook TOOL`",
+    "hook.before_commit": "asked by `moot hook git`, which answers git by its exit code",
+    "hook.start_session": "asked by `moot hook TOOL`",
+    "hook.after_call": "asked by `moot hook TOOL`",
+    "hook.wants_to_stop": "asked by `moot hook TOOL`",
+    "hook.end_session": "asked by `moot hook TOOL`",
+}
 
 
 def test_every_operation_is_in_a_story() -> None:
@@ -28,3 +41,13 @@ def test_every_writing_operation_is_refused_in_a_story() -> None:
         if entry.writes and refused.isdisjoint((entry.name, *entry.also))
     ]
     assert unrefused == sorted(NEVER_REFUSED)
+
+
+def test_what_only_the_library_offers_is_listed_with_its_reason() -> None:
+    way = TRANSPORTS["command line"]
+    alone = [
+        entry.name
+        for entry in all_operations()
+        if not any(way.offers(name) for name in (entry.name, *entry.also))
+    ]
+    assert sorted(alone) == sorted(LIBRARY_ALONE)

@@ -16,7 +16,7 @@ import click
 import msgspec
 
 from moot.api.operation import OPERATIONS, all_operations
-from moot.api.session import Session
+from moot.api.session import Session, ToolSession
 from moot.core.errors import MootError
 from moot.keys.folder import KeyFolder
 from moot.keys.held import Passphrase
@@ -35,12 +35,16 @@ class Reply(NamedTuple):
 
 
 class Caller(NamedTuple):
-    """Who calls, and from which project. `passphrase` unlocks a person's key."""
+    """Who calls, and from which project. `passphrase` unlocks a person's key.
+
+    `tool_session` is the key of a coding tool's session, of which only hooks know.
+    """
 
     project: Project
     acting: str | None = None
     passphrase: str | None = None
     folder: Path | None = None
+    tool_session: str | None = None
 
 
 class Transport(Protocol):
@@ -70,12 +74,13 @@ class Library:
             os.chdir(before)
 
     def _session(self, caller: Caller) -> Session:
-        text = caller.passphrase
+        text, key = caller.passphrase, caller.tool_session
         return Session(
             caller.folder or caller.project.root,
             acting=caller.acting,
+            tool_session=None if key is None else ToolSession(key.partition(":")[0], (key,)),
             keys=KeyFolder(caller.project.keys),
-            ask_passphrase=lambda _: None if text is None else Passphrase(text, attended=False),
+            ask_passphrase=None if text is None else lambda _: Passphrase(text, attended=False),
             clock=caller.project.env.get("MOOT_CLOCK", ""),
             env=caller.project.env,
         )
@@ -109,16 +114,30 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
     ("artifact.show", "sha256"): "sha",
     ("artifact.erase", "sha256"): "sha",
     ("ledger.export", "ids"): "names",
+    ("mail.send", "body"): "file",
+    ("mail.import", "message"): "file",
+    ("mail.lint", "message"): "file",
+    ("trace.intend", "command"): "words",
+    ("debate.report", "file"): "file",
+    ("parliament.submit", "message"): "file",
+    ("parliament.summarize", "summary"): "file",
+    "draft": "text",
     ("ask", "text"): "question",
     ("ask.resume", "decision"): "resume",
     ("decide", "ruling"): "word",
     "name": "named",
     "file": "output",
+    "wait_seconds": "wait",
+    "ttl_minutes": "ttl",
+    "take_stale": "takeover_stale",
 }
 # What the command line does by an option of another operation's command.
 COMMANDS: Final = {"ask.resume": "ask"}
 # Texts that the command line reads from a file whose name is typed.
-READ_FROM_FILES: Final = {("decide", "text")}
+READ_FROM_FILES: Final = {
+    *(("mail.send", "body"), ("mail.import", "message"), ("mail.lint", "message")),
+    ("decide", "text"),
+}
 
 
 def _command(operation: str) -> click.Command | None:
@@ -135,11 +154,11 @@ def _command_words(operation: str) -> list[str]:
 
 
 def _typed(caller: Caller, operation: str, name: str, value: Any) -> Any:
-    """An argument as it is typed: of a long text only the name of a file that holds it."""
-    if (operation, name) not in READ_FROM_FILES:
+    """An argument as it is typed: of bytes or a long text only the name of a file with them."""
+    if not isinstance(value, bytes) and (operation, name) not in READ_FROM_FILES:
         return value
-    file = caller.project.keys.parent / f"typed-{name}"
-    file.write_text(value, encoding="utf-8")
+    file = caller.project.keys.parent / f"typed-{name}.md"
+    file.write_bytes(value if isinstance(value, bytes) else value.encode())
     return file
 
 
@@ -187,8 +206,18 @@ def _option(option: click.Option, value: Any) -> list[str]:
     flag = option.opts[-1]
     if option.is_flag:
         return [flag] if value else list(option.secondary_opts[-1:])
+    if isinstance(value, Mapping):
+        value = [f"{name}={text}" for name, text in value.items()]
+    values = value if option.multiple else [_joined(value)]
+    if isinstance(value, list | tuple) and not option.multiple:
+        value = ",".join(value)  # a list that is typed as one word
     values = value if option.multiple else [value]
     return [word for one in values for word in (flag, str(one))]
+
+
+def _joined(value: Any) -> Any:
+    """Several names for an option that is given once: `--to amber-otter,teal-crane`."""
+    return ",".join(value) if isinstance(value, list | tuple) else value
 
 
 def _texts(value: Any) -> list[str]:

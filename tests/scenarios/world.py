@@ -39,6 +39,7 @@ class World:
         self.transport = transport
         self.done: set[str] = set()
         self.refused: set[str] = set()
+        self.tool_session: str | None = None  # the coding tool's session that calls, if one does
 
     def do(self, operation: str, acting: str | None = None, **arguments: Any) -> Any:
         """The data of an operation that must succeed."""
@@ -53,6 +54,15 @@ class World:
         reply = self._call(operation, acting, arguments)
         assert reply.error is not None, f"{operation} was not refused: {reply.data}"
         assert self.events() == before, f"{operation} was refused and left something on record"
+        self.refused.add(operation)
+        return reply.error
+
+    def refuse_on_record(self, operation: str, acting: str | None = None, **arguments: Any) -> str:
+        """The code with which an operation is refused that leaves its refusal on record."""
+        before = self.events()
+        reply = self._call(operation, acting, arguments)
+        assert reply.error is not None, f"{operation} was not refused: {reply.data}"
+        assert self.events() > before, f"{operation} was refused and left nothing on record"
         self.refused.add(operation)
         return reply.error
 
@@ -72,4 +82,5 @@ class World:
             return view.counts()[1]
 
     def _call(self, operation: str, acting: str | None, arguments: dict[str, Any]) -> Reply:
-        return self.transport.call(Caller(self.project, acting), operation, arguments)
+        caller = Caller(self.project, acting, tool_session=self.tool_session)
+        return self.transport.call(caller, operation, arguments)

@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         BELOW_FLOWS,
     ),
     "flows.observed": BELOW_FLOWS,
-    "flows.guard": BELOW_FLOWS,
+    "flows.guard": BELOW_FLOWS | {"flows.presence"},
     "flows.tools": BELOW_FLOWS | {"flows.guard"},
     "flows.runs": BELOW_FLOWS
     | {"flows.presence", "flows.mail", "flows.debate", "flows.parliament", "flows.trace"},

@@ -113,3 +113,16 @@ def test_the_manifests_that_the_page_names_are_there() -> None:
     named = re.findall(r"`(\w+\.toml)`", PAGE)
     assert len(named) == len(FIVE)
     assert all((ROOT / "tests" / "requirements" / name).is_file() for name in named)
+
+
+def test_every_file_that_the_page_names_is_there() -> None:
+    """Paths such as `engine/batch.py` or `tests/store/contract.py`, from package or root."""
+    text = re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL)
+    named = set(re.findall(r"`([\w.]+(?:/[\w.]+)*/\w+\.py)`", text))
+    package = ROOT / "src" / "moot"
+    machines = (package / "protocols" / protocol for protocol in protocols())
+    places = (ROOT, package, package / "protocols", *machines)
+    real = {name for name in named if "NAME" not in name}
+    gone = [name for name in real if not any((place / name).is_file() for place in places)]
+    assert sorted(gone) == []
+    assert len(named) > 15

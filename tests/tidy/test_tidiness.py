@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tidy.figures import figures
 from tests.tidy.source import ROOT, Module, modules, text_files
 
 VAGUE = {"util", "utils", "helper", "helpers", "manager", "service", "common", "misc", "stuff"}
@@ -164,5 +165,5 @@ def test_sizes_are_reported() -> None:
         f"files: {len(files)}, median {statistics.median(size for size, _ in files):.0f} lines",
         *(f"  {size:4} {name}" for size, name in files[:10]),
     ]
-    sys.stdout.write("\n".join(report) + "\n")
+    sys.stdout.write("\n".join([*report, *figures()]) + "\n")
     assert lengths

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from moot.core.clock import Millis, from_text
-from moot.core.errors import MootError
+from moot.core.errors import MootError, Refused
 from moot.core.machine import (
     Acting,
     Command,
@@ -21,7 +21,6 @@ from moot.core.machine import (
 )
 from moot.core.names import OPERATOR, SYSTEM
 from moot.core.record import Actor, ArtifactRef
-from moot.engine.job import as_refused
 from moot.engine.replay import read_record
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace.machine import MACHINE
@@ -82,7 +81,7 @@ class Trace:
         decision = self.decide(command, actor, role)
         recorded = [self.record(draft, actor, role) for draft in decision.drafts]
         if decision.refused:
-            raise as_refused(decision)
+            raise Refused.of(decision.findings)
         return recorded
 
     def record(self, draft: Draft, actor: str, role: str | None = None) -> Recorded[Any]:

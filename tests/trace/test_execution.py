@@ -15,8 +15,8 @@ from moot.core.canonical import encode_checked
 from moot.core.errors import MootError, NotFound, Refused, Tampered
 from moot.core.record import Record
 from moot.engine.replay import read_record
-from moot.flows.trace import execution, keeping, tracing
-from moot.flows.trace.execution import how_it_ended
+from moot.flows.trace import execution, outputs, tracing
+from moot.flows.trace.execution import describe_ending
 from moot.protocols.presence import STREAM as PRESENCE
 from moot.protocols.presence.commands import Join, Reserve
 from moot.protocols.trace import commands as ask
@@ -93,7 +93,7 @@ def test_an_intent_is_run_and_all_of_it_is_kept(shop: Workshop) -> None:
 @pytest.mark.requirement("TRC-032", "TRC-038")
 def test_the_stored_input_is_the_intended_one(shop: Workshop) -> None:
     intent_id = shop.script("print(1)", env=("LANG", "HOME"))
-    intent = tracing.intent(shop.space, shop.stream, intent_id)
+    intent = tracing.read_intent(shop.space, shop.stream, intent_id)
     shop.execute(intent_id)
     end = shop.last()
     assert end.input_artifact == intent.input_hash
@@ -243,7 +243,7 @@ def test_no_half_of_a_secret_is_left_where_reading_was_cut(tmp_path: Path) -> No
     """Blotting out may shorten an output below its limit; its end was cut all the same."""
     with workshop(tmp_path) as shop:
         shop.begin(Policy(max_output_bytes=2_000))
-        read = 2_000 + keeping.EDGE
+        read = 2_000 + outputs.EDGE
         code = (
             f"import sys; key = '-----BEGIN PRIVATE ' + 'KEY-----' + 'k' * 18_000; "
             f"text = key + '-----END PRIVATE ' + 'KEY-----' + 'x' * {read}; "
@@ -334,7 +334,7 @@ def test_what_was_found_is_what_is_run(shop: Workshop, monkeypatch: pytest.Monke
 def test_more_changes_than_an_event_holds_are_all_in_the_artifact(shop: Workshop) -> None:
     code = "[open(f'f{n}', 'w').write('x') for n in range(300)]"
     done = shop.execute(shop.script(code))
-    assert len(shop.last().result.undeclared) == keeping.MOST_NAMED + 1
+    assert len(shop.last().result.undeclared) == outputs.MOST_NAMED + 1
     assert len(json.loads(shop.output(done, "changed"))["changes"]) == 300
 
 
@@ -518,7 +518,7 @@ NONE = Output(b"", 0)
     ],
 )
 def test_how_a_run_ended(found: Ran, kind: FailureKind | None) -> None:
-    assert how_it_ended(found)[0] is kind
+    assert describe_ending(found)[0] is kind
 
 
 # Finding things.
@@ -538,24 +538,24 @@ def test_evidence_is_named_by_its_run_or_its_hash(shop: Workshop) -> None:
     done = shop.execute(shop.script("print('seen')"))
     (stdout,) = (one.ref.sha256 for one in done.outputs if one.name == "stdout")
     for name in (f"{done.execution}/stdout", stdout, stdout[:12]):
-        found = tracing.cited(shop.space, shop.stream, name)
+        found = tracing.resolve_evidence(shop.space, shop.stream, name)
         assert (found.sha256, found.differs) == (stdout, False)
         assert found.ref is not None
     shop.space.artifacts.erase(stdout)
-    assert tracing.cited(shop.space, shop.stream, stdout).ref is None
+    assert tracing.resolve_evidence(shop.space, shop.stream, stdout).ref is None
 
 
 @pytest.mark.parametrize("name", ["x1/none", "x9/stdout", "../../etc/passwd", "xyz", "0" * 10, ""])
 def test_evidence_that_names_nothing_says_so(shop: Workshop, name: str) -> None:
     shop.execute(shop.script("print('seen')"))
     with pytest.raises(MootError) as caught:
-        tracing.cited(shop.space, shop.stream, name)
+        tracing.resolve_evidence(shop.space, shop.stream, name)
     assert caught.value.hint
 
 
 def test_a_trace_that_is_not_there_says_so(shop: Workshop) -> None:
     for name in ("t9", "trace/t9", "none"):
         with pytest.raises(NotFound):
-            tracing.existing(shop.space, name)
+            tracing.require_trace(shop.space, name)
     with pytest.raises(MootError):
-        tracing.existing(shop.space, "../../etc")
+        tracing.require_trace(shop.space, "../../etc")

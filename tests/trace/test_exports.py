@@ -24,7 +24,7 @@ from moot.core.record import Body, Record, seal
 from moot.core.signing import Signer
 from moot.engine.export import bundle, envelope
 from moot.flows.trace import auditing, inspection
-from moot.flows.trace.inspection import Inspected
+from moot.flows.trace.inspection import Inspection
 from moot.keys.folder import KeyFolder
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
@@ -67,7 +67,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     with workshop(place) as shop:
         shop.begin()
         shop.to_final()
-        auditing.verify(shop.space, shop.stream, AUDITOR, Profile.DEFAULT)
+        auditing.audit_trace(shop.space, shop.stream, AUDITOR, Profile.DEFAULT)
         shop.space.engine.checkpoint()
         return keep(shop, place)
 
@@ -102,7 +102,7 @@ def with_header(lines: Lines) -> Lines:
     return [json.dumps(header, sort_keys=True, separators=(",", ":")).encode() + b"\n", *body]
 
 
-def judge(kept: Kept, lines: Lines, trust: Path | None = None) -> Inspected:
+def judge(kept: Kept, lines: Lines, trust: Path | None = None) -> Inspection:
     """What we say; the stand-alone checker must say the same of the ledger part."""
     file = kept.folder / "attacked.moot"
     file.write_bytes(b"".join(lines))
@@ -114,7 +114,7 @@ def judge(kept: Kept, lines: Lines, trust: Path | None = None) -> Inspected:
     return found
 
 
-def codes(found: Inspected) -> set[str]:
+def codes(found: Inspection) -> set[str]:
     return {one.code for report in found.reports for one in report.failures()}
 
 
@@ -524,7 +524,7 @@ def test_an_auditor_with_a_key_folder_of_its_own_believes_the_workspace(
             place.write_bytes(file.read_bytes())
             place.chmod(0o600)
     with Workspace(shop.space.path, auditor) as space:
-        done = auditing.verify(space, shop.stream, AUDITOR, Profile.DEFAULT)
+        done = auditing.audit_trace(space, shop.stream, AUDITOR, Profile.DEFAULT)
     assert done.report.verdict is AuditVerdict.PASS
 
 
@@ -541,7 +541,7 @@ def _to(shop: Workshop, stage: Stage) -> None:
     else:
         shop.to_final()
     if stage is Stage.COMPLETED:
-        auditing.verify(shop.space, shop.stream, AUDITOR, Profile.DEFAULT)
+        auditing.audit_trace(shop.space, shop.stream, AUDITOR, Profile.DEFAULT)
 
 
 PROPOSE = ask.CreateProposal(
@@ -595,7 +595,7 @@ def test_an_audit_that_was_begun_and_never_ended_is_gone_on_with(shop: Workshop)
     shop.to_final()
     shop.ask(Role.AUDITOR, StartVerification(profile="strict"))
     before = shop.length
-    done = auditing.verify(shop.space, shop.stream, AUDITOR, Profile.DEFAULT)
+    done = auditing.audit_trace(shop.space, shop.stream, AUDITOR, Profile.DEFAULT)
     assert (done.run, done.report.profile) == ("v1", Profile.STRICT)
     assert shop.length == before + 1
     assert done.report.events == before - 1

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from moot.core.errors import Refused
-from moot.flows.trace import execution, running, tracing
+from moot.flows.trace import execution, run_lock, tracing
 from moot.protocols.trace.model import FailureKind, Stage
 from moot.system.program import Program
 from tests.trace.workshop import EXECUTOR, Workshop, reopened, workshop
@@ -26,8 +26,8 @@ MOMENTS = {
     "after the start is on record": ("execution", "_start", "after"),
     "before the command": ("execution", "run", "before"),
     "after the command": ("execution", "run", "after"),
-    "before the outputs are stored": ("execution", "keep", "before"),
-    "after the outputs are stored": ("execution", "keep", "after"),
+    "before the outputs are stored": ("execution", "store_outputs", "before"),
+    "after the outputs are stored": ("execution", "store_outputs", "after"),
     "before the end is on record": ("execution", "_end", "before"),
     "after the end is on record": ("execution", "_end", "after"),
 }
@@ -126,23 +126,23 @@ def test_what_outlives_its_killed_runner_is_ended_before_it_is_called_failed(
             " signal.pause()"
         )
         words = [sys.executable, "-c", textwrap.dedent(RUNNER), str(shop.root), str(shop.keys)]
-        words += [shop.stream, intent, EXECUTOR, "keep", "after"]
+        words += [shop.stream, intent, EXECUTOR, "store_outputs", "after"]
         runner = subprocess.Popen(words)
         wait_until(lambda: mark(shop).exists() and mark(shop).read_text())
         pid = int(mark(shop).read_text())
-        assert running.runs(shop.space.path, shop.stream, intent)
+        assert run_lock.is_running(shop.space.path, shop.stream, intent)
         assert execution.recover(shop.space, shop.stream) == []  # it lives: nothing to recover
         with pytest.raises(Refused):
             shop.execute(intent)
         runner.kill()
         runner.wait()
-        assert not running.runs(shop.space.path, shop.stream, intent)
+        assert not run_lock.is_running(shop.space.path, shop.stream, intent)
         assert Path(f"/proc/{pid}").exists()
         (outcome,) = execution.recover(shop.space, shop.stream)
         evidence = outcome.recorded[-1].event.failure.evidence
         assert evidence[1] == f"its command, process {pid}, was still there and was ended"
         wait_until(lambda: _gone(pid))
-        assert list((shop.space.path / running.FOLDER).iterdir()) == []
+        assert list((shop.space.path / run_lock.FOLDER).iterdir()) == []
 
 
 @pytest.mark.requirement("TRC-061")
@@ -155,10 +155,10 @@ def test_a_command_that_nobody_could_note_is_ended_too(tmp_path: Path) -> None:
             f"import os, signal; open({str(mark(shop))!r}, 'w').write(str(os.getpid()));"
             " signal.pause()"
         )
-        dies = "from moot.flows.trace import running; import os, signal;"
-        dies += " running.Running.began = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        dies = "from moot.flows.trace import run_lock; import os, signal;"
+        dies += " run_lock.RunLock.note_process = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         words = [sys.executable, "-c", dies + textwrap.dedent(RUNNER), str(shop.root)]
-        words += [str(shop.keys), shop.stream, intent, EXECUTOR, "keep", "after"]
+        words += [str(shop.keys), shop.stream, intent, EXECUTOR, "store_outputs", "after"]
         killed = subprocess.run(words, capture_output=True, check=False)
         assert killed.returncode == -signal.SIGKILL, killed.stderr
         wait_until(lambda: mark(shop).exists() and mark(shop).read_text())
@@ -174,7 +174,7 @@ def test_a_command_that_nobody_could_note_is_ended_too(tmp_path: Path) -> None:
 
 def died(shop: Workshop, intent: str) -> None:
     """A start on record whose process is gone: nobody holds its lock."""
-    event = tracing.intent(shop.space, shop.stream, intent)
+    event = tracing.read_intent(shop.space, shop.stream, intent)
     execution._start(shop.space, shop.stream, event, EXECUTOR, shop.root, Program())
 
 
@@ -221,14 +221,14 @@ def test_a_process_of_the_same_number_is_left_alone(tmp_path: Path) -> None:
         intent = shop.script("print(1)")
         other = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
         try:
-            held = running.Running(shop.space.path, shop.stream, intent)
+            held = run_lock.RunLock(shop.space.path, shop.stream, intent)
             with held:
-                held.began(other.pid)
-                note = next((shop.space.path / running.FOLDER).glob("*.json"))
+                held.note_process(other.pid)
+                note = next((shop.space.path / run_lock.FOLDER).glob("*.json"))
                 note.write_text(note.read_text().replace('"mark":"', '"mark":"9'))
                 copy = note.read_bytes()
             note.write_bytes(copy)
-            seen = running.end_left(shop.space.path, shop.stream, intent)
+            seen = run_lock.end_leftovers(shop.space.path, shop.stream, intent)
             assert seen[1].endswith("is gone too")
             assert other.poll() is None
         finally:
@@ -244,7 +244,7 @@ def test_a_run_in_flight_does_not_keep_others_from_working(tmp_path: Path) -> No
         first = shop.intend(proposal, sys.executable, "-c", "import signal; signal.pause()")
         second = shop.intend(proposal, sys.executable, "-c", "print(2)")
         words = [sys.executable, "-c", textwrap.dedent(RUNNER), str(shop.root), str(shop.keys)]
-        runner = subprocess.Popen([*words, shop.stream, first, EXECUTOR, "keep", "after"])
+        runner = subprocess.Popen([*words, shop.stream, first, EXECUTOR, "store_outputs", "after"])
         try:
             wait_until(lambda: len(shop.state.running) == 1)
             assert not shop.execute(second).failed

@@ -42,7 +42,7 @@ def graph(report: Report) -> Graph:
 
 
 def claim(shop: Workshop, execution: str, text: str, **more: Any) -> None:
-    evidence = (tracing.cited(shop.space, shop.stream, f"{execution}/stdout"),)
+    evidence = (tracing.resolve_evidence(shop.space, shop.stream, f"{execution}/stdout"),)
     command = ask.IssueClaim(text=text, confidence="0.9", evidence=evidence, **more)
     shop.ask(Role.EXECUTOR, command)
 
@@ -129,7 +129,7 @@ def test_a_failed_run_and_a_failed_audit_are_shown_as_such(shop: Workshop) -> No
 def test_the_stored_report_names_its_pages_and_what_it_looked_at(shop: Workshop) -> None:
     shop.to_final()
     before = shop.length
-    done = auditing.verify(shop.space, shop.stream, AUDITOR, Profile.STRICT)
+    done = auditing.audit_trace(shop.space, shop.stream, AUDITOR, Profile.STRICT)
     document = json.loads(b"".join(shop.space.artifacts.chunks(done.artifact.sha256)))
     assert (document["trace"], document["events"]) == (shop.stream, before)
     assert document["head"] == done.report.head
@@ -152,6 +152,6 @@ def test_several_processes_say_the_same(shop: Workshop) -> None:
 
 
 def test_a_short_file_is_not_worth_a_process(tmp_path: Path) -> None:
-    assert inspection.jobs_for(tmp_path / "none") == 1
+    assert inspection.choose_jobs(tmp_path / "none") == 1
     (tmp_path / "short").write_bytes(b"x")
-    assert inspection.jobs_for(tmp_path / "short") == 1
+    assert inspection.choose_jobs(tmp_path / "short") == 1

@@ -15,7 +15,7 @@ from moot.core.machine import Command, KeyClass
 from moot.engine.agents import register
 from moot.engine.job import Outcome
 from moot.flows.trace import execution, tracing
-from moot.flows.trace.execution import Done
+from moot.flows.trace.execution import EndedRun
 from moot.keys.folder import KeyFolder
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace.model import Role, State
@@ -77,7 +77,7 @@ class Workshop:
         """An intent that runs a piece of Python."""
         return self.intend(self.approved(), PYTHON, "-c", code, **more)
 
-    def execute(self, intent: str, **env: str) -> Done:
+    def execute(self, intent: str, **env: str) -> EndedRun:
         environment = {**self.env, **env}
         return execution.execute(self.space, self.stream, intent, EXECUTOR, environment, self.root)
 
@@ -97,7 +97,7 @@ class Workshop:
             found = [record.body.type for record in view.records(self.stream)]
         return [name.partition(".")[2] for name in found]
 
-    def output(self, done: Done, name: str) -> bytes:
+    def output(self, done: EndedRun, name: str) -> bytes:
         (one,) = (one for one in done.outputs if one.name == name)
         return b"".join(self.space.artifacts.chunks(one.ref.sha256))
 
@@ -113,7 +113,7 @@ class Workshop:
     def to_final(self) -> str:
         """Everything up to the final statement; returns the execution."""
         done = self.execute(self.script("print('seen')"))
-        evidence = tracing.cited(self.space, self.stream, f"{done.execution}/stdout")
+        evidence = tracing.resolve_evidence(self.space, self.stream, f"{done.execution}/stdout")
         self.ask(
             Role.EXECUTOR,
             ask.IssueClaim(

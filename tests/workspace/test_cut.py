@@ -410,7 +410,7 @@ def test_a_process_asks_the_key_folder_about_each_list_once(desk: Desk) -> None:
     with desk.open() as space:
         ask(space, A)
         ask(space, B)
-        with space.kept._open() as db:
+        with space.kept._connection() as db:
             db.set_trace_callback(asked.append)
         for _ in range(5):
             ask(space, A)

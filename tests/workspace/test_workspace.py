@@ -193,7 +193,7 @@ def test_opening_a_workspace_reads_no_events(project: Path, keys: KeyFolder) -> 
     reads: list[str] = []
     space = opened(project, keys)
     space.store._db.set_trace_callback(reads.append)
-    again = space._rolled_back()
+    again = space._find_rollback()
     space.store._db.set_trace_callback(None)
     space.close()
     assert again is None

@@ -20,7 +20,14 @@ def page() -> str:
 
 def walk(command: click.Command, above: click.Context | None, name: str) -> Iterator[click.Context]:
     """A command and all below it."""
-    here = click.Context(command, above, name, terminal_width=WIDTH, max_content_width=WIDTH)
+    here = click.Context(
+        command,
+        above,
+        name,
+        terminal_width=WIDTH,
+        max_content_width=WIDTH,
+        help_option_names=["-h", "--help"],
+    )
     yield here
     if isinstance(command, click.Group):
         for word in command.list_commands(here):

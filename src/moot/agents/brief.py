@@ -1,7 +1,7 @@
 """What a participant is told: who it is, what to do, where things stand, what others said.
 
-A brief is data. Programs get it as JSON; models and programs that take a prompt get the same as
-text, in which only the product speaks in sentences and everybody else is quoted.
+A brief is data. Programs get it as JSON; models, and programs that take a prompt, get the same as
+text in which only Moot speaks in sentences and everybody else is quoted.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ VERSION: Final = 1
 
 
 class Brief(msgspec.Struct, frozen=True, kw_only=True):
-    """`view` holds facts of the product only; whatever someone else wrote stands in `quotes`.
+    """What one agent is asked. `view` holds only facts that Moot states; `quotes` what others
+    wrote.
 
-    `number` says how often this agent has answered this kind of thing before; `findings` are what
-    was wrong with its first reply, if this is the second attempt.
+    `number` is how often this agent has answered this kind of thing before. `findings` are what was
+    wrong with its first reply, if this is the second attempt.
     """
 
     agent: str

@@ -1,6 +1,6 @@
 """Limits of a run: turns, tokens, money, seconds. Whatever is reached first stops it, by name.
 
-What was spent before counts too: a run that was killed and started again has no second purse.
+What earlier runs spent counts too: a run that was killed and started again gets no second budget.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from moot.agents.outcome import Stop
 
 
 class Budget(msgspec.Struct, frozen=True):
-    """None is no limit."""
+    """The limits of a run; None is no limit. `micros` are millionths of a US dollar."""
 
     turns: int | None = None
     tokens: int | None = None
@@ -23,6 +23,8 @@ class Budget(msgspec.Struct, frozen=True):
 
 
 class Spent(msgspec.Struct, frozen=True):
+    """Turns that were recorded, and what all calls cost, the useless ones too."""
+
     turns: int = 0
     cost: Cost = NOTHING
 
@@ -31,11 +33,11 @@ class Spent(msgspec.Struct, frozen=True):
 
 
 def reached(budget: Budget, spent: Spent, seconds: float) -> tuple[Stop, str] | None:
-    """The first limit that leaves no room for another turn, and what to say of it."""
-    return next(_reached(budget, spent, seconds), None)
+    """The first limit that leaves no room for another turn, with a sentence about it."""
+    return next(_limits_reached(budget, spent, seconds), None)
 
 
-def _reached(budget: Budget, spent: Spent, seconds: float) -> Iterator[tuple[Stop, str]]:
+def _limits_reached(budget: Budget, spent: Spent, seconds: float) -> Iterator[tuple[Stop, str]]:
     cost = spent.cost
     if budget.turns is not None and spent.turns >= budget.turns:
         yield Stop.TURNS, f"{spent.turns} of {budget.turns} turns are taken"

@@ -1,8 +1,8 @@
 """`cmd:COMMAND`: any program as a participant.
 
-It gets its brief, prints its reply and ends. It runs in a process group of its own, which is
-killed when its time is up; what it prints is kept up to a limit. It finds its own name in
-MOOT_AGENT, never a person's passphrase. What it printed to standard error is only shown.
+It gets its brief, prints its reply and ends. It runs in a process group of its own, which is killed
+when its time is up; its output is kept up to a limit. It finds its own name in MOOT_AGENT, and
+never a person's passphrase. Of its standard error only the last line is shown, if it failed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from moot.agents.spec import Spec
 from moot.core.errors import Malformed, Unavailable
 from moot.system.running import NotRun, Order, Ran, run
 
-# A person's passphrase, and the name of whoever started us, are not the program's.
+# Variables a program must not inherit: a person's passphrase, and the name of whoever started us.
 WITHHELD: Final = frozenset({"MOOT_PASSPHRASE_FILE", "MOOT_AGENT", "MOOT_EPOCH"})
 # A tool's own envelope around the answer may be long.
 MOST_OUTPUT: Final = 4 * MOST_BYTES
@@ -39,11 +39,11 @@ _TAIL: Final = 300
 class CommandParticipant:
     def __init__(self, spec: Spec, agent: str, folder: Path, env: Mapping[str, str]) -> None:
         self._words = read_command(spec.rest)
-        _require_there(self._words[0], folder, env)
+        _require_installed(self._words[0], folder, env)
         self.nature = Nature(Kind.COMMAND, spec.recordable, _model_in(self._words))
         self._folder = folder
-        kept = {name: value for name, value in env.items() if name not in WITHHELD}
-        self._env = {**kept, "MOOT_AGENT": agent}
+        inherited = {name: value for name, value in env.items() if name not in WITHHELD}
+        self._env = {**inherited, "MOOT_AGENT": agent}
         self._running: set[int] = set()
         self._given_up = False
         self._lock = threading.Lock()
@@ -55,17 +55,17 @@ class CommandParticipant:
             raise NoAnswer(Ending.TOO_LONG, str(error)) from None
         order = Order(made.words, self._folder, self._env, seconds, MOST_OUTPUT, made.given)
         try:
-            ran = run(order, self._started)
+            ran = run(order, self._note_started)
         except NotRun as error:
             raise NoAnswer(Ending.NOT_FOUND, str(error)) from None
         finally:
-            self._over()
+            self._note_ended()
         if ran.interrupted is not None:
             raise KeyboardInterrupt
         heard = hear(self._words, ran.stdout.kept)
         cost = msgspec.structs.replace(heard.cost, millis=ran.nanos // 1_000_000)
-        self._learn(heard.model)
-        _require_spoken(ran, seconds, cost)
+        self._note_model(heard.model)
+        _require_output(ran, seconds, cost)
         try:
             return Answer(read_reply(heard.text), cost)
         except Malformed as error:
@@ -77,20 +77,21 @@ class CommandParticipant:
             for pid in self._running:
                 _kill(pid)
 
-    def _started(self, pid: int) -> None:
-        """One that was started while the others were being stopped is stopped as well."""
+    def _note_started(self, pid: int) -> None:
+        """Remember a started process; if the run is being stopped at this moment, stop it at
+        once."""
         with self._lock:
             self._running.add(pid)
             if self._given_up:
                 _kill(pid)
 
-    def _over(self) -> None:
-        """One call at a time: whatever ran has ended."""
+    def _note_ended(self) -> None:
+        """Forget the process, which has ended; a participant makes one call at a time."""
         with self._lock:
             self._running.clear()
 
-    def _learn(self, model: str | None) -> None:
-        """The program itself says which model it asked."""
+    def _note_model(self, model: str | None) -> None:
+        """Note the model that the program says it asked, if it is not known yet."""
         if model is not None and self.nature.model is None:
             self.nature = msgspec.structs.replace(self.nature, model=model[:100])
 
@@ -100,8 +101,8 @@ def _kill(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-def _require_there(program: str, folder: Path, env: Mapping[str, str]) -> None:
-    """A program that is not installed is said before anybody is asked anything."""
+def _require_installed(program: str, folder: Path, env: Mapping[str, str]) -> None:
+    """Unavailable if the program is not installed: said before anybody is asked anything."""
     place = folder / program if os.path.dirname(program) else Path(program)
     if shutil.which(place, path=env.get("PATH", os.defpath)) is None:
         raise Unavailable(
@@ -111,8 +112,8 @@ def _require_there(program: str, folder: Path, env: Mapping[str, str]) -> None:
         )
 
 
-def _require_spoken(ran: Ran, seconds: float, cost: Cost) -> None:
-    """A program that was killed, failed or printed without end gave no answer."""
+def _require_output(ran: Ran, seconds: float, cost: Cost) -> None:
+    """NoAnswer if the program was killed, failed, printed nothing, or printed without end."""
     if ran.timed_out:
         raise NoAnswer(Ending.TIMED_OUT, f"no answer within {seconds:g} s; it was ended", cost)
     if ran.stdout.truncated:

@@ -1,8 +1,8 @@
 """What the runner needs of a protocol: what is due, the brief for it, and a way to execute.
 
-A desk holds no state of its own: everything it says comes from the ledger or the file at that
-moment. So a run can be killed at any time and begun again. `submit` is decided by the protocol,
-which refuses a second answer to the same turn.
+It holds no state of its own: everything comes from the ledger or the file at that moment. So a run
+can be killed at any time and started again. The protocol decides about each `submit`, and refuses a
+second answer to the same turn.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from moot.core.machine import Due
 
 
 class Passed(StrEnum):
-    """`LATER`: only once the time of that due is up. `NEVER`: the protocol waits for ever."""
+    """Whether a due could be passed over. `LATER`: once its time is up. `NEVER`: the protocol
+    waits."""
 
     DONE = "done"
     LATER = "later"
@@ -27,12 +28,14 @@ class Passed(StrEnum):
 
 
 class Desk(Protocol):
+    """One session of a protocol, as the runner sees it."""
+
     def advance(self) -> None:
-        """Do what is the machine's own business, such as opening the next round."""
+        """Do what needs nobody's answer, such as opening the next round."""
         ...
 
     def dues(self) -> Sequence[Due]:
-        """What waits now, for whom; a due is the same one as long as who, what, subject are."""
+        """What is due now, for whom. Two dues are the same if who, what and subject are."""
         ...
 
     def together(self, due: Due) -> bool:
@@ -40,7 +43,7 @@ class Desk(Protocol):
         ...
 
     def brief(self, due: Due) -> Brief:
-        """What the one who is waited for must know."""
+        """All that the participant must know to answer."""
         ...
 
     def submit(self, due: Due, said: dict[str, Any]) -> None:
@@ -56,11 +59,11 @@ class Desk(Protocol):
         ...
 
     def standing(self) -> dict[str, Any]:
-        """Where things are, for whoever looks on."""
+        """Where the session stands, for whoever watches the run."""
         ...
 
     def spent(self) -> Spent:
-        """What earlier runs of this session have on record."""
+        """What earlier runs of this session have spent, by the record."""
         ...
 
     def note(self, outcome: Outcome) -> None:

@@ -14,7 +14,7 @@ from moot.core.errors import Unavailable
 
 
 class Terminal(Protocol):
-    """What a surface lends: a way to show lines and to ask for one."""
+    """What a surface provides: showing a brief, and asking a person for one field."""
 
     def present(self) -> bool:
         """Is a person there to be asked?"""
@@ -26,7 +26,7 @@ class Terminal(Protocol):
 
 
 def require_person(terminal: Terminal | None) -> None:
-    """A person who is not there is said before anybody is asked anything."""
+    """Unavailable if nobody sits at a terminal: said before anybody is asked anything."""
     if terminal is None or not terminal.present():
         raise Unavailable(
             "nobody_here",
@@ -45,7 +45,7 @@ class Human:
         self._terminal = terminal
 
     def reply(self, brief: Brief, seconds: float) -> Answer:
-        """People are not hurried: the protocol's own time limit is the only one."""
+        """Ask the person for each field. Only the protocol's own time limit counts for people."""
         del seconds
         terminal = self._terminal
         if terminal is None or not terminal.present():
@@ -53,28 +53,28 @@ class Human:
         began = time.monotonic()
         with _TURN:
             terminal.show(brief)
-            said = {name: value for name, value in self._fields(terminal, brief) if value != ""}
-        return Answer(said, _spent(began))
+            reply = {name: value for name, value in self._fields(terminal, brief) if value != ""}
+        return Answer(reply, _cost_since(began))
 
     def stop(self) -> None:
-        """Whoever interrupts sits at the same terminal."""
+        """Nothing to stop: whoever interrupts the run sits at the same terminal."""
 
     def _fields(self, terminal: Terminal, brief: Brief) -> list[tuple[str, Any]]:
         required = set(brief.schema.get("required", ()))
-        asked: list[tuple[str, Any]] = []
+        fields: list[tuple[str, Any]] = []
         for name, shape in brief.schema.get("properties", {}).items():
             choices = tuple(str(one) for one in shape.get("enum", ()))
             default = None if name in required else str(shape.get("default") or "")
-            asked.append((name, _typed(terminal.ask(name, choices, default), shape)))
-        return asked
+            fields.append((name, _convert(terminal.ask(name, choices, default), shape)))
+        return fields
 
 
-def _spent(began: float) -> Cost:
+def _cost_since(began: float) -> Cost:
     return Cost(calls=1, millis=round((time.monotonic() - began) * 1_000))
 
 
-def _typed(text: str, shape: dict[str, Any]) -> Any:
-    """What was typed, as the schema wants it; what is no number is left for the desk to refuse."""
+def _convert(text: str, shape: dict[str, Any]) -> Any:
+    """The typed text in the type that the schema wants; the protocol refuses what is no number."""
     kind = {"number": float, "integer": int}.get(str(shape.get("type")))
     if kind is None or text == "":
         return text

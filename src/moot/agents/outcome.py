@@ -1,4 +1,4 @@
-"""How a call and how a run ended. Each has a name; nothing ends in silence.
+"""How a call ended, and how a run ended. Each way has a name; nothing ends without one.
 
 `Ending` is about one participant and one turn, `Stop` about a whole run. A provider that is down
 or a program that crashed has no opinion: only `ANSWERED` carries one.
@@ -66,7 +66,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """A run that is over; `waits_for` names those whom it left waiting for."""
+    """How a run ended; `waits_for` names those it would still have to wait for."""
 
     stop: Stop
     turns: int
@@ -76,9 +76,9 @@ class Ended(msgspec.Struct, frozen=True):
 
 
 class NoAnswer(Exception):
-    """A participant gave none that can be used; `ending` says why, `detail` in one line.
+    """A participant gave no usable answer; `ending` says why, and `detail` in one line.
 
-    It was paid for all the same: `cost` says what. `findings` are for a second attempt.
+    The call was paid for all the same: `cost` says how much. `findings` are for a second attempt.
     """
 
     def __init__(
@@ -96,12 +96,12 @@ class NoAnswer(Exception):
 
 
 def unreadable(error: MootError, cost: Cost) -> NoAnswer:
-    """A reply that was given and cannot be used."""
+    """The error for a reply that came and cannot be read."""
     return NoAnswer(Ending.MALFORMED, str(error), cost, findings_of(error))
 
 
 def findings_of(error: MootError) -> tuple[Finding, ...]:
-    """What is wrong, for whoever is to do better."""
+    """What was wrong with a reply, to be shown with the second attempt."""
     where = getattr(error, "where", "") or None
     own = Finding(rule="reply", code=error.code, message=str(error), where=where, hint=error.hint)
     return error.findings or (own,)

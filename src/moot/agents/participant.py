@@ -1,4 +1,4 @@
-"""What every participant offers: an answer to a brief, within a time, or the reason for none."""
+"""What every participant does: answer a brief within a time, or say why it cannot."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCRIPTED = frozenset({Kind.SCRIPT, Kind.RULES})
 
 
 class Nature(msgspec.Struct, frozen=True):
-    """What sits there, as it may stand in a record: no secret is part of it."""
+    """What kind of participant it is, in a form that may be recorded: it holds no secret."""
 
     kind: Kind
     spec: str
@@ -31,7 +31,7 @@ class Nature(msgspec.Struct, frozen=True):
 
     @property
     def scripted(self) -> bool:
-        """Its words were laid down beforehand; no model and no person thought about them."""
+        """Its replies were written beforehand; no model and no person thought about them."""
         return self.kind in SCRIPTED
 
     @property
@@ -40,7 +40,7 @@ class Nature(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """One reply as data, unjudged, and what it cost."""
+    """One reply as data, not checked by any protocol yet, and what it cost."""
 
     said: dict[str, Any]
     cost: Cost = NOTHING

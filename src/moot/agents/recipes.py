@@ -1,8 +1,8 @@
 """How the usual coding agents are asked without a terminal, and where their answer stands.
 
 A recipe is chosen by the first words of a command; any other program gets the JSON brief on its
-standard input, or the prompt where the command says `{prompt}`. The agents are asked for words
-only: what the tool's own settings allow it to touch is the tool's affair, and its hooks stay on.
+standard input, or the prompt where the command says `{prompt}`. Agents are asked for words only.
+What a tool may touch is decided by its own settings, and its hooks stay on.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _READ_INPUT: Final = "Do what the text on standard input asks."
 
 
 class Call(NamedTuple):
-    """What to start, and what to give it."""
+    """The command to start, and its standard input."""
 
     words: tuple[str, ...]
     given: bytes
 
 
 class Heard(NamedTuple):
-    """The agent's own words in a program's output, and what the program says it cost."""
+    """The agent's own words out of a program's output, with the cost that the program reports."""
 
     text: bytes
     cost: Cost
@@ -39,7 +39,8 @@ class Heard(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """`words` begin the command; `then` follows it, and `more` unless `unless` is there already."""
+    """How one program is asked. `words` are how its command begins; `then` is added at the end, and
+    `more` too unless the command already has one of `unless`. `hear` reads the output."""
 
     words: tuple[str, str]
     then: tuple[str, ...] = ()
@@ -104,7 +105,7 @@ def _bytes(text: str) -> bytes:
 
 
 def hear(words: tuple[str, ...], raw: bytes) -> Heard:
-    """What was said, out of what was printed; output of an unknown shape is taken as it is."""
+    """The agent's words out of the output; output of an unknown shape is taken as it is."""
     recipe = recipe_for(words)
     return recipe.hear(raw) if recipe is not None else Heard(raw, call())
 

@@ -1,4 +1,4 @@
-"""Are they going in circles? Told from what was said, so that a second run sees it too."""
+"""Are they going in circles? Found from what is on record, so that a second run finds it too."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from typing import Final
 import msgspec
 
 _WORD: Final = re.compile(r"\w+")
-# How much of two texts must be the same, in runs of three words.
+# Which share of their runs of three words two texts must have in common.
 ALIKE: Final = 0.9
-# How often one must have said it: twice is insisting, three times is a circle.
+# How often somebody must have said the same: twice is insisting, three times is a circle.
 TIMES: Final = 3
 
 
 class Said(msgspec.Struct, frozen=True):
+    """One statement of one participant."""
+
     who: str
     text: str
 
@@ -40,6 +42,6 @@ def repeats(history: Sequence[Said], who: str) -> bool:
 
 
 def in_circles(history: Sequence[Said]) -> bool:
-    """Everybody who has spoken repeats only what he said before."""
+    """Does everybody who has spoken only repeat what they said before?"""
     speakers = {said.who for said in history}
     return bool(speakers) and all(repeats(history, who) for who in speakers)

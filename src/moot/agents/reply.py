@@ -1,8 +1,8 @@
-"""A reply out of any bytes: JSON alone, JSON in a fence, or JSON somewhere in prose.
+"""Finds the reply in any bytes: JSON alone, JSON in a fence, or JSON somewhere in prose.
 
-Raises only Malformed. Taken is the whole text if it is a JSON object, else the last fenced block
-that is one, else the last object that stands in the text: a model that thinks aloud comes to its
-answer at the end.
+Raises only Malformed. The whole text is taken if it is a JSON object, otherwise the last fenced
+block that is one, otherwise the last object in the text: a model that thinks aloud gives its answer
+last.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _MOST_DEPTH: Final = 32
 
 
 def read_reply(raw: bytes) -> dict[str, Any]:
-    """The object that was meant; Malformed if there is none, or more than we would read."""
+    """The reply as an object; Malformed if there is none, or the text is too long to be
+    searched."""
     if len(raw) > MOST_BYTES:
         raise _malformed("reply_too_long", f"the reply is longer than {MOST_BYTES} bytes")
     try:
@@ -34,7 +35,7 @@ def read_reply(raw: bytes) -> dict[str, Any]:
     for candidate in _candidates(text):
         found = _object(candidate)
         if found is not None:
-            return _sound(found)
+            return _require_storable(found)
     raise _malformed("no_json", "the reply holds no JSON object")
 
 
@@ -46,11 +47,11 @@ def _candidates(text: str) -> Iterator[str]:
     """Texts that may be the object, the likeliest first."""
     text = text.replace("\r\n", "\n")
     yield text
-    yield from reversed(list(_fenced(text)))
-    yield from _bare(text)
+    yield from reversed(list(_fenced_blocks(text)))
+    yield from _objects_in_prose(text)
 
 
-def _fenced(text: str) -> Iterator[str]:
+def _fenced_blocks(text: str) -> Iterator[str]:
     """The blocks in fences, in one pass; a fence that is never closed holds the rest."""
     mark, block = "", list[str]()
     for line in text.split("\n"):
@@ -66,7 +67,7 @@ def _fenced(text: str) -> Iterator[str]:
         yield "\n".join(block)
 
 
-def _bare(text: str) -> Iterator[str]:
+def _objects_in_prose(text: str) -> Iterator[str]:
     """Objects that stand in prose, the last one first; an object inside another is not one."""
     decoder, place, spans = json.JSONDecoder(), 0, list[tuple[int, int]]()
     for _ in range(_MOST_STARTS):
@@ -85,14 +86,14 @@ def _bare(text: str) -> Iterator[str]:
 
 def _object(text: str) -> dict[str, Any] | None:
     try:
-        found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        found = json.loads(text, object_pairs_hook=_unique_names, parse_constant=_no_number)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A name that stands twice could be read in two ways."""
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Malformed if a name stands twice: such an object could be read in two ways."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise _malformed("duplicate_name", "a name stands twice in the reply")
@@ -103,8 +104,9 @@ def _no_number(text: str) -> NoReturn:
     raise _malformed("bad_number", f"{text} is no number of JSON")
 
 
-def _sound(found: dict[str, Any]) -> dict[str, Any]:
-    """Not too deep, and every text one that can be written down again."""
+def _require_storable(found: dict[str, Any]) -> dict[str, Any]:
+    """The same object; Malformed if it is nested too deeply or holds text that UTF-8 cannot
+    write."""
     if _depth(found) > _MOST_DEPTH:
         raise _malformed("too_deep", "the reply is nested too deeply")
     try:

@@ -1,4 +1,4 @@
-"""The runner: what is due, asked of whoever sits there, executed under that agent's own key.
+"""The runner: asks participants for what is due, and executes replies under each agent's own key.
 
     while something is due for a seat and no limit is reached:
         the brief -> the participant -> a reply      at the same time where the protocol allows
@@ -6,9 +6,9 @@
         a reply that cannot be used: once more, with the findings; then the protocol's own
         way to go on without one, which may mean to wait until that turn's time is up
 
-It keeps nothing: every step begins by asking the desk again. Killed at any moment and started
-anew, it goes on where the record stands; a turn that is recorded is not due any more, one that is
-not is asked for again. What a call cost is on record before its reply is executed.
+It stores nothing of its own: every step begins by asking the desk again. So it can be killed at any
+moment and started again: a turn that is recorded is no longer due, one that is not is asked for
+again. What a call cost is recorded before its reply is executed, so that no failure hides it.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ MOST_AT_ONCE: Final = 16
 ATTEMPTS: Final = 2
 TURN_SECONDS: Final = 300.0
 SHORTEST: Final = 1.0
-# Time is up after a deadline, not at it.
+# Seconds to wait beyond a deadline: time is up after it, not at it.
 TICK: Final = 0.002
-# The protocol says no to this reply; anything else is trouble of ours and ends the run.
+# Errors by which a protocol rejects a reply; any other is our own trouble and ends the run.
 _REFUSALS: Final = (Refused, Malformed, Conflict, NotFound)
 
 
@@ -54,7 +54,7 @@ class Asked(NamedTuple):
 
 
 class Wrong(NamedTuple):
-    """A call that came to nothing; with findings, asking again may help."""
+    """A call whose reply could not be used; if there are findings, asking again may help."""
 
     ending: Ending
     detail: str
@@ -62,10 +62,13 @@ class Wrong(NamedTuple):
 
 
 def identity(due: Due) -> tuple[str, str, str]:
+    """By what a due is recognised when the desk is asked again: for whom, what, about what."""
     return due.who, due.what, due.subject
 
 
 class Runner:
+    """One run: from the first question to the end, which is on record."""
+
     def __init__(
         self,
         desk: Desk,
@@ -86,25 +89,26 @@ class Runner:
         self._watch = watch or Unwatched()
         self._timer = timer
         self._began = timer()
-        self._spent = desk.spent()
-        self._here = Spent()
+        self._spent = desk.spent()  # by earlier runs of the same session
+        self._here = Spent()  # by this run
         self._pause = pause
-        # Why a due is not asked for again: it waits for its time to be up, or for ever.
+        # Dues that are not asked for again, by identity: those that are passed over once their time
+        # is up, with how the last call ended; and those that can never be, with why.
         self._silent: dict[tuple[str, str, str], tuple[Ending, str]] = {}
         self._stuck: dict[tuple[str, str, str], str] = {}
 
     def run(self) -> Ended:
-        """Until nothing is due here, or a limit is reached; how it ended is on record."""
+        """Run until nothing is due here or a limit is reached; how it ended is recorded."""
         self._began = self._timer()
         try:
             ended = self._loop()
         except KeyboardInterrupt:
             self._stop_all()
-            ended = self._ended(Stop.INTERRUPTED, "interrupted; run it again to go on")
-        except MootError as error:  # trouble of ours: on record by name, and told
+            ended = self._make_end(Stop.INTERRUPTED, "interrupted; run it again to go on")
+        except MootError as error:  # our own trouble: recorded by its name, and raised
             self._stop_all()
-            with suppress(MootError):  # whatever broke may keep us from writing, too
-                self._desk.ended(self._ended(Stop.FAILED, str(error)))
+            with suppress(MootError):  # what broke may also keep us from writing
+                self._desk.ended(self._make_end(Stop.FAILED, str(error)))
             raise
         except BaseException:
             self._stop_all()
@@ -116,39 +120,41 @@ class Runner:
         while True:
             self._desk.advance()
             dues = self._desk.dues()
-            over = self._over(dues)
+            over = self._end_if_over(dues)
             if over is not None:
                 return over
-            mine = self._mine(dues)
+            mine = self._askable(dues)
             if not mine:
                 over = self._wait(dues)
                 if over is not None:
                     return over
-            elif not self._pass_late(mine):
-                self._take(self._wave(mine))
+            elif not self._pass_over_late(mine):
+                self._ask_and_execute(self._next_wave(mine))
 
     # When to stop, when to wait -------------------------------------------------------------------
 
-    def _over(self, dues: Sequence[Due]) -> Ended | None:
+    def _end_if_over(self, dues: Sequence[Due]) -> Ended | None:
         if not dues:
-            return self._ended(Stop.SETTLED)
-        if not any(identity(due) in self._silent for due in dues) and not self._mine(dues):
+            return self._make_end(Stop.SETTLED)
+        if not any(identity(due) in self._silent for due in dues) and not self._askable(dues):
             return self._left_waiting(dues)
-        limit = reached(self._budget, self._total(), self._seconds())
+        limit = reached(self._budget, self._spent_in_all(), self._seconds_so_far())
         if limit is not None:
-            return self._ended(*limit)
+            return self._make_end(*limit)
         if in_circles(self._desk.history()):
-            return self._ended(Stop.CIRCLES, "everybody only repeats what was said before")
+            return self._make_end(Stop.CIRCLES, "everybody only repeats what was said before")
         return None
 
     def _wait(self, dues: Sequence[Due]) -> Ended | None:
-        """Only those are left who gave no answer: until the first one's time is up."""
+        """Only dues without an answer are left: wait until the first one's time is up."""
         silent = [due for due in dues if identity(due) in self._silent]
         first = min(silent, key=lambda due: due.by or 0)
         seconds = max(0, (first.by or 0) - self._clock()) / SECOND + TICK
-        left = time_left(self._budget, self._seconds())
+        left = time_left(self._budget, self._seconds_so_far())
         if left is not None and seconds >= left:
-            return self._ended(Stop.TIME, f"the time of {first.who}'s turn is not up before ours")
+            return self._make_end(
+                Stop.TIME, f"the time of {first.who}'s turn is not up before ours"
+            )
         self._watch.waiting(first, seconds)
         self._pause(seconds)
         ending, detail = self._silent.pop(identity(first))
@@ -156,68 +162,69 @@ class Runner:
             self._stuck[identity(first)] = f"{first.who}: {ending.value}, {detail}"
         return None
 
-    def _pass_late(self, mine: list[Due]) -> bool:
-        """Whose time was up before they could be asked is passed over, where the protocol does."""
+    def _pass_over_late(self, mine: list[Due]) -> bool:
+        """Pass over dues whose time was up before anybody was asked, where the protocol allows."""
         late = [due for due in mine if due.overdue(self._clock())]
         why = "the time of this turn was up before it was asked for"
         passed = [self._pass_over(due, Ending.TIMED_OUT, why, keep=False) for due in late]
         return Passed.DONE in passed
 
     def _left_waiting(self, dues: Sequence[Due]) -> Ended:
-        """What is due is for others, or could neither be answered nor passed over."""
+        """The end of a run whose dues are others', or can be neither answered nor passed over."""
         stuck = [self._stuck[identity(due)] for due in dues if identity(due) in self._stuck]
         names = tuple(dict.fromkeys(due.who for due in dues))
         if stuck:
-            return self._ended(Stop.STUCK, stuck[0], names)
-        return self._ended(Stop.WAITING, f"waiting for {', '.join(names)}", names)
+            return self._make_end(Stop.STUCK, stuck[0], names)
+        return self._make_end(Stop.WAITING, f"waiting for {', '.join(names)}", names)
 
-    def _ended(self, stop: Stop, detail: str = "", waits_for: tuple[str, ...] = ()) -> Ended:
+    def _make_end(self, stop: Stop, detail: str = "", waits_for: tuple[str, ...] = ()) -> Ended:
         return Ended(stop, self._here.turns, self._here.cost, detail, waits_for)
 
-    def _total(self) -> Spent:
+    def _spent_in_all(self) -> Spent:
         return self._spent.and_then(self._here.cost, self._here.turns)
 
-    def _seconds(self) -> float:
+    def _seconds_so_far(self) -> float:
         return self._timer() - self._began
 
     # One wave -------------------------------------------------------------------------------------
 
-    def _mine(self, dues: Sequence[Due]) -> list[Due]:
-        """What can be asked of someone here."""
+    def _askable(self, dues: Sequence[Due]) -> list[Due]:
+        """The dues that somebody here can be asked for."""
         given_up = {*self._stuck, *self._silent}
         return [due for due in dues if due.who in self._seats and identity(due) not in given_up]
 
-    def _wave(self, mine: list[Due]) -> list[Asked]:
-        """What is asked now: the first due, and with it all that may be answered beside it."""
+    def _next_wave(self, mine: list[Due]) -> list[Asked]:
+        """What to ask now: the first due, and all that may be answered at the same time."""
         first = mine[0]
         if not self._desk.together(first):
-            return [self._asked(first)]
+            return [self._prepare_call(first)]
         each = {due.who: due for due in reversed(mine) if self._desk.together(due)}
         beside = [due for due in mine if each.get(due.who) is due]
-        left = turns_left(self._budget, self._total())
+        left = turns_left(self._budget, self._spent_in_all())
         most = MOST_AT_ONCE if left is None else min(MOST_AT_ONCE, max(1, left))
-        return [self._asked(due) for due in beside[:most]]
+        return [self._prepare_call(due) for due in beside[:most]]
 
-    def _asked(self, due: Due) -> Asked:
+    def _prepare_call(self, due: Due) -> Asked:
         return Asked(due, self._desk.brief(due), self._time_for(due))
 
     def _time_for(self, due: Due) -> float:
-        """What the run, the turn and the purse leave; one who is late has no less than others."""
+        """Seconds for one call: the least that the run, the turn and the budget leave. One whose
+        turn is overdue gets as much as others: its lateness is not its own fault."""
         limits = [self._turn_seconds]
-        left = time_left(self._budget, self._seconds())
+        left = time_left(self._budget, self._seconds_so_far())
         limits += [left] if left is not None else []
         until = (due.by - self._clock()) / SECOND if due.by is not None else 0
         limits += [until] if until > 0 else []
         return max(SHORTEST, min(limits))
 
-    def _take(self, wave: list[Asked]) -> None:
-        """Ask, execute, ask again where it may help, then pass over what is still open.
+    def _ask_and_execute(self, wave: list[Asked]) -> None:
+        """Ask, execute, ask again where that may help, then pass over what is still open.
 
-        Passed over is last: to go on without one may mean to wait no longer for the others.
+        Passing over comes last: going on without one may end the round for the others as well.
         """
         given_up: list[tuple[Due, Wrong]] = []
         for attempt in range(1, ATTEMPTS + 1):
-            with closing(self._heard(wave)) as heard:
+            with closing(self._ask_all(wave)) as heard:
                 tried = [
                     (asked, self._execute(asked, said, attempt))
                     for asked, said in zip(wave, heard, strict=True)
@@ -225,19 +232,22 @@ class Runner:
             failed = [(asked, wrong) for asked, wrong in tried if wrong is not None]
             last = attempt == ATTEMPTS
             given_up += [(one.due, wrong) for one, wrong in failed if last or not wrong.findings]
-            wave = [self._again(asked, wrong) for asked, wrong in failed if wrong.findings]
+            wave = [
+                self._prepare_second_call(asked, wrong) for asked, wrong in failed if wrong.findings
+            ]
             if last or not wave:
                 break
         for due, wrong in given_up:
             self._pass_over(due, wrong.ending, wrong.detail)
 
-    def _again(self, asked: Asked, wrong: Wrong) -> Asked:
+    def _prepare_second_call(self, asked: Asked, wrong: Wrong) -> Asked:
         return Asked(asked.due, asked.brief.again(wrong.findings), self._time_for(asked.due))
 
     # Asking ---------------------------------------------------------------------------------------
 
-    def _heard(self, wave: list[Asked]) -> Generator[Answer | NoAnswer, None, None]:
-        """In the order of the wave, each as soon as it is there: what is paid for is executed."""
+    def _ask_all(self, wave: list[Asked]) -> Generator[Answer | NoAnswer, None, None]:
+        """The answers in the order of the wave, each as soon as it can be: one that has been paid
+        for is executed even if a later one fails."""
         for asked in wave:
             nature = self._seats[asked.due.who].nature
             self._watch.asking(asked.due, nature, asked.brief.attempt)
@@ -248,7 +258,7 @@ class Runner:
             try:
                 yield from pool.map(self._ask, wave)
             except BaseException:
-                self._stop_all()  # else the pool would wait for those who are still thinking
+                self._stop_all()  # otherwise the pool would wait for the calls still under way
                 raise
 
     def _ask(self, asked: Asked) -> Answer | NoAnswer:
@@ -264,7 +274,7 @@ class Runner:
     # Executing ------------------------------------------------------------------------------------
 
     def _execute(self, asked: Asked, heard: Answer | NoAnswer, attempt: int) -> Wrong | None:
-        """None if this due is dealt with, by us or by someone else; else what was wrong."""
+        """Execute one answer; None if the due is done, by us or by someone else."""
         due, cost = asked.due, heard.cost
         if isinstance(heard, NoAnswer):
             self._watch.heard(self._note(due, heard.ending, attempt, cost, heard.detail))
@@ -274,16 +284,16 @@ class Runner:
         try:
             self._desk.submit(due, own_words(heard.said, due.who))
         except _REFUSALS as error:
-            return self._refused(due, error, attempt, cost)
+            return self._note_refusal(due, error, attempt, cost)
         self._here = self._here.and_then(NOTHING, 1)
-        if self._still_due(due):  # it would be asked for without end
+        if self._still_due(due):  # otherwise it would be asked for without end
             self._stuck[identity(due)] = f"{due.who}: answered, and it still waits"
         self._watch.heard(answered)
         self._watch.moved(due, self._desk.standing)
         return None
 
-    def _refused(self, due: Due, error: MootError, attempt: int, cost: Cost) -> Wrong | None:
-        """What the reply came to is on record beside it; its cost was noted with the reply."""
+    def _note_refusal(self, due: Due, error: MootError, attempt: int, cost: Cost) -> Wrong | None:
+        """Note a reply that the protocol rejected; its cost was noted with the answer itself."""
         ending = Ending.MALFORMED if isinstance(error, Malformed) else Ending.REFUSED
         overtaken = not self._still_due(due)
         ending = Ending.OVERTAKEN if overtaken else ending
@@ -295,7 +305,8 @@ class Runner:
         return identity(due) in map(identity, self._desk.dues())
 
     def _pass_over(self, due: Due, ending: Ending, detail: str, keep: bool = True) -> Passed:
-        """The protocol's own way to go on without an answer; `keep` what it does not let us."""
+        """Go on without an answer, in the protocol's own way. `keep`: if it does not let us,
+        remember that, so that the due is not asked for again."""
         if not self._still_due(due):
             return Passed.DONE
         passed = self._desk.pass_over(due, ending, detail)
@@ -310,7 +321,7 @@ class Runner:
     def _note(
         self, due: Due, ending: Ending, attempt: int, cost: Cost = NOTHING, detail: str = ""
     ) -> Outcome:
-        """On record before anything else is done about it."""
+        """Record how a call ended and what it cost, before anything else is done about it."""
         outcome = Outcome(
             agent=due.who,
             what=due.what,

@@ -1,8 +1,8 @@
-"""`script:FILE`: replies laid down beforehand, for demos and tests. Labelled as such everywhere.
+"""`script:FILE`: replies written beforehand, for demos and tests. Labelled as such everywhere.
 
 The file holds a JSON list of replies, one JSON object a line, or an object with such a list for
-each kind of thing that is asked (`{"first_answer": [...], "entry": [...]}`). Which reply comes next
-follows from how often the agent has answered before: nothing is remembered here.
+each kind of thing that is asked (`{"first_answer": [...], "entry": [...]}`). Which reply is next
+follows from how often the agent has answered before, by the record: nothing is remembered here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Participants made of their specs: the one table of kinds."""
+"""Makes participants from their specs: one table of kinds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from moot.agents.spec import Spec
 
 
 class Room(NamedTuple):
-    """Where participants sit: the folder programs run in, the environment, a terminal if any."""
+    """What participants need: the folder that programs run in, the environment, a terminal if
+    any."""
 
     folder: Path
     env: Mapping[str, str]

@@ -1,7 +1,7 @@
 """Who takes part, as it is typed: `NAME=cmd:claude -p,cmd:codex exec,llm:openai/gpt-5`.
 
-A list is split only before a known scheme or a `NAME=`, so commands may hold commas. A spec goes
-on record; what looks like a secret in it does not.
+A list is split only before a known scheme or a `NAME=`, so commands may hold commas. A spec is
+recorded, but without anything in it that looks like a secret.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Spec(msgspec.Struct, frozen=True):
 
     @property
     def whole(self) -> bool:
-        """Does the record hold all of it, so that a later run needs no second telling?"""
+        """Does the record hold all of it, so that a later run need not be told again?"""
         return self.recordable == self.text
 
 

@@ -1,4 +1,5 @@
-"""Whoever looks on while a run goes on. A surface implements it; nothing depends on it."""
+"""Watching a run: what is told while it goes on. A surface implements it; no decision depends on
+it."""
 
 from __future__ import annotations
 
@@ -14,6 +15,8 @@ Standing = Callable[[], dict[str, Any]]
 
 
 class Watch(Protocol):
+    """Told of each step of a run."""
+
     def asking(self, due: Due, nature: Nature, attempt: int) -> None:
         """A participant is being asked."""
         ...
@@ -32,6 +35,8 @@ class Watch(Protocol):
 
 
 class Unwatched:
+    """Nobody watches."""
+
     def asking(self, due: Due, nature: Nature, attempt: int) -> None: ...
 
     def heard(self, outcome: Outcome) -> None: ...

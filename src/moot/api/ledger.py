@@ -309,11 +309,11 @@ def doctor(session: Session) -> Diagnosis:
     """
     from moot.core.clock import system_clock
     from moot.core.findings import errors
-    from moot.flows.tools.hook_health import live
+    from moot.flows.tools.hook_health import find_problems
     from moot.workspace.doctor import RULES, examine
 
     findings = examine(session.workspace_folder, session.keys, system_clock())
-    findings += live(session.folder, session.env, session.home)
+    findings += find_problems(session.folder, session.env, session.home)
     return Diagnosis(not errors(findings), len(RULES), findings)
 
 

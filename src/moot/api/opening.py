@@ -40,6 +40,6 @@ def open(  # noqa: A001 - moot.open, like gzip.open
         epoch=epoch,
         home=None if home is None else Path(home),
         keys=None if keys is None else KeyFolder(Path(keys).absolute()),
-        ask_passphrase=ask,
+        ask_passphrase=None if passphrase is None else ask,
         env=env,
     )

@@ -16,17 +16,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 # The modules of this package that hold operations, by subject.
 SUBJECTS: Final = (
-    "workspaces",
-    "ledger",
-    "verification",
-    "trust",
-    "artifacts",
-    "decisions",
-    "reports",
-    "bridges",
-    "work_bridges",
-    "stories",
-    "bridges",
+    *("workspaces", "ledger", "verification", "trust", "artifacts"),
+    *("mail", "mail_answers", "mail_reading", "mail_texts", "mail_research", "mail_run"),
+    *("agents", "agent_keys", "joining", "scopes"),
+    *("guard", "tool_sessions", "tools"),
+    *("debates", "debate_writing", "debate_proof", "debate_runs"),
+    *("parliaments", "parliament_bills", "parliament_files", "parliament_runs"),
+    "traces",
+    *("agenda", "status", "events", "presence"),
+    *("decisions", "reports", "bridges", "work_bridges", "stories"),
 )
 
 

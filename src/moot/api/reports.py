@@ -81,37 +81,34 @@ def _decision(workspace: Workspace, name: str, _how: How) -> Report:
 
 def _debate(workspace: Workspace, name: str, _how: How) -> Report:
     """From the record: what stands in the file now does not count."""
-    from moot.flows.debate.record import history, segments
+    from moot.flows.debate.record import read_events, recorded_parts
     from moot.protocols.debate.checker import check_session
     from moot.protocols.debate.report import build_report
 
     stream = f"debate/{name}"
     with workspace.store.read() as view:
-        events = history(view, stream)
-    data = b"".join(part for part, _, _ in segments(events, workspace.artifacts))
+        events = read_events(view, stream)
+    data = b"".join(part for part, _, _ in recorded_parts(events, workspace.artifacts))
     file = Path(workspace.engine.state(stream).file).name
     return build_report(check_session(data, file_name=file), file, hashlib.sha256(data).hexdigest())
 
 
 def _parliament(workspace: Workspace, name: str, _how: How) -> Report:
-    from moot.flows.parliament.chamber import Room
-    from moot.flows.parliament.voices import scripted
+    from moot.flows.parliament.parliament_session import ParliamentSession
+    from moot.flows.parliament.scripted_seats import list_scripted_agents
     from moot.protocols.parliament.documents.report import make_report
 
-    room = Room(workspace, workspace.root, name)
-    return make_report(room.proceedings(), scripted=scripted(room))
+    room = ParliamentSession(workspace, workspace.root, name)
+    return make_report(room.read_proceedings(), scripted=list_scripted_agents(room))
 
 
 def _trace(workspace: Workspace, name: str, how: How) -> Report:
-    from moot.flows.observed import watching
+    from moot.flows.observed import sessions
     from moot.flows.trace import inspection
-    from moot.protocols.observed.views import count_work
     from moot.protocols.trace.audit import page
 
     stream = f"trace/{name}"
-    state = workspace.engine.state(stream)
-    watched = [one.state for one in watching.sessions_during_trace(workspace, state)]
-    counted = count_work(state.completed + state.failures, watched)
+    counted = sessions.count_work_during_trace(workspace, workspace.engine.state(stream))
     found = inspection.inspect_live(workspace.path, how, stream)
     return page.trace_page(found.events[stream], found.reports[0], counted)
 

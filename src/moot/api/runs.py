@@ -6,43 +6,90 @@ A participant is a text `NAME=SPEC`, as on the command line. `Limits` say how fa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from moot.agents.cost import Cost, in_words
+from moot.agents.brief import Brief
+from moot.agents.cost import NOTHING, Cost, in_words
 from moot.agents.human import Terminal
-from moot.agents.outcome import Ended, Stop
+from moot.agents.outcome import Ended, Ending, Outcome, Stop
+from moot.agents.participant import Kind, Nature
 from moot.agents.seats import Room
-from moot.agents.watch import Watch
+from moot.agents.spec import Spec, read_named
+from moot.agents.watch import Standing, Watch
+from moot.core.machine import Due
 from moot.core.quoted import Quoted
-from moot.flows.runs.run_debate import USUAL, Limits
+from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits
 
 if TYPE_CHECKING:
     from moot.api.session import Session
 
 __all__ = [
+    "NOTHING",
     "USUAL",
+    "Brief",
     "Cost",
+    "Due",
     "Ended",
+    "Ending",
+    "Kind",
     "Limits",
+    "Nature",
+    "Outcome",
     "RunEnding",
+    "RunResult",
+    "Standing",
     "Stop",
     "Terminal",
     "Watch",
     "in_words",
+    "read_participants",
+    "result_fields",
     "seating",
 ]
 
 
 class RunEnding(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run ended: what stopped it, after how many turns, whom it waits for, what it cost."""
+    """How a run ended: what stopped it, after how many turns, whom it waits for, what it cost.
+
+    A subclass's own fields come before these in JSON, because these are keyword-only.
+    """
 
     stop: Stop
     detail: Quoted
     turns: int
     waits_for: tuple[str, ...]
     cost: Cost
+
+
+class RunResult(RunEnding, frozen=True, kw_only=True):
+    """The same, with where the session stands now."""
+
+    standing: dict[str, Any]
+
+
+def result_fields(finished: FinishedRun) -> dict[str, Any]:
+    """The fields of a `RunResult`, for a subclass to be made with."""
+    ended = finished.ended
+    return {
+        "stop": ended.stop,
+        "detail": Quoted(ended.detail),
+        "turns": ended.turns,
+        "waits_for": ended.waits_for,
+        "cost": ended.cost,
+        "standing": finished.standing,
+    }
+
+
+def read_participants(session: Session, participants: Iterable[str]) -> dict[str, Spec]:
+    """Who takes part, by name; whoever acts under a name may let only itself speak (not_you)."""
+    specs = read_named(participants)
+    for name in specs:
+        if session.acting:
+            session.actor(name)
+    return specs
 
 
 def seating(session: Session, terminal: Terminal | None) -> Room:

@@ -14,18 +14,36 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from moot.core.errors import NotFound, Refused
+import msgspec
+
+from moot.core.errors import NotFound, Refused, Unavailable
 
 if TYPE_CHECKING:
-    from moot.core.clock import Millis
+    from moot.core.clock import Clock, Millis
+    from moot.core.debug import DebugLog
     from moot.core.findings import Finding
     from moot.core.registry.model import Agent
     from moot.core.signing import Signer
     from moot.keys.folder import KeyFolder
     from moot.keys.held import AskPassphrase, Passphrase
     from moot.workspace.workspace import Workspace
+
+
+_TOOL_SESSIONS: Final = "presence.sessions"  # index space: a tool session's key -> _Joined
+
+
+class _Joined(msgspec.Struct, frozen=True):
+    """Which holder of which name joined with a session."""
+
+    agent: str
+    epoch: int
+
+
+def settings_for(name: str, epoch: int) -> dict[str, str]:
+    """What a program that works as `name` finds in its environment: who it is, and since when."""
+    return {"MOOT_AGENT": name, "MOOT_EPOCH": str(epoch)}
 
 
 class Place(NamedTuple):
@@ -36,12 +54,29 @@ class Place(NamedTuple):
     branch: str | None
 
 
+class ToolSession(NamedTuple):
+    """The session of a coding tool that calls us, if it is one.
+
+    When it starts, an agent is registered for it under its key, which makes it known ever after.
+    `keys` are those under which it may be known, the likeliest first; none if the tool gave no id.
+    """
+
+    tool: str
+    keys: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What its record is called: a tool that gives no id has one session for each run."""
+        return self.keys[0] if self.keys else f"{self.tool}:run"
+
+
 class Session:
     """One caller's way to a workspace. Use it in a `with` block, or `close()` it.
 
     `acting` is the agent or person whose key signs; None: each act says who acts. `epoch` is which
-    holder of that name this session was started as, if that is known. `read_only` lets the
-    workspace open where nothing may be written; it may be a function that is asked on first use.
+    holder of that name this session was started as, if that is known. Without a name, the agent
+    acts that was registered for `tool_session`. `read_only` lets the workspace open where nothing
+    may be written. It and `keys` may be functions that are asked on first use.
     """
 
     def __init__(
@@ -50,23 +85,27 @@ class Session:
         *,
         acting: str | None = None,
         epoch: int | None = None,
+        tool_session: ToolSession | None = None,
         home: Path | None = None,
-        keys: KeyFolder | None = None,
+        keys: KeyFolder | Callable[[], KeyFolder] | None = None,
         ask_passphrase: AskPassphrase | None = None,
         stale_millis: Millis | None = None,
         remarks: tuple[Finding, ...] = (),
         clock: str = "",
         env: Mapping[str, str] | None = None,
         read_only: bool | Callable[[], bool] = False,
+        debug: DebugLog | None = None,
     ) -> None:
         """`stale_millis` is how soon this session calls others stale; None: as the workspace does.
 
         `remarks` are warnings about how the session was set up; operations that report findings
         add them. `env` is what programs find that are started for this session, and nothing else.
+        `debug` is told what is opened, locked, decided and committed.
         """
         self.folder = folder
         self.acting = acting
         self.epoch = epoch
+        self.tool_session = tool_session
         self.home = home
         self.stale_millis = stale_millis
         self.remarks = remarks
@@ -75,8 +114,11 @@ class Session:
         self._keys = keys
         self._ask_passphrase = ask_passphrase
         self._read_only = read_only
+        self._debug = debug
         self._opened: list[Workspace] = []  # shared with the sessions of `acting_as`
         self._place: Place | None = None
+        self._workspace_folder: Path | None = None  # of a session made by `in_workspace`
+        self._elsewhere: dict[Path, Session] = {}  # those sessions, by their workspace's folder
 
     @property
     def keys(self) -> KeyFolder:
@@ -85,11 +127,22 @@ class Session:
             from moot.workspace.workspace import key_folder
 
             self._keys = key_folder({})
+        elif callable(self._keys):
+            self._keys = self._keys()
         return self._keys
+
+    @property
+    def ask_passphrase(self) -> AskPassphrase:
+        """How a person is asked for the passphrase of their key; by default nobody is."""
+        from moot.keys.held import never_ask
+
+        return self._ask_passphrase or never_ask
 
     @property
     def workspace_folder(self) -> Path:
         """The `.moot` folder that belongs to where the session stands; Unavailable if none does."""
+        if self._workspace_folder is not None:
+            return self._workspace_folder
         from moot.workspace.find import find
 
         return find(self.folder, self.home)
@@ -100,6 +153,43 @@ class Session:
         if not self._opened:
             self._opened.append(self._open())
         return self._opened[0]
+
+    def require_workspace(self) -> None:
+        """Unavailable if there is none here, told before a caller reads what it would write."""
+        from moot.workspace.find import require_ledger
+
+        require_ledger(self.workspace_folder)
+
+    @property
+    def tool_session_name(self) -> str:
+        """What the record of this session's tool calls is called."""
+        return "program:run" if self.tool_session is None else self.tool_session.name
+
+    @property
+    def workspace_or_none(self) -> Workspace | None:
+        """The open workspace, or None if none is around: a debate's file needs none.
+
+        One that was named outright (`home`) must be there, and so must the ledger of one found.
+        """
+        from moot.workspace.find import require_ledger
+
+        try:
+            require_ledger(self.workspace_folder)
+        except Unavailable as error:
+            if self.home is not None or error.code != "no_workspace":
+                raise
+            return None
+        return self.workspace
+
+    @property
+    def clock(self) -> Clock:
+        """The time. A fixed one counts unless the workspace here forbids it."""
+        from moot.core.clock import fixed_clock, system_clock
+
+        if not self.clock_text:
+            return system_clock
+        workspace = self.workspace_or_none
+        return fixed_clock(self.clock_text) if workspace is None else workspace.engine.clock
 
     @property
     def place(self) -> Place:
@@ -112,56 +202,115 @@ class Session:
             self._place = Place(self.folder, worktree, branch_of(worktree))
         return self._place
 
-    def acting_as(self, name: str) -> Session:
-        """The same session under another name whose key is here. Closing one closes both."""
-        other = Session(
-            self.folder,
-            acting=name,
-            home=self.home,
-            keys=self._keys,
-            ask_passphrase=self._ask_passphrase,
-            stale_millis=self.stale_millis,
-            remarks=self.remarks,
-            clock=self.clock_text,
-            env=self.env,
-            read_only=self._read_only,
-        )
+    def acting_as(self, name: str, epoch: int | None = None) -> Session:
+        """The same session under another name whose key is here. Closing one closes both.
+
+        `epoch` is which holder of the name is meant, if another may adopt it meanwhile.
+        """
+        other = self._derive(acting=name, epoch=epoch, tool_session=None)
         other._opened = self._opened
+        return other
+
+    def in_workspace(self, workspace_folder: Path) -> Session:
+        """The same caller in another workspace, which is closed together with this session.
+
+        Files that an agent is about to write may lie in another project than it works in.
+        """
+        other = self._elsewhere.get(workspace_folder)
+        if other is None:
+            other = self._derive()
+            other._workspace_folder = workspace_folder
+            self._elsewhere[workspace_folder] = other
         return other
 
     @contextmanager
     def unlocked(self, person: str, passphrase: Passphrase) -> Iterator[Session]:
         """A session in which `person` acts, with a workspace of its own: the opened key is
         forgotten when the block ends, whatever this session goes on to do."""
-        with Session(
-            self.folder,
-            acting=person,
-            home=self.home,
-            keys=self._keys,
-            ask_passphrase=lambda name: passphrase if name == person else None,
-            stale_millis=self.stale_millis,
-            clock=self.clock_text,
-            env=self.env,
-        ) as session:
+
+        def ask(name: str) -> Passphrase | None:
+            return passphrase if name == person else None
+
+        changes = {"acting": person, "epoch": None, "tool_session": None, "read_only": False}
+        with self._derive(**changes, ask_passphrase=ask) as session:
             yield session
+
+    def _derive(self, **changes: Any) -> Session:
+        """A session like this one but for the changes, with a workspace of its own."""
+        same: dict[str, Any] = {
+            "acting": self.acting,
+            "epoch": self.epoch,
+            "tool_session": self.tool_session,
+            "home": self.home,
+            "keys": self._keys,
+            "ask_passphrase": self._ask_passphrase,
+            "stale_millis": self.stale_millis,
+            "remarks": self.remarks,
+            "clock": self.clock_text,
+            "env": self.env,
+            "read_only": self._read_only,
+            "debug": self._debug,
+        }
+        return Session(self.folder, **{**same, **changes})
 
     def actor(self, named: str | None = None) -> str:
         """Who acts: `named`, else the session's own name. If both are given they must agree."""
-        if self.acting and named and named != self.acting:
+        own = self.acting or self._tool_agent()
+        if own and named and named != own:
             raise Refused(
                 "not_you",
-                f"you are {self.acting}; this would act as {named}",
+                f"you are {own}; this would act as {named}",
                 hint=f"leave the option away, or use --as {named} with its key",
             )
-        name = named or self.acting
+        name = named or own
         if not name:
-            raise Refused(
-                "actor_required",
-                "who acts is not known",
-                hint="use --as NAME, or set MOOT_AGENT (`moot run` does)",
-            )
+            raise self._nobody_acts()
         self.require_current_holder(name)
         return name
+
+    def known_actor(self) -> str | None:
+        """Who acts, if the session knows: its own name, else the agent of its tool session.
+
+        None for a person at a terminal, and for a tool whose start nobody saw.
+        """
+        name = self.acting or self._tool_agent()
+        if name:
+            self.require_current_holder(name)
+        return name or None
+
+    def _tool_agent(self) -> str | None:
+        keys = () if self.tool_session is None else self.tool_session.keys
+        agents = (self._agent_that_joined_with(key) for key in keys)
+        return next((agent for agent in agents if agent is not None), None)
+
+    def _agent_that_joined_with(self, key: str) -> str | None:
+        """The agent of this tool's session, unless its name has a new holder by now."""
+        with self.workspace.store.read() as view:
+            row = view.row(_TOOL_SESSIONS, key)
+        if row is None:
+            return None
+        joined = msgspec.json.decode(row.value, type=_Joined)
+        agent = self.workspace.engine.registry().agents.get(joined.agent)
+        if agent is None or agent.epoch != joined.epoch:
+            raise Refused(
+                "session_replaced",
+                f"{joined.agent} has been adopted by another session",
+                hint="start a new session",
+            )
+        return joined.agent
+
+    def _nobody_acts(self) -> Refused:
+        if self.tool_session is not None:
+            return Refused(
+                "actor_required",
+                "this session has not joined: nobody knows which agent it is",
+                hint="start the tool with `moot run -- TOOL`, or start a new session",
+            )
+        return Refused(
+            "actor_required",
+            "who acts is not known",
+            hint="use --as NAME, or set MOOT_AGENT (`moot run` does)",
+        )
 
     def require_current_holder(self, name: str) -> None:
         """Refused if another session has adopted this session's own name since it was started.
@@ -211,6 +360,19 @@ class Session:
             hint="`moot agent register NAME --human` makes one",
         )
 
+    def has_people(self) -> bool:
+        """True if somebody is registered here as a person, who could decide."""
+        return bool(self.workspace.engine.registry().human_keys())
+
+    def operator(self, what: str) -> str | None:
+        """The person whose key signs an operator's act; None where no person is registered.
+
+        Such an act is then only observed. An agent is refused.
+        """
+        self.require_no_agent(what)
+        names = [key.name for key in self.workspace.engine.registry().human_keys()]
+        return self.acting or (names[0] if names else None)
+
     def person_signer(self) -> Signer | None:
         """The unlocked key of a person who may consent here; None if there is none.
 
@@ -225,7 +387,7 @@ class Session:
 
     def require_no_agent(self, what: str) -> None:
         """Refuse an agent outright, before anyone is asked for a passphrase."""
-        if self.acting is not None and not self._acts_as_person():
+        if self.acting is not None and not self.acts_as_person():
             raise Refused(
                 "human_key_required",
                 f"{self.acting} is no person: {what} is for people",
@@ -234,7 +396,7 @@ class Session:
 
     def require_self_or_person(self, name: str) -> None:
         """An agent ends or renews only itself; a person, or a caller without a name, anyone."""
-        if self.acting in (None, name) or self._acts_as_person():
+        if self.acting in (None, name) or self.acts_as_person():
             return
         raise Refused(
             "not_you",
@@ -242,11 +404,20 @@ class Session:
             hint="an agent does this for itself only; ask the person who runs you",
         )
 
+    def acts_as_person(self) -> bool:
+        """True if the session acts under the name of a registered person."""
+        from moot.core.machine import KeyClass
+
+        known = self.workspace.engine.registry().agents.get(self.acting or "")
+        return known is not None and known.kind is KeyClass.HUMAN
+
     def close(self, *, checkpoint: bool = True) -> None:
         """Close the workspace, if it was opened, after one signature over everything it wrote.
 
         A hook has no time for that signature: the next command makes it.
         """
+        for other in self._elsewhere.values():
+            other.close(checkpoint=checkpoint)
         while self._opened:
             workspace = self._opened.pop()
             if checkpoint:
@@ -260,21 +431,20 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _acts_as_person(self) -> bool:
-        from moot.core.machine import KeyClass
-
-        known = self.workspace.engine.registry().agents.get(self.acting or "")
-        return known is not None and known.kind is KeyClass.HUMAN
+    @property
+    def can_ask_passphrase(self) -> bool:
+        """True if a person is there who may be asked for a passphrase, or has left it."""
+        return self._ask_passphrase is not None
 
     def _open(self) -> Workspace:
-        from moot.keys.held import never_ask
         from moot.workspace.find import require_ledger
         from moot.workspace.workspace import Workspace
 
         return Workspace(
             require_ledger(self.workspace_folder),
             self.keys,
-            self._ask_passphrase or never_ask,
+            self.ask_passphrase,
             self.clock_text,
             reads=self._read_only() if callable(self._read_only) else self._read_only,
+            debug=self._debug,
         )

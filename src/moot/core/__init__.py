@@ -1,1 +1,1 @@
-"""What everything stands on: records, chains, keys, the shape of a machine. Pure, no IO."""
+"""What everything is built on: records, chains, keys, the shape of a machine. Pure, no IO."""

@@ -21,13 +21,13 @@ _decode = msgspec.json.Decoder().decode
 
 
 def canonical(value: Any) -> bytes:
-    """The one byte string for `value`; Malformed if the profile has no place for it."""
+    """The one byte string for `value`; Malformed if the profile does not allow it."""
     check_profile(value)
     return encode_checked(value)
 
 
 def encode_checked(value: Any) -> bytes:
-    """Encode what was checked already (or is built only from text and small integers)."""
+    """Encode a value that was checked, or is made only of text and small integers."""
     try:
         return _encode(value)
     except UnicodeEncodeError:

@@ -32,13 +32,13 @@ def system_clock() -> Millis:
 
 
 def fixed_clock(text: str) -> Clock:
-    """A clock that stands still, for tests (`MOOT_CLOCK`)."""
+    """A clock that always shows the same time, for tests (`MOOT_CLOCK`)."""
     now = from_text(text)
     return lambda: now
 
 
 def to_text(millis: Millis) -> str:
-    """`2026-02-18T16:00:00.000Z`. The prefix of the running second is kept: it is asked often."""
+    """`2026-02-18T16:00:00.000Z`. The text of the last second is cached: most calls share it."""
     global _last  # noqa: PLW0603 - a one-entry cache; a race only costs a second formatting
     _check_range(millis)
     second, rest = divmod(millis, 1_000)

@@ -1,15 +1,18 @@
 """The few exceptions, each with a stable code and a hint for the surface.
 
     MootError
-      Refused      the protocol forbids it; carries findings          do something else
-      Malformed    it does not parse; carries line and path           mend the input
-      Conflict     someone else was first, or a key was reused        look again, then retry
-      NotFound     no such workspace, agent, stream, artifact, key    check the name
-      Tampered     the record does not hold; carries the position     stop, run `moot verify`
-      StoreFailed  disk, lock or file trouble                         mend the machine, retry
+      Refused          the protocol forbids it; carries findings        do something else
+      Malformed        it does not parse; carries line and path         mend the input
+      Conflict         someone else was first, or a key was reused      look again, then retry
+      NotFound         no agent, stream or artifact of that name        check the name
+        Unavailable    no workspace, file or key to work with at all    make or fetch it first
+      Tampered         the record was changed; carries the position     stop, run `moot verify`
+      StoreFailed      disk, lock or file trouble                       mend the machine, retry
 
-Findings are data (`findings.py`) and are never raised. A surface shows `str(error)`, `hint` and
-`code`; only a surface's outermost function may catch more broadly than this tree.
+The command line exits with 1 for these, and with 4 for `Unavailable` and `StoreFailed`, where
+nothing could even be tried. Findings are data (`findings.py`); `Refused.of` is how they are raised.
+A surface shows `str(error)`, `hint` and `code`; only a surface's outermost function may catch more
+broadly than this tree.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from moot.core.findings import Finding
+from moot.core.findings import Finding, errors
 
 
 class MootError(Exception):
@@ -41,6 +44,13 @@ class MootError(Exception):
 
 class Refused(MootError):
     """The rules forbid it. Nothing changed but what the refusal itself records."""
+
+    @classmethod
+    def of(cls, findings: Iterable[Finding]) -> Refused:
+        """The refusal for these findings: the first error speaks, and all of them are carried."""
+        carried = tuple(findings)
+        first = (errors(carried) or carried)[0]
+        return cls(first.code, first.message, hint=first.hint, findings=carried)
 
 
 class Malformed(MootError):
@@ -70,7 +80,7 @@ class NotFound(MootError):
 
 
 class Unavailable(NotFound):
-    """There is nothing to work on: no workspace, no file, no key. Exit 4, not 1."""
+    """There is nothing to work on: no workspace, no file, no key."""
 
     exit_code = 4
 

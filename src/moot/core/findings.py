@@ -47,11 +47,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rule(Generic[Subject]):
-    """One row: the norm's id, its code, its sentence, its check, what to do, how grave it is.
+    """One row of a rule table: id, code, sentence, check, hint and severity.
 
-    `check` yields `(message, where)` for each breach, so that one row may report many places; a
-    check of a text adds the line, and one that knows more what stands for words of the hint.
-    `requirement` names the rows of tests/requirements that it enforces, where the id is not one.
+    `check` yields `(message, where)` for each breach, so that one row may report many places. A
+    check of a text adds the line; one that knows what the words in capitals of the hint stand for
+    adds those. `requirement` names the rows of tests/requirements that it enforces, if the id is
+    not one.
     """
 
     __slots__ = ("check", "code", "hint", "id", "requirement", "sentence", "severity")
@@ -78,7 +79,8 @@ class Rule(Generic[Subject]):
     def finding(
         self, message: str, where: str | None, line: int | None = None, known: Known | None = None
     ) -> Finding:
-        """One breach, in the row's own words if the check had none."""
+        """One breach as a finding; without a message of the check the row's own sentence is
+        used."""
         return Finding(
             rule=self.id,
             code=self.code,
@@ -96,7 +98,7 @@ def check_all(rules: Iterable[Rule[Subject]], subject: Subject) -> tuple[Finding
 
 
 def filled(hint: str, known: Known) -> str:
-    """A hint that can be typed: what its words in capitals stand for, as far as that is known."""
+    """The hint with its words in capitals replaced, so that it can be typed; unknown ones stay."""
     return _WORD.sub(lambda word: quote(known[word[0]]) if word[0] in known else word[0], hint)
 
 

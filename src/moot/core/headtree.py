@@ -1,9 +1,10 @@
-"""The tree of all streams' heads: one hash that pins every stream. RFC 6962 shape.
+"""The tree of all streams' heads: its root is one hash that covers every stream. RFC 6962 shape.
 
-Leaf i is the newest event of the i-th stream ever created. Only complete subtrees are stored, as
-nodes at `(level, index)`; a changed leaf touches one node a level, so an update costs
-O(changed * log streams) and a proof O(log streams). Pure: nodes are read through a mapping.
-docs/format.md section 5.
+Signing the root signs for every stream at once, and a short path of hashes proves to anyone that
+one stream is part of it, without showing the others. Leaf i is the newest event of the i-th stream
+ever created. Only complete subtrees are stored, as nodes at `(level, index)`, level 0 being the
+leaves; a changed leaf touches one node on each level, so an update costs O(changed * log streams)
+and a proof O(log streams). Pure: nodes are read through a mapping. docs/format.md section 5.
 """
 
 from __future__ import annotations
@@ -28,12 +29,14 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 def changed_nodes(
     nodes: Nodes, size: int, leaves: Iterable[tuple[int, bytes]]
 ) -> dict[Position, bytes]:
-    """All complete-subtree nodes that differ once `leaves` are set in a tree of `size` leaves."""
+    """The nodes that differ once `leaves` are set in a tree of `size` leaves, the leaves
+    included."""
     changed: dict[Position, bytes] = {(0, index): leaf for index, leaf in leaves}
     touched = {index for _, index in changed}
     level = 0
     while touched:
         level += 1
+        # Only parents whose subtree is full: the others are recomputed with each root.
         touched = {index // 2 for index in touched if (index // 2 + 1) << level <= size}
         for index in touched:
             left, right = (level - 1, 2 * index), (level - 1, 2 * index + 1)

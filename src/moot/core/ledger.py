@@ -37,7 +37,10 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
 
 
 class Snapshot(NamedTuple):
-    """A state after `seq`, signed by the checkpoint key; dropped on any mismatch."""
+    """A stream's state after event `seq`, signed by the checkpoint key; ignored on any mismatch.
+
+    `machine` is name and version of the protocol that made it.
+    """
 
     stream: str
     seq: int
@@ -58,6 +61,8 @@ class Heartbeat(NamedTuple):
 
 
 class StoredRow(NamedTuple):
+    """An index row as it is stored, with the event that it comes from."""
+
     key: str
     value: bytes
     stream: str
@@ -117,11 +122,11 @@ class View(Protocol):
         ...
 
     def note_head(self, stream: str) -> Head | None:
-        """What the newest checkpoint pins of it."""
+        """The head of `stream` that the newest checkpoint signed for."""
         ...
 
     def note_heads(self) -> Iterator[tuple[str, Head]]:
-        """The heads the newest checkpoint pins, in order of creation."""
+        """All heads that the newest checkpoint signed for, in order of creation."""
         ...
 
     def stale_heads(self) -> list[tuple[str, Head]]:
@@ -137,20 +142,21 @@ class View(Protocol):
         ...
 
     def counts(self) -> tuple[int, int]:
-        """Streams and events."""
+        """How many streams there are, and how many events."""
         ...
 
     def forks(self) -> Iterator[Record]: ...
     def others(self) -> int:
-        """A number that differs once another store object, in any process, has written."""
+        """A number that changes when another store object, in any process, has written."""
         ...
 
 
 class Change(View, Protocol):
     """A view under the write lock, with what may be written.
 
-    Once a write has failed half-way, each further one, and the end of the change, is StoreFailed:
-    nothing of it is kept, even if the error was swallowed. The same goes for one that is over.
+    If one write fails half-way, each further one and the end of the change raise StoreFailed, so
+    that nothing is stored in part even if a caller swallowed the error. So does a change that is
+    over.
     """
 
     def append(self, entries: Iterable[Entry]) -> None:
@@ -170,11 +176,12 @@ class Change(View, Protocol):
 
     def put_snapshot(self, snapshot: Snapshot) -> None: ...
     def drop_snapshot(self, stream: str) -> None:
-        """Where its events are gone, and a person has accepted that."""
+        """Remove a stream's snapshot: its events are lost, and a person has accepted that."""
         ...
 
     def put_heartbeat(self, heartbeat: Heartbeat) -> None:
-        """Keep it instead of its agent's last; which of the two counts is the engine's question."""
+        """Replace the agent's stored heartbeat; which of the two is newer the engine has
+        decided."""
         ...
 
     def put_cursor(self, agent: str, name: str, position: int) -> None: ...
@@ -182,7 +189,7 @@ class Change(View, Protocol):
         self, note: str, nodes: dict[tuple[int, int], bytes], heads: Iterable[tuple[str, Head]]
     ) -> None: ...
     def set_nodes(self, nodes: dict[tuple[int, int], bytes]) -> None:
-        """Replace the head tree; for `rebuild`, and where one begins anew."""
+        """Replace the head tree; for `rebuild`, and for a checkpoint that begins a new tree."""
         ...
 
     def keep_fork(self, record: Record) -> None:
@@ -191,13 +198,15 @@ class Change(View, Protocol):
 
 
 class Store(Protocol):
+    """One ledger's storage, shared by threads and processes."""
+
     def read(self) -> AbstractContextManager[View]: ...
     def write(self) -> AbstractContextManager[Change]:
         """StoreFailed `nested_write` inside a read or another write of this store."""
         ...
 
     def changes(self) -> int:
-        """A number that differs once anyone, in any process, has written."""
+        """A number that changes when anyone, in any process, has written."""
         ...
 
     def backup(self, target: Path) -> None:

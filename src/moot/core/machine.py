@@ -49,7 +49,10 @@ class KeyClass(StrEnum):
 
 
 class Acting(msgspec.Struct, frozen=True, gc=False):
-    """Who asks, as the engine has established it from a key (not from a claim)."""
+    """Who gives a command, as the engine has established it from a private key, not from a name.
+
+    `epoch` counts the holders of the name; `attended`: a person unlocked the key just now.
+    """
 
     id: str
     epoch: int
@@ -75,7 +78,8 @@ class Sign(msgspec.Struct, frozen=True, gc=False):
 
 
 class Context(msgspec.Struct, frozen=True, gc=False):
-    """The outside world of one decision. `seen` holds the agents the machine's `asks` named."""
+    """The outside world of one decision. `seen` holds the latest sign of life of each agent that
+    the machine's `asks` named; one without any is left out."""
 
     now: Millis
     actor: Acting
@@ -135,12 +139,12 @@ def refuse(findings: Iterable[Finding], *events: Event | Draft) -> Decision:
 
 
 def refusal(rule: str, code: str, message: str, hint: str = "") -> Decision:
-    """The plain refusal: one finding, nothing recorded."""
+    """The usual refusal: one finding, and nothing recorded."""
     return refuse([Finding(rule=rule, code=code, message=message, hint=hint)])
 
 
 def judged(findings: Iterable[Finding], *events: Event | Draft) -> Decision:
-    """Refuse if any finding is an error, else accept with the findings as remarks."""
+    """Refuse if any finding is an error, otherwise accept with the findings as remarks."""
     found = tuple(findings)
     return refuse(found) if errors(found) else accept(*events, findings=found)
 
@@ -150,13 +154,13 @@ def _draft(event: Event | Draft) -> Draft:
 
 
 class Due(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that waits: for whom, what, since and until when.
+    """Something that is due: from whom, what, since when and until when.
 
     With `command`, the machine itself acts once `by` has passed: the next writing command on the
     stream, or `tick`, applies it as `system`. Reading only shows it.
 
-    With `instead`, it waits for the holder `epoch` of the name; once that one has ended or another
-    has the name, `instead` is what is due.
+    With `instead`, it waits for the holder `epoch` of the name; once that one has retired or
+    another holds the name, `instead` is due in its place.
     """
 
     who: str

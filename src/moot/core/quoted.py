@@ -9,3 +9,8 @@ from __future__ import annotations
 from typing import NewType
 
 Quoted = NewType("Quoted", str)
+
+
+def quote_optional(text: str | None) -> Quoted | None:
+    """The same for a text that may be missing."""
+    return None if text is None else Quoted(text)

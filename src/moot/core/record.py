@@ -77,17 +77,16 @@ def genesis(origin: str, stream: str) -> str:
 
 
 def record_hash(body: bytes, kid: str, signature: bytes) -> bytes:
-    """Covers the signature too, so that it can be neither stripped nor swapped."""
+    """The hash that the next event names. It covers the signature too, so that a signature can be
+    neither removed nor replaced."""
     key = kid.encode()
     framed = (_HASHED, _size(len(body)), body, _size(len(key)), key)
     return hashlib.sha256(b"".join((*framed, _size(len(signature)), signature))).digest()
 
 
 class Record:
-    """A sealed event as it stands in the store: body bytes, signature, and their hash.
-
-    Hash and body are made when first asked for; two threads may both do so, to the same effect.
-    """
+    """A signed event as it is stored: body bytes and signature; hash and body are made on first
+    use."""
 
     __slots__ = ("_body", "_hash", "kid", "raw", "seq", "signature", "stream")
 
@@ -132,13 +131,13 @@ class Record:
 
 
 def seal(body: Body, signer: Signer) -> Record:
-    """Check, encode once, sign those bytes."""
+    """Make a record: check the body, encode it once, and sign exactly those bytes."""
     raw = encode_body(body)
     return Record(body.stream, body.seq, signer.kid, raw, signer.sign(EVENT, raw))
 
 
 def encode_body(body: Body) -> bytes:
-    """The bytes to sign, held to the profile and the limits."""
+    """The bytes to sign; Malformed or Refused if the body breaks the profile or the limits."""
     check_profile(body.data, "data", depth=1)
     _check_fields(body)
     raw = encode_checked(body)
@@ -152,7 +151,7 @@ def encode_body(body: Body) -> bytes:
 
 
 def _check_fields(body: Body) -> None:
-    """What callers hand in, held to section 3: a checker would call anything else tampered."""
+    """Check the fields that callers provide by section 3: a checker would call others tampered."""
     if body.actor.role is not None:
         _check_length("role", body.actor.role, MAX_ROLE)
     if body.key is not None:

@@ -1,7 +1,7 @@
 """States as bytes, for snapshots: msgpack, with persistent maps written as plain ones.
 
-Equal states give equal bytes in every process: maps are written in the order of their keys, not
-of their hashes.
+Equal states give equal bytes in every process, so that a snapshot can be compared with one made
+anew: maps are written in the order of their keys, not of their hashes.
 """
 
 from __future__ import annotations

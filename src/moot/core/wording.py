@@ -1,4 +1,4 @@
-"""Checks of a command's own texts that every rule table may use: said at all, and not too long."""
+"""Checks of a command's own texts that every rule table may use: not empty, and not too long."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 
 class Asked(Protocol):
-    """A command in its moment, whatever else a protocol looks at."""
+    """Whatever a protocol's rules look at, as long as it has the command."""
 
     @property
     def command(self) -> Any: ...
@@ -17,7 +17,7 @@ Check = Callable[[Asked], Iterator[tuple[str, str | None]]]
 
 
 def empty(*fields: str) -> Check:
-    """Texts that must say something."""
+    """A check that none of these texts is empty."""
 
     def check(asked: Asked) -> Iterator[tuple[str, str | None]]:
         for name in fields:
@@ -28,7 +28,7 @@ def empty(*fields: str) -> Check:
 
 
 def too_long(most: int, *fields: str) -> Check:
-    """Texts of at most so many characters."""
+    """A check that each of these texts has at most `most` characters."""
 
     def check(asked: Asked) -> Iterator[tuple[str, str | None]]:
         for name in fields:

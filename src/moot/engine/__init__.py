@@ -1,10 +1,13 @@
-"""The only place where pure meets IO: lock, read, decide, sign, append.
+"""The only place where pure machines meet the disk: lock, read, decide, sign, append.
 
-`engine.py` is the door; `batch.py` turns commands into records under the lock; `replay.py` brings
-a machine's state up to date; `writer.py` commits many callers' commands in one transaction;
-`checkpoints.py` pins all heads under one signature; `export.py` writes bundles; `rebuild.py` makes
-what is derived anew (`tree.py` the tree of heads); `witness.py` compares with another copy;
-`erasing.py` removes an artifact.
+Begin with `engine.py`, which every caller uses. A command's way: `job.py` the command and its
+result, `batch.py` turns commands into signed records under the write lock (`keys.py` who may sign,
+`signatures.py` and `pens.py` signing many at once), `writer.py` one commit for many callers.
+Reading: `replay.py` brings a state up to date, `proving.py` verifies who signed, `heads.py` what a
+revoked key still counts for, `signs.py` who is alive, `evidence.py` what must still be there.
+Pinning: `checkpoints.py` one signature over all heads, `tree.py` the head tree made anew. Around
+it: `founding.py` event 0, `agents.py` names and keys, `export.py` bundles, `rebuild.py` what can be
+derived again, `witness.py` another copy, `erasing.py` artifacts, `machines.py` which protocols.
 """
 
 from moot.engine.engine import Engine

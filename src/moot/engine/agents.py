@@ -1,6 +1,6 @@
 """Registering, rotating, revoking and retiring: the registry's commands with their signatures.
 
-The new private key is made by the caller, who also keeps it; here it only proves itself.
+The caller makes the new private key and stores it; here it only signs that it is held.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def registration(
     endorser: Signer | None = None,
 ) -> ask.AddKey:
     """The command that enters a new name, for a commit with others."""
-    said = _statement(engine, name, kind, 1, signer, custodian)
+    proof_text = _statement(engine, name, kind, 1, signer, custodian)
     return ask.AddKey(
         name=name,
         kind=kind,
         public=signer.public.hex(),
         custodian=custodian,
-        proof=sign_proof(signer, said),
-        endorsement=sign_endorsement(endorser, said) if endorser else None,
+        proof=sign_proof(signer, proof_text),
+        endorsement=sign_endorsement(endorser, proof_text) if endorser else None,
     )
 
 
@@ -77,17 +77,17 @@ def rotation(
     """The command that gives a name a new key, for a commit with others."""
     agent, custodian = agent_named(engine, name), consent["custodian"]
     epoch = agent.epoch + 1 if consent.get("new_holder") else agent.epoch
-    said = _statement(engine, name, agent.kind, epoch, signer, custodian)
+    proof_text = _statement(engine, name, agent.kind, epoch, signer, custodian)
     return ask.RotateKey(
         name=name,
         kind=agent.kind,
         public=signer.public.hex(),
         custodian=custodian,
-        proof=sign_proof(signer, said),
+        proof=sign_proof(signer, proof_text),
         epoch=epoch,
         replaces=agent.kid,
         reason=consent["reason"],
-        endorsement=sign_endorsement(consent["endorser"], said),
+        endorsement=sign_endorsement(consent["endorser"], proof_text),
     )
 
 
@@ -96,7 +96,8 @@ def retire(engine: Engine, name: str, reason: str = "") -> Outcome:
 
 
 def heads_now(engine: Engine) -> tuple[ArtifactRef, bytes]:
-    """All heads of this moment as an artifact: what a revocation cites."""
+    """All heads of this moment as an artifact: a revocation cites it, and events of the revoked key
+    count up to these heads."""
     with engine.store.read() as view:
         heads = {name: [head.seq, head.hash.hex()] for name, head in view.streams()}
     data = canonical(heads)
@@ -107,7 +108,7 @@ def heads_now(engine: Engine) -> tuple[ArtifactRef, bytes]:
 def revoke(
     engine: Engine, kid: str, reason: str, heads: ArtifactRef, actor: str = SYSTEM
 ) -> Outcome:
-    """Stop trusting a key. The artifact `heads` must be stored before."""
+    """Stop trusting a key. The artifact `heads` must already be stored."""
     return engine.execute(REGISTRY, ask.RevokeKey(kid=kid, reason=reason, heads=heads), actor)
 
 

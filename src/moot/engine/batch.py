@@ -1,15 +1,15 @@
 """Commands into records, under the write lock, for one caller or a thousand.
 
-Each job reads the state its predecessors in the batch left, is decided, sealed and kept in
-memory; `flush` writes all of it. A job that fails or is refused does not disturb the others.
-Nothing is acknowledged before the store has committed.
+Each job reads the state that the jobs before it left, is decided and signed, and its events are
+held in memory; `flush` hands all of them to the store. A job that fails or is refused does not
+disturb the others. Nothing is acknowledged before the store has committed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,7 +23,7 @@ from moot.core.registry.model import State as Registry
 from moot.core.signing import key_id
 from moot.engine.checkpoints import require_streams
 from moot.engine.evidence import Evidence
-from moot.engine.job import REFUSED_MARK, Job, Outcome, Repeat, as_refused, repeat_of
+from moot.engine.job import REFUSED_MARK, Job, Outcome, Repeat, repeat_of
 from moot.engine.keys import Hand, Hands, Keys
 from moot.engine.replay import (
     SNAPSHOT_EVERY,
@@ -37,14 +37,20 @@ from moot.engine.signatures import SignAll, Signing, Unsigned, finish, finish_al
 from moot.engine.signs import SEEN, signs_of
 from moot.store.artifacts import Artifacts
 
+if TYPE_CHECKING:
+    from moot.core.debug import DebugLog
+
 MAX_TIMEOUTS = 1_000
 SEEN_EVERY: Millis = 1_000
+MAX_DESCRIBED = 5  # events that a line of MOOT_DEBUG names
 
 Result = Outcome | MootError
-_Recorded = tuple[Recorded[Any], ...]
+_RecordedEvents = tuple[Recorded[Any], ...]
 
 
 class Batch:
+    """The jobs of one commit. It lives as long as the write lock is held, and is used once."""
+
     def __init__(
         self,
         change: Change,
@@ -54,47 +60,58 @@ class Batch:
         now: Millis,
         artifacts: Artifacts | None = None,
         evidence: Evidence | None = None,
+        debug: DebugLog | None = None,
     ) -> None:
         self._change = change
         self._replay = replay
         self._keys = keys
-        self._hands = hands
+        self._signatories = hands
         self._now = now
         self._at = to_text(now)
         self._artifacts = artifacts
         self._evidence = evidence
+        self._debug = debug
         self._origin = replay.trust.origin
+        # stream -> its state after everything this batch has decided so far
         self._streams: dict[str, Loaded] = {}
-        self._began: dict[str, int] = {}
-        self._entries: list[Entry] = []
-        self._seen: set[tuple[str, int]] = set()
+        # stream -> its newest position when this batch first read it (-1: it had no events)
+        self._seq_at_load: dict[str, int] = {}
+        self._entries: list[Entry] = []  # what `flush` will append, in the order of the decisions
+        # (agent, epoch) whose sign of life this batch has already noted
+        self._seen_now: set[tuple[str, int]] = set()
+        # stream -> why its history could not be verified; raised for guarded commands only
         self._unproved: dict[str, MootError] = {}
 
     @property
     def count(self) -> int:
+        """How many events it has decided on."""
         return len(self._entries)
 
     def run_all(
         self, jobs: Iterable[Job], guarded: Iterable[str], sign_all: SignAll
     ) -> list[Result]:
-        """Decide each in turn, on proved history where a stream is in `guarded`.
+        """Decide each in turn; streams in `guarded` are verified before anything is decided.
 
-        Refusals and failures come back as values: others share the batch.
+        Refusals and failures come back as values, because others share the batch.
         """
         self._prove(guarded)
         results: list[Result] = []
-        for wave in _waves(jobs):
+        # Jobs of one wave touch different streams, so none needs another's hash and their events
+        # can be signed side by side: libsodium releases Python's lock while it signs (decision
+        # 0015). tests/engine/test_pens.py holds that the bytes are the same as one after another.
+        for wave in _split_into_independent_waves(jobs):
             results += finish_all([self._run(job) for job in wave], sign_all)
         return results
 
     def run_chain(
         self, first: Job, then: Iterable[Callable[[Outcome], Job]], guarded: Collection[str]
     ) -> list[Outcome]:
-        """Each job from the outcome before it; the first that fails ends them all."""
+        """Make each job from the outcome before it. The first failure is raised and ends the batch,
+        so that the store keeps nothing of the others either."""
         self._prove(guarded)
-        done = [self._require(finish(self._run(first)))]
+        done = [self._require_outcome(finish(self._run(first)))]
         for job in then:
-            done.append(self._require(self._run_further(job(done[-1]), guarded)))
+            done.append(self._require_outcome(self._run_further(job(done[-1]), guarded)))
         return done
 
     def _run_further(self, job: Job, guarded: Collection[str]) -> Result:
@@ -104,19 +121,23 @@ class Batch:
             )
         return finish(self._run(job))
 
-    def _require(self, result: Result) -> Outcome:
+    def _require_outcome(self, result: Result) -> Outcome:
         if isinstance(result, MootError):
             raise result
         return result
 
     def tick(self, stream: str) -> Outcome:
-        """Only what is overdue on `stream`; for callers that have nothing else to ask."""
+        """Apply only what is overdue on `stream`, for callers that have no command of their own."""
         self._load(stream)
         recorded = finish(self._apply_timeouts(stream))
         return Outcome(stream, recorded, self._streams[stream].state)
 
     def _prove(self, streams: Iterable[str]) -> None:
-        """Load these with every signature checked, before any job relies on them."""
+        """Load these streams with every signature verified, before any job relies on them.
+
+        The engine has done so before it took the lock; here only what came since is verified. An
+        error is kept for the jobs that need the proof: others on the same stream may go on.
+        """
         for stream in streams:
             try:
                 self._load(stream, proved=True)
@@ -124,53 +145,65 @@ class Batch:
                 self._unproved[stream] = error
 
     def flush(self) -> None:
-        """Everything decided, in one go, with snapshots where they are due."""
+        """Hand everything decided to the store, with a snapshot of each stream that is due one."""
         if not self._entries:
             return
         self._change.append(self._entries)
+        if self._debug is not None:
+            self._debug("append", _describe_entries(self._entries))
         for stream, loaded in self._streams.items():
-            began = self._began[stream]
-            if began < 0 <= loaded.seq:
-                self._require_new(stream)
-            if (loaded.seq + 1) // SNAPSHOT_EVERY > (began + 1) // SNAPSHOT_EVERY:
-                self._snapshot(stream, loaded)
+            seq_at_load = self._seq_at_load[stream]
+            if seq_at_load < 0 <= loaded.seq:
+                self._require_unused_number(stream)
+            if (loaded.seq + 1) // SNAPSHOT_EVERY > (seq_at_load + 1) // SNAPSHOT_EVERY:
+                self._store_snapshot(stream, loaded)
 
-    def _require_new(self, stream: str) -> None:
-        """Its number is one that no checkpoint counts, or it takes the place of another."""
+    def _require_unused_number(self, stream: str) -> None:
+        """Tampered if a checkpoint already counts a stream of this number.
+
+        Streams are numbered in order of creation. If a new one gets a number that the newest
+        checkpoint covers, another stream was removed from the file, and the new one would take its
+        leaf in the head tree.
+        """
         head = self._change.head(stream)
         assert head is not None, "its first event was appended"
         require_streams(self._change, self._replay.trust, head.number)
 
     def commit_to(self, replay: Replay) -> None:
-        """After the store's commit: the new states are the truth."""
+        """After the store's commit: put the new states into the cache, and tell the evidence.
+
+        Not earlier: the next command would be decided on a state that may never be committed.
+        """
         for stream, loaded in self._streams.items():
-            if loaded.seq != self._began[stream]:  # else it is kept already
+            if loaded.seq != self._seq_at_load[stream]:  # else the cache has it already
                 replay.keep(stream, loaded)
                 if self._evidence is not None:
                     self._evidence.wrote(stream, loaded.seq, loaded.hash)
-        if self._seen:
-            replay.seen.update(dict.fromkeys(self._seen, self._now))
+        if self._seen_now:
+            replay.seen.update(dict.fromkeys(self._seen_now, self._now))
 
     def _run(self, job: Job) -> Signing[Result]:
+        """Decide one job. Pauses at each event for its signature, which the caller sends in."""
         loaded = self._load(job.stream)
-        self._check(job, loaded.machine)
-        repeat = repeat_of(self._keys_of, job) if job.key is not None else None
+        self._check_job(job, loaded.machine)
+        repeat = repeat_of(self._find_keys, job) if job.key is not None else None
         if repeat is not None and repeat.done_at:
-            return self._replayed(job, loaded, repeat)
-        hand = self._hand(job.actor, job.role)
+            return self._read_first_run(job, loaded, repeat)
+        signatory = self._find_signatory(job.actor, job.role)
         yield from self._apply_timeouts(job.stream)
-        decision = self._decide(job.stream, job.command, hand)
+        decision = self._decide(job.stream, job.command, signatory)
         if repeat is not None and repeat.refused_before and decision.refused:
-            return as_refused(decision)
+            # The first refusal has recorded its events; a repeat adds none.
+            return Refused.of(decision.findings)
         key = repeat.key if repeat is not None else None
         mark = REFUSED_MARK if decision.refused and key else ""
         signed_key = f"{key}{mark}" if key else None
-        recorded = yield from self._record(job, hand, decision.drafts, signed_key)
+        recorded = yield from self._record(job, signatory, decision.drafts, signed_key)
         if decision.refused:
-            return as_refused(decision)
+            return Refused.of(decision.findings)
         return Outcome(job.stream, recorded, self._streams[job.stream].state, decision.findings)
 
-    def _check(self, job: Job, machine: Machine[Any]) -> None:
+    def _check_job(self, job: Job, machine: Machine[Any]) -> None:
         if type(job.command) not in machine.commands:
             name = type(job.command).__name__
             raise Malformed(f"{machine.name} knows no {name}", code="unknown_command")
@@ -181,13 +214,20 @@ class Batch:
         loaded = self._streams.get(stream)
         if loaded is None:
             stream_name(stream)
-            loaded = self._load_whole(stream, proved)
+            loaded = self._load_with_evidence(stream, proved)
             self._streams[stream] = loaded
-            self._began[stream] = loaded.seq
+            self._seq_at_load[stream] = loaded.seq
+            if self._debug is not None:
+                self._debug(
+                    "load", f"{stream}#{loaded.seq}" if loaded.seq >= 0 else f"{stream} (new)"
+                )
         return loaded
 
-    def _load_whole(self, stream: str, proved: bool) -> Loaded:
-        """Nothing is decided on a history whose end was cut off."""
+    def _load_with_evidence(self, stream: str, proved: bool) -> Loaded:
+        """Load a stream and compare it with what is remembered of it from outside the ledger.
+
+        Without this a command could be decided on a history whose newest events were removed.
+        """
         if self._evidence is None:
             return self._replay.load(self._change, stream, proved)
         self._evidence.before_loading(self._change, stream)
@@ -195,27 +235,32 @@ class Batch:
         self._evidence.loaded(stream, loaded.seq, loaded.hash)
         return loaded
 
-    def _hand(self, name: str, role: str | None) -> Hand:
+    def _find_signatory(self, name: str, role: str | None) -> Hand:
         registry: Registry = self._load(REGISTRY).state
-        return self._hands.of(registry, self._keys, name, role)
+        return self._signatories.of(registry, self._keys, name, role)
 
-    def _decide(self, stream: str, command: Command, hand: Hand) -> Decision:
+    def _decide(self, stream: str, command: Command, signatory: Hand) -> Decision:
         loaded = self._streams[stream]
         asked = loaded.machine.asks(loaded.state, command)
         seen = signs_of(self._change, self._replay, asked) if asked else {}
-        context = Context(self._now, hand.acting, stream, self._origin, seen)
-        return loaded.machine.decide(loaded.state, command, context)
+        context = Context(self._now, signatory.acting, stream, self._origin, seen)
+        decision = loaded.machine.decide(loaded.state, command, context)
+        if self._debug is not None:
+            result = _describe_decision(decision, loaded.machine)
+            self._debug("decide", f"{stream} {type(command).__name__}: {result}")
+        return decision
 
-    def _keys_of(self, stream: str, prefix: str) -> list[tuple[str, int]]:
-        """Earlier runs in the store, and in this very batch."""
+    def _find_keys(self, stream: str, prefix: str) -> list[tuple[str, int]]:
+        """Idempotency keys with their positions: of the store, and of this very batch."""
         waiting = [(e.key, e.record.seq) for e in self._entries if e.record.stream == stream]
         fresh = [(key, seq) for key, seq in waiting if key is not None and key.startswith(prefix)]
         return self._change.keys(stream, prefix) + fresh
 
-    def _replayed(self, job: Job, loaded: Loaded, repeat: Repeat) -> Outcome:
-        """What the first run recorded: from the store, or waiting in this batch.
+    def _read_first_run(self, job: Job, loaded: Loaded, repeat: Repeat) -> Outcome:
+        """The outcome of the job's first run, read from the store or from this batch.
 
-        They were found by an index; the key that counts is the signed one.
+        An index led here, and anyone who may write the file can change an index. So each event must
+        carry the key in its signed body.
         """
         first, last = repeat.done_at[0], repeat.done_at[-1]
         stored = self._change.records(job.stream, after=first - 1)
@@ -232,72 +277,79 @@ class Batch:
         recorded = tuple(read_record(loaded.machine, record) for record in found)
         return Outcome(job.stream, recorded, loaded.state, replayed=True)
 
-    def _apply_timeouts(self, stream: str) -> Signing[_Recorded]:
-        """What is overdue on this stream happens first, by `system`, if its key is here."""
-        done: _Recorded = ()
+    def _apply_timeouts(self, stream: str) -> Signing[_RecordedEvents]:
+        """Let `system` do what is overdue on this stream, before the command itself is decided.
+
+        One at a time: each changes the state, and with it what else is overdue.
+        """
+        done: _RecordedEvents = ()
         while len(done) < MAX_TIMEOUTS:
             loaded = self._streams[stream]
             overdue = loaded.machine.timeouts(loaded.state, self._now) if loaded.seq >= 0 else ()
             if not overdue:
                 break
-            recorded: _Recorded = ()
+            recorded: _RecordedEvents = ()
             for command in overdue:
-                recorded = yield from self._apply(stream, command)
+                recorded = yield from self._apply_timeout(stream, command)
                 if recorded:
-                    break  # a refused one holds up nobody
+                    break  # the state has changed: ask again what is overdue
             if not recorded:
                 break
             done += recorded
         return done
 
-    def _apply(self, stream: str, command: Command) -> Signing[_Recorded]:
+    def _apply_timeout(self, stream: str, command: Command) -> Signing[_RecordedEvents]:
         try:
-            hand = self._hand(SYSTEM, None)
+            signatory = self._find_signatory(SYSTEM, None)
         except Refused:
-            return ()  # without the system key it stays due
-        decision = self._decide(stream, command, hand)
+            return ()  # without the system key it stays due, until a process that has it
+        decision = self._decide(stream, command, signatory)
         if decision.refused:
             return ()
-        return (yield from self._record(Job(stream, command, SYSTEM), hand, decision.drafts, None))
+        return (
+            yield from self._record(Job(stream, command, SYSTEM), signatory, decision.drafts, None)
+        )
 
     def _record(
-        self, job: Job, hand: Hand, drafts: tuple[Draft, ...], key: str | None
-    ) -> Signing[_Recorded]:
-        """Seal all drafts, or none: a draft that cannot be sealed undoes its predecessors."""
+        self, job: Job, signatory: Hand, drafts: tuple[Draft, ...], key: str | None
+    ) -> Signing[_RecordedEvents]:
+        """Sign all drafts, or none: if one cannot be recorded, the state goes back to before."""
         before = self._streams[job.stream]
         recorded: list[Recorded[Any]] = []
         entries: list[Entry] = []
         try:
             for draft in drafts:
-                body = self._body(job, hand, draft, key)
+                body = self._make_body(job, signatory, draft, key)
                 raw = encode_body(body)
-                signature = yield Unsigned(hand.signer, raw)
-                record = Record(body.stream, body.seq, hand.signer.kid, raw, signature)
+                signature = yield Unsigned(signatory.signer, raw)
+                record = Record(body.stream, body.seq, signatory.signer.kid, raw, signature)
                 recorded.append(self._advance(record, body, draft))
                 entries.append(Entry(record, key, tuple(before.machine.index(recorded[-1]))))
         except MootError:
             self._streams[job.stream] = before
             raise
         if recorded:
-            self._saw(hand.actor, entries)
+            self._note_sign_of_life(signatory.actor, entries)
             self._entries += entries
         return tuple(recorded)
 
-    def _saw(self, who: Actor, entries: list[Entry]) -> None:
-        """Any signed event is a sign of life; a row says where one of the newest stands.
+    def _note_sign_of_life(self, who: Actor, entries: list[Entry]) -> None:
+        """Note in the index where the newest signed event of this agent stands.
 
-        Who was written down within the last second is not written down again.
+        Any signed event proves that its author was alive. At most one note a second for each agent:
+        a busy one would otherwise write an index row with every event.
         """
         holder = (who.id, who.epoch)
-        last = self._now if holder in self._seen else self._replay.seen.get(holder)
+        last = self._now if holder in self._seen_now else self._replay.seen.get(holder)
         if last is None or not last <= self._now < last + SEEN_EVERY:
             newest = entries[-1]
             changes = (*newest.changes, Put(SEEN, who.id, {"at": self._now}))
             entries[-1] = msgspec.structs.replace(newest, changes=changes)
-            self._seen.add(holder)
+            self._seen_now.add(holder)
 
     def _require_stored(self, draft: Draft) -> None:
-        """TRC-050: what an event cites is durable before the event."""
+        """TRC-050: refused unless each artifact that the event cites is stored: no event may cite
+        bytes that were lost in a crash."""
         for ref in draft.artifacts:
             if self._artifacts is None or self._artifacts.size(ref.sha256) != ref.size:
                 raise Refused(
@@ -306,12 +358,13 @@ class Batch:
                     hint="store it first",
                 )
 
-    def _body(self, job: Job, hand: Hand, draft: Draft, key: str | None) -> Body:
+    def _make_body(self, job: Job, signatory: Hand, draft: Draft, key: str | None) -> Body:
         if draft.artifacts:
             self._require_stored(draft)
         loaded = self._streams[job.stream]
         machine = loaded.machine
         seq = loaded.seq + 1
+        # `reg` is the position of the registry that the author saw: it says which keys were valid.
         reg = self._load(REGISTRY).seq if job.stream != REGISTRY else (seq - 1 if seq else None)
         if loaded.reg > (-1 if reg is None else reg):
             raise keys_lost(job.stream, loaded)
@@ -324,7 +377,7 @@ class Batch:
             key=key,
             type=machine.type_of[type(draft.event)],
             at=self._at,
-            actor=hand.actor,
+            actor=signatory.actor,
             cause=job.cause,
             corr=job.corr,
             data=msgspec.to_builtins(draft.event),
@@ -332,6 +385,7 @@ class Batch:
         )
 
     def _advance(self, record: Record, body: Body, draft: Draft) -> Recorded[Any]:
+        """Let the stream's state in this batch go on by one event."""
         loaded = self._streams[record.stream]
         recorded: Recorded[Any] = Recorded(
             draft.event,
@@ -351,11 +405,12 @@ class Batch:
         )
         return recorded
 
-    def _snapshot(self, stream: str, loaded: Loaded) -> None:
+    def _store_snapshot(self, stream: str, loaded: Loaded) -> None:
+        """Sign the state as of now, so that others need not read the stream from event 0."""
         held = self._keys.find(CHECKPOINT, key_id(self._replay.trust.checkpoint))
-        if held is None:  # whoever has the checkpoint key will make one
+        if held is None:  # the next process that has the checkpoint key makes one
             return
-        if not loaded.proved:  # a signed snapshot is believed without a second look
+        if not loaded.proved:  # whoever reads a signed snapshot verifies nothing before it
             try:
                 loaded = self._replay.load(self._change, stream, proved=True)
             except Tampered:
@@ -364,8 +419,9 @@ class Batch:
         self._change.put_snapshot(take_snapshot(self._origin, stream, loaded, held.signer))
 
 
-def _waves(jobs: Iterable[Job]) -> Iterator[list[Job]]:
-    """Jobs in their order, as many at a time as rest on nothing that another of them records."""
+def _split_into_independent_waves(jobs: Iterable[Job]) -> Iterator[list[Job]]:
+    """Cut the list where a job depends on one before it: on the same stream, whose hash it needs,
+    or on the registry, which says whose key is valid. Their order stays."""
     wave: dict[str, Job] = {}
     for job in jobs:
         if job.stream in wave or REGISTRY in wave:
@@ -373,3 +429,18 @@ def _waves(jobs: Iterable[Job]) -> Iterator[list[Job]]:
             wave = {}
         wave[job.stream] = job
     yield list(wave.values())
+
+
+def _describe_decision(decision: Decision, machine: Machine[Any]) -> str:
+    """For MOOT_DEBUG: codes and types of events only, never what anybody wrote."""
+    if decision.refused:
+        return f"refused, {Refused.of(decision.findings).code}"
+    types = [machine.type_of[type(draft.event)] for draft in decision.drafts]
+    return ", ".join(types) or "nothing to record"
+
+
+def _describe_entries(entries: list[Entry]) -> str:
+    """For MOOT_DEBUG: stream and position of each, as far as one line can hold them."""
+    places = (f"{entry.record.stream}#{entry.record.seq}" for entry in entries[:MAX_DESCRIBED])
+    more = f" and {len(entries) - MAX_DESCRIBED} more" if len(entries) > MAX_DESCRIBED else ""
+    return f"{', '.join(places)}{more}"

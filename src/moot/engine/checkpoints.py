@@ -1,8 +1,10 @@
 """One signature over all heads, made when a process that wrote ends, every 1,000 events, at export.
 
-The head tree is brought up to date only here: an append costs nothing for it, a checkpoint costs
-O(heads moved * log streams), and the stored nodes always match the newest note. A new one signs
-only for what follows from the last: someone without a key may have changed the file meanwhile.
+The head tree is brought up to date only here (decision 0002): an append costs nothing for it, a
+checkpoint costs O(heads moved * log streams), and the stored nodes always match the newest note, so
+that proofs for that note can be made by anyone. A new checkpoint signs only for what follows from
+the one before: someone without a key may have changed the file meanwhile, and a signature over it
+would turn the change into history.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from moot.engine.evidence import rolled_back
 from moot.engine.keys import Trust
 
 EVERY_EVENTS = 1_000
-_read = lru_cache(maxsize=16)(read_note)  # the newest one is asked for again and again
+_read = lru_cache(maxsize=16)(read_note)  # the newest note is verified again by every command
 
 
 class Kept(NamedTuple):
@@ -37,13 +39,14 @@ _Nodes = dict[headtree.Position, bytes]
 
 
 class _StoredNodes(Mapping[headtree.Position, bytes]):
-    """The store's nodes as the mapping the tree arithmetic reads, each read once."""
+    """The store's nodes as the mapping that `headtree` reads; each is fetched once."""
 
     def __init__(self, view: View, known: _Nodes | None = None) -> None:
         self._view = view
         self._known = known or {}
 
     def under(self, fresh: _Nodes) -> _StoredNodes:
+        """The same nodes, with `fresh` ones over them."""
         return _StoredNodes(self._view, self._known | fresh)
 
     def __getitem__(self, place: headtree.Position) -> bytes:
@@ -60,7 +63,8 @@ class _StoredNodes(Mapping[headtree.Position, bytes]):
 
 
 def newest(view: View, trust: Trust) -> Checkpoint | None:
-    """What the stored note says; Tampered if it does not hold, for nothing can follow it."""
+    """The newest checkpoint in the store; Tampered if its signature does not hold, because no
+    checkpoint can follow one that nobody signed."""
     note = view.note()
     if note is None:
         return None
@@ -73,13 +77,14 @@ def newest(view: View, trust: Trust) -> Checkpoint | None:
 def make_checkpoint(
     change: Change, trust: Trust, signer: Signer, now: Millis, beyond: int = 0
 ) -> Kept | None:
-    """Pin every head; None if nothing moved since the last one.
+    """Sign for every head; None if nothing moved since the last checkpoint.
 
-    `beyond` is the number of one whose loss was accepted: this one is above it, and begins anew,
-    whatever became of the newest. So does the first: what a file without a note says of its tree,
-    nobody has signed.
+    Normally only the heads that moved are hashed again, on top of the stored tree. The whole tree
+    is made anew for the first checkpoint, since nobody has signed what a file without a note says
+    of its tree, and with `beyond`, the number of a checkpoint whose loss was accepted: the new one
+    gets a higher number, whatever became of the newest.
     """
-    last = _newest_held(change, trust) if beyond else newest(change, trust)
+    last = _newest_if_signed(change, trust) if beyond else newest(change, trust)
     anew = beyond > 0 or last is None
     moved = tuple(change.streams() if anew else change.stale_heads())
     streams, events = change.counts()
@@ -104,28 +109,32 @@ def make_checkpoint(
     )
     note = sign_note(checkpoint, signer)
     if anew:
-        change.set_nodes({})  # the lost tree may have been a larger one
+        change.set_nodes({})  # the lost tree may have had more nodes than the new one
     change.put_note(note, fresh, moved)
     return Kept(note, checkpoint, moved)
 
 
 def require_streams(view: View, trust: Trust, least: int) -> None:
-    """Tampered if the newest checkpoint counts more than `least`; a damaged one counts none."""
-    last = _newest_held(view, trust)
+    """Tampered if the newest checkpoint counts more streams than `least`; then some were removed.
+
+    A checkpoint whose signature is damaged proves nothing, and so counts none.
+    """
+    last = _newest_if_signed(view, trust)
     if last is not None and least < last.streams:
         gone = last.streams - least
         raise rolled_back(f"{gone} of the histories that checkpoint {last.number} counts are gone")
 
 
-def _newest_held(view: View, trust: Trust) -> Checkpoint | None:
-    """The newest, unless it is damaged."""
+def _newest_if_signed(view: View, trust: Trust) -> Checkpoint | None:
+    """The newest checkpoint; None if there is none, or its signature does not hold."""
     with suppress(Tampered):
         return newest(view, trust)
     return None
 
 
 def require_in_order(streams: int, heads: Iterable[tuple[str, Head]]) -> None:
-    """Tampered if a number was left out: then the tree has a leaf that no stream stands for."""
+    """Tampered if a stream has a number that is not below the count of streams: then one before it
+    was removed, and the tree would have a leaf that belongs to no stream."""
     for name, head in heads:
         if head.number >= streams:
             raise Tampered(
@@ -139,9 +148,10 @@ def require_in_order(streams: int, heads: Iterable[tuple[str, Head]]) -> None:
 def _require_tree(
     stored: _StoredNodes, last: Checkpoint, moved: Iterable[tuple[str, Head]]
 ) -> None:
-    """Tampered unless the nodes that the new tree takes over are those the last note was made of.
+    """Tampered unless the stored nodes give the root that the last checkpoint signed.
 
-    They lie beside the events: whoever cuts a stream could have made them fit.
+    The new tree takes over all nodes of heads that did not move. They lie in the same file as the
+    events: whoever removes events can also change the nodes, and the new signature would hide it.
     """
     try:
         places = [(0, head.number) for _, head in moved if head.number < last.streams]
@@ -161,8 +171,11 @@ def _require_all_moved(
     moved: Iterable[tuple[str, Head]],
     events: int,
 ) -> None:
-    """Tampered unless what has moved makes up all that came since: else a head that has is said to
-    stand still, and the new note would count events that its tree does not have."""
+    """Tampered unless the heads said to have moved account for all events since the checkpoint.
+
+    The list of moved heads comes from an unsigned column. If a head that moved were missing in it,
+    the new note would count events that its tree does not cover.
+    """
     known = last.events
     for name, head in moved:
         pinned = view.note_head(name) or Head(head.number, -1, b"")

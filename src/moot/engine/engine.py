@@ -1,4 +1,4 @@
-"""The door to the ledger: execute a command, read a state, see what is due.
+"""What everybody uses of the ledger: execute a command, read a state, see what is due.
 
 Synchronous and safe for threads and processes: `execute` takes the store's write lock, reads,
 decides, signs, appends and commits, in that order, and returns only after the commit.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from moot.core.clock import Clock, Millis
 from moot.core.errors import MootError, Refused
@@ -30,10 +30,15 @@ from moot.engine.signatures import SignAll, one_by_one
 from moot.engine.signs import believed, heartbeat, signs_of
 from moot.store.artifacts import Artifacts
 
+if TYPE_CHECKING:
+    from moot.core.debug import DebugLog
+
 T = TypeVar("T")
 
 
 class Engine:
+    """One process's access to one ledger. Threads may share it; each call is a turn of its own."""
+
     def __init__(
         self,
         store: Store,
@@ -45,14 +50,17 @@ class Engine:
         artifacts: Artifacts | None = None,
         frozen: MootError | None = None,
         evidence: Evidence | None = None,
+        debug: DebugLog | None = None,
     ) -> None:
-        """`frozen`: why nothing may be written here, raised by every attempt.
+        """`frozen`: why nothing may be written here; every attempt to write raises it.
 
-        `evidence`: what is known of the ledger from before, asked before it grows.
+        `evidence` knows what the ledger held before and is asked before anything is added or
+        signed. `on_checkpoint` is called after the commit of each checkpoint. `debug` is told what
+        was loaded, decided and appended.
         """
         self.store = store
         self.keys = keys
-        self._hands = Hands(trust)
+        self._signatories = Hands(trust)
         self.trust = trust
         self.clock = clock
         self._replay = Replay(trust, machines or Machines(), artifacts)
@@ -60,8 +68,11 @@ class Engine:
         self._on_checkpoint = on_checkpoint
         self._frozen = frozen
         self._evidence = evidence
-        self._unpinned = 0
-        self._turn = threading.RLock()
+        self._debug = debug
+        self._unpinned = 0  # events of this process that no checkpoint covers yet
+        self._turn = (
+            threading.RLock()
+        )  # one thread at a time uses the cache of states and the store
 
     def execute(
         self,
@@ -74,7 +85,7 @@ class Engine:
         cause: str | None = None,
         corr: str | None = None,
     ) -> Outcome:
-        """Run one command; Refused, Malformed, Conflict, ... say why it did not."""
+        """Run one command and return what it recorded; if it did not run, the error says why."""
         job = Job(stream, command, actor, key, role, cause, corr)
         (result,) = self.execute_all([job])
         if isinstance(result, MootError):
@@ -89,8 +100,10 @@ class Engine:
     ) -> list[Result]:
         """Many jobs in one commit; each gets its own outcome or error, in order.
 
-        `before_commit` is called once everything is written and nothing is durable yet, for what
-        must happen together with it elsewhere. If it raises, nothing was recorded.
+        `before_commit` is for what must happen together with the commit in another file: it is
+        called once everything is written and nothing is durable yet. If it raises, nothing was
+        recorded. If the process dies between it and the commit, the other file is ahead of the
+        ledger, never behind: the caller can then sign what stands there (decision 0009).
         """
         waiting = list(jobs)
         with self._turn:
@@ -108,18 +121,20 @@ class Engine:
     ) -> list[Outcome]:
         """Jobs in one commit, or none of them: each further one is made from the outcome before.
 
-        For one act that two protocols record. What a refusal would leave on record is not kept.
-        Only the first may be a guarded command, and any on a stream that `proved` names.
-        `before_commit` is that of `execute_all`.
+        For one act that two protocols record. If any is refused, nothing is recorded, not even what
+        its refusal would leave behind. A guarded command must come first or be on a stream that
+        `proved` names: history is verified before the lock is taken, and what the further jobs are
+        is not known then. `before_commit` is that of `execute_all`.
         """
         with self._turn:
             guarded = self._prove_guarded([first]) | self._prove(proved)
             return self._commit(lambda batch: batch.run_chain(first, then, guarded), before_commit)
 
     def deliver(self, agent: str, pick: Callable[[View], tuple[T, Mapping[str, int]]]) -> T:
-        """Let `pick` choose, under the write lock, what `agent` is shown, and note how far it got.
+        """Let `pick` choose what `agent` is shown, and note how far it got.
 
-        It gives what is shown and the new positions of this agent's cursors.
+        `pick` returns what is shown and the new positions of this agent's cursors. It runs under
+        the write lock, so that two processes of one agent never show the same thing twice.
         """
         if self._frozen is not None:
             raise self._frozen
@@ -138,7 +153,11 @@ class Engine:
     def _commit(
         self, decide: Callable[[Batch], T], before_commit: Callable[[T], None] | None = None
     ) -> T:
-        """Lock (one writer at a time: TRC-049), let a batch decide, write it, commit: the truth."""
+        """Take the lock (one writer at a time: TRC-049), let a batch decide, write, commit, then
+        update the cache.
+
+        If anything fails the cache is emptied: it may hold states that were never committed.
+        """
         if self._frozen is not None:
             raise self._frozen
         try:
@@ -149,10 +168,11 @@ class Engine:
                     change,
                     self._replay,
                     self.keys,
-                    self._hands,
+                    self._signatories,
                     self.clock(),
                     self.artifacts,
                     self._evidence,
+                    self._debug,
                 )
                 decided = decide(batch)
                 batch.flush()
@@ -162,24 +182,24 @@ class Engine:
             self._replay.forget()
             raise
         batch.commit_to(self._replay)
-        self._count(batch.count)
+        self._note_unpinned(batch.count)
         return decided
 
     def beat(self, name: str) -> Millis:
-        """Say that `name` is alive; returns the time now kept, which never moves back.
+        """Record that `name` is alive; returns the time on record, which never moves back.
 
         It sets the time last seen, in UTC, and changes nothing else (OPR-023, OPR-024).
         """
         if self._frozen is not None:
             raise self._frozen
         registry = self.registry()
-        hand = hand_of(registry, self.keys, name)
+        signatory = hand_of(registry, self.keys, name)
         now = self.clock()
         with self._turn, self.store.write() as change:
             known = change.heartbeat(name)
             if known is not None and known.at >= now and believed(registry, known):
-                return known.at  # a forged one silences nobody
-            change.put_heartbeat(heartbeat(hand, self.trust.origin, now))
+                return known.at  # a newer one stands; a forged one must not stop a real one
+            change.put_heartbeat(heartbeat(signatory, self.trust.origin, now))
         return now
 
     def signs(self, names: Iterable[str]) -> dict[str, Sign]:
@@ -192,11 +212,13 @@ class Engine:
         return self.load(stream).state
 
     def load(self, stream: str, proved: bool = False) -> Loaded:
+        """The state of `stream` with its position; `proved`: with every signature verified."""
         with self._turn, self.store.read() as view:
             return self._replay.load(view, stream, proved)
 
     def load_anew(self, stream: str) -> Loaded:
-        """From event 0 and proved, and so from then on: a snapshot may speak of what is lost."""
+        """The state from event 0, all of it verified, whatever cache and snapshot say: after a loss
+        they may speak of events that are gone. What was loaded so stays in the cache."""
         with self._turn, self.store.read() as view:
             return self._replay.load_anew(view, stream)
 
@@ -210,18 +232,19 @@ class Engine:
         for stream in streams:
             loaded = self.load(stream)
             for due in loaded.machine.agenda(loaded.state, now):
-                yield stream, _still(due, registry)
+                yield stream, _replace_if_holder_gone(due, registry)
 
     def open_streams(self) -> list[str]:
-        """Streams that declare themselves open in the index space `open`, if we know them."""
+        """Streams that their machine lists in the index space `open` and that this Moot can run."""
         with self._turn, self.store.read() as view:
             rows = view.rows("open", limit=100_000)
         return [row.key for row in rows if self._replay.runs(row.key)]
 
     def checkpoint(self, beyond: int = 0) -> Kept | None:
-        """Pin all heads now; None if nothing moved. Refused without the checkpoint key.
+        """Sign for all heads as they are now; None if nothing moved since the last checkpoint.
 
-        `beyond`: the number of a checkpoint whose loss was accepted.
+        Refused without the checkpoint key. `beyond` is the number of a checkpoint whose loss was
+        accepted: the new one gets a higher number.
         """
         if self._frozen is not None:
             raise self._frozen
@@ -236,13 +259,16 @@ class Engine:
             if self._evidence is not None:
                 self._evidence.before_signing(change)
             kept = make_checkpoint(change, self.trust, held.signer, self.clock(), beyond)
+            if kept is not None and self._debug is not None:
+                made = kept.checkpoint
+                self._debug("sign", f"checkpoint {made.number} over {made.streams} streams")
         self._unpinned = 0
         if kept is not None and self._on_checkpoint is not None:
             self._on_checkpoint(kept)
         return kept
 
     def rebuild(self) -> Rebuilt:
-        """Make what is derived anew from the events, if any of it differs from them."""
+        """Make index rows, texts, snapshots and head tree anew if they differ from the events."""
         if self._frozen is not None:
             raise self._frozen
         held = self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint))
@@ -254,11 +280,13 @@ class Engine:
         return done
 
     def close(self) -> None:
-        """Pin what this process wrote, if its key is here, and close the store."""
+        """Make a checkpoint over what this process wrote, if its key is here; close the store."""
         try:
             if self._unpinned:
-                with suppress(MootError):  # what was acknowledged is durable; the next one pins it
-                    self._pin()
+                with suppress(
+                    MootError
+                ):  # what was acknowledged is durable; the next checkpoint covers it
+                    self._pin_if_possible()
         finally:
             self.store.close()
 
@@ -268,25 +296,30 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _count(self, events: int) -> None:
+    def _note_unpinned(self, events: int) -> None:
         self._unpinned += events
         if self._unpinned >= EVERY_EVENTS:
             with suppress(MootError):  # the events are durable; the next command tries again
-                self._pin()
+                self._pin_if_possible()
 
-    def _pin(self) -> None:
+    def _pin_if_possible(self) -> None:
         if self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint)) is not None:
             self.checkpoint()
         self._unpinned = 0
 
     def _require_all(self, view: View) -> None:
+        """Tampered if any stream lacks what is remembered of it: a rebuild reads all of them."""
         if self._evidence is not None:
             self._evidence.before_writing(view)
             for stream, _ in view.streams():
                 self._evidence.before_loading(view, stream)
 
     def _prove_guarded(self, jobs: Iterable[Job]) -> set[str]:
-        """Before the lock: verify the whole history that guarded commands rely on."""
+        """Verify the histories that guarded commands rely on, before the write lock is taken.
+
+        Verifying a long history takes seconds, and every other writer would wait. Under the lock
+        the batch verifies only what was added meanwhile.
+        """
         return self._prove(
             job.stream for job in jobs if self._replay.guards(job.stream, job.command)
         )
@@ -294,13 +327,13 @@ class Engine:
     def _prove(self, streams: Iterable[str]) -> set[str]:
         guarded = set(streams)
         for stream in guarded:
-            with suppress(MootError):  # the batch will find it too, and tell the job concerned
+            with suppress(MootError):  # the batch meets it again, and fails the job concerned
                 self.load(stream, proved=True)
         return guarded
 
 
-def _still(due: Due, registry: Registry) -> Due:
-    """What is due, or what is instead if the holder it waited for is gone."""
+def _replace_if_holder_gone(due: Due, registry: Registry) -> Due:
+    """The due, or its replacement if the holder of the name that it waited for has gone."""
     if due.instead is None or registry.is_holder(due.who, due.epoch):
         return due
     return due.instead

@@ -1,8 +1,8 @@
-"""What was there before must be there still: asked before anything is written, or signed.
+"""What the ledger held before, it must still hold: asked before anything is written or signed.
 
-Whoever may write the file can take its newest events away without any key, and the next checkpoint
-would sign for what is left. So whoever knows the ledger from before is asked first. What they know,
-and from where, is theirs (`workspace/remembered.py`); the engine says when.
+Whoever may write the file can remove its newest events without any key, and the next checkpoint
+would sign for what is left. So whoever remembers the ledger from before is asked first. The engine
+says when; what is remembered, and where, is not its business (`workspace/remembered.py`).
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ class Evidence(Protocol):
     """Each raises Tampered, `rolled_back`, if something that was there is gone."""
 
     def before_writing(self, view: View) -> None:
-        """Under each write lock."""
+        """Called under each write lock, before anything is read."""
         ...
 
     def before_loading(self, view: View, stream: str) -> None:
-        """Under the write lock, with every stream that a command rests on."""
+        """Called under the write lock for every stream that a command depends on."""
         ...
 
     def loaded(self, stream: str, seq: int, record_hash: bytes) -> None:
-        """Its newest event, as it was found there."""
+        """Told the newest event of `stream` as it was found there."""
         ...
 
     def wrote(self, stream: str, seq: int, record_hash: bytes) -> None:
-        """Its newest event, once this process has committed it."""
+        """Told the newest event of `stream` once this process has committed it."""
         ...
 
     def before_signing(self, view: View) -> None:
-        """Under the write lock, before all that has moved is pinned."""
+        """Called under the write lock before a checkpoint signs for all heads that moved."""
         ...
 
 

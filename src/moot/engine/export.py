@@ -31,10 +31,10 @@ _ENVELOPE = (
 def bundle(
     view: View, trust: Trust, artifacts: Artifacts, streams: Iterable[str] | None = None
 ) -> Iterator[bytes]:
-    """The lines of a bundle, header first. `view` must stay open until the last one."""
-    chosen = _chosen(view, streams)
+    """The lines of a bundle, header first. `view` must stay open until the last line is read."""
+    chosen = _choose_streams(view, streams)
     digest, lines = hashlib.sha256(), 0
-    for line in _body(view, trust, artifacts, chosen):
+    for line in _body_lines(view, trust, artifacts, chosen):
         digest.update(line)
         lines += 1
     header = {
@@ -45,7 +45,7 @@ def bundle(
     }
     yield canonical(header) + b"\n"
     again = hashlib.sha256()
-    for line in _body(view, trust, artifacts, chosen):
+    for line in _body_lines(view, trust, artifacts, chosen):
         again.update(line)
         yield line
     if again.digest() != digest.digest():  # events cannot change in a view; artifacts are files
@@ -56,7 +56,7 @@ def bundle(
         )
 
 
-def _chosen(view: View, streams: Iterable[str] | None) -> list[tuple[str, Head]]:
+def _choose_streams(view: View, streams: Iterable[str] | None) -> list[tuple[str, Head]]:
     """The registry first, then what was asked for in order of creation."""
     heads = list(view.streams())
     if streams is not None:
@@ -70,32 +70,33 @@ def _chosen(view: View, streams: Iterable[str] | None) -> list[tuple[str, Head]]
     return sorted(heads, key=lambda item: (item[0] != REGISTRY, item[1].number))
 
 
-def _body(
+def _body_lines(
     view: View, trust: Trust, artifacts: Artifacts, chosen: list[tuple[str, Head]]
 ) -> Iterator[bytes]:
     cited: set[str] = set()
     for name, _ in chosen:
         for record in view.records(name):
-            cited.update(_cited(record))
+            cited.update(_cited_hashes(record))
             yield envelope(record) + b"\n"
     names = {name for name, _ in chosen}
     for record in view.forks():
         if record.stream in names:
             yield b'{"fork":%b}\n' % envelope(record)
     for sha256 in sorted(cited):
-        yield from _artifact(artifacts, sha256)
-    yield from _proofs(view, trust, names)
+        yield from _artifact_lines(artifacts, sha256)
+    yield from _proof_lines(view, trust, names)
 
 
-def _cited(record: Record) -> Iterator[str]:
-    """Most bodies cite nothing and are not parsed.
+def _cited_hashes(record: Record) -> Iterator[str]:
+    """The hashes of the artifacts that a record cites.
 
-    In a canonical body only `actor` stands before the top-level `artifacts`, and no text in it can
-    hold these bytes (its quotes are escaped): so the first occurrence is the field itself.
+    Most records cite none, and parsing every body would cost most of the time. In a
+    canonical body only `actor` stands before the top-level `artifacts`, and no text in it can hold
+    these bytes (its quotes are escaped): so the first occurrence is the field itself.
     """
     place = record.raw.find(b'"artifacts":')
     if not record.raw.startswith(b'"artifacts":[]', place):
-        with suppress(Malformed):  # damaged: it is exported as it stands, and the checker names it
+        with suppress(Malformed):  # damaged: it is exported as it is, and the checker reports it
             yield from (ref.sha256 for ref in record.body.artifacts)
 
 
@@ -105,16 +106,16 @@ def envelope(record: Record) -> bytes:
     return _ENVELOPE % (payload, record.kid.encode(), sig)
 
 
-def _artifact(artifacts: Artifacts, sha256: str) -> Iterator[bytes]:
+def _artifact_lines(artifacts: Artifacts, sha256: str) -> Iterator[bytes]:
     size = artifacts.size(sha256)
     if size is None:
-        return  # erased or lost: the verdict will say so
+        return  # erased or lost: the checker reports it
     yield canonical({"artifact": {"sha256": sha256, "size": size}}) + b"\n"
     for chunk in artifacts.chunks(sha256):
         yield b'{"chunk":"%b"}\n' % base64.b64encode(chunk)
 
 
-def _proofs(view: View, trust: Trust, names: set[str]) -> Iterator[bytes]:
+def _proof_lines(view: View, trust: Trust, names: set[str]) -> Iterator[bytes]:
     note = view.note()
     if note is None:
         return

@@ -14,7 +14,7 @@ from moot.engine.keys import Held, Trust
 
 
 class FoundingKeys:
-    """Just the two keys a ledger begins with."""
+    """The two keys that a ledger begins with, and no others."""
 
     def __init__(self, root: Signer, checkpoint: Signer) -> None:
         self._held = {SYSTEM: Held(root), CHECKPOINT: Held(checkpoint)}
@@ -35,7 +35,7 @@ def found(
 ) -> Trust:
     """Write event 0 into an empty store and return what to trust from now on."""
     trust = Trust(ORIGIN_PREFIX + root.kid, root.public, checkpoint.public)
-    said = key_statement(
+    proof_text = key_statement(
         origin=trust.origin,
         name=CHECKPOINT,
         kind=KeyClass.CHECKPOINT,
@@ -46,7 +46,7 @@ def found(
     command = CreateLedger(
         root=root.public.hex(),
         checkpoint=checkpoint.public.hex(),
-        checkpoint_proof=sign_proof(checkpoint, said),
+        checkpoint_proof=sign_proof(checkpoint, proof_text),
         clock="fixed" if fixed_clock else "system",
         custodian=custodian,
     )

@@ -1,6 +1,6 @@
 """Which events of a revoked key still count: those up to the heads that its revocation cites.
 
-If that artifact is not at hand, or cannot be read, none of them does. docs/format.md section 4.
+If that artifact is missing or cannot be read, none of them counts. docs/format.md section 4.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ class CitedHeads:
 
     def __init__(self, artifacts: Artifacts | None) -> None:
         self._artifacts = artifacts
+        # hash of an artifact -> what it says: stream -> (seq, hash) of its newest event then
         self._known: dict[str, dict[str, tuple[int, str]]] = {}
 
     def last_counted(self, sha256: str, stream: str) -> int:
-        """The `seq` up to which `stream` counts; -1 if not at all."""
+        """The last position of `stream` that counts; -1 if none does."""
         if sha256 not in self._known:
             heads = self._read(sha256)
             if heads is None:

@@ -1,4 +1,4 @@
-"""A command on its way into the ledger, and what comes back."""
+"""A command on its way into the ledger, and what comes back. Repeats of it are found by its key."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from moot.core.canonical import canonical
-from moot.core.errors import Conflict, Malformed, Refused
-from moot.core.findings import Finding, errors
-from moot.core.machine import Command, Decision, Recorded
+from moot.core.errors import Conflict, Malformed
+from moot.core.findings import Finding
+from moot.core.machine import Command, Recorded
 from moot.core.names import CALLER_KEY
 
 FindKeys = Callable[[str, str], list[tuple[str, int]]]
@@ -40,7 +40,10 @@ ALONE = Link()
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
-    """What was appended, the state after it, and remarks. `replayed`: it had been done before."""
+    """What was appended, the state after it, and remarks.
+
+    `replayed`: the same command ran before under this key, and this is what it recorded then.
+    """
 
     stream: str
     recorded: tuple[Recorded[Any], ...]
@@ -50,10 +53,10 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
 
 
 class Repeat(msgspec.Struct, frozen=True):
-    """What the ledger already knows under a job's key."""
+    """What the ledger already holds under a job's key."""
 
     key: str
-    done_at: tuple[int, ...] = ()
+    done_at: tuple[int, ...] = ()  # positions of the events that the first run recorded
     refused_before: bool = False
 
 
@@ -63,7 +66,7 @@ REFUSED_MARK = "!"
 
 
 def repeat_of(find: FindKeys, job: Job) -> Repeat:
-    """Find earlier runs of a job; Conflict if its key stands for another command."""
+    """Find earlier runs of a job by its key; Conflict if the key was used for another command."""
     if job.key is None or not CALLER_KEY.match(job.key):
         raise Malformed("a key is 1 to 96 of A-Z a-z 0-9 . _ : @ + ~ -", code="bad_key")
     prefix = f"{job.actor}/{job.key}/"
@@ -83,9 +86,3 @@ def _digest(command: Command) -> str:
     content = canonical(msgspec.to_builtins(command))
     name = type(command).__name__.encode()
     return hashlib.sha256(name + b"\n" + content).hexdigest()[:16]
-
-
-def as_refused(decision: Decision) -> Refused:
-    """The exception for a refusal: its first error speaks, all findings are carried."""
-    first = (errors(decision.findings) or decision.findings)[0]
-    return Refused(first.code, first.message, hint=first.hint, findings=decision.findings)

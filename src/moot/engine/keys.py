@@ -1,4 +1,8 @@
-"""What the engine asks of whoever holds private keys."""
+"""Who signs: the private keys at hand, and the name each of them may act under.
+
+A name alone is never enough to act. The registry says which key a name has now, and that private
+key must be at hand.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from moot.core.record import Actor
 from moot.core.registry.model import KeyEnding, RegisteredKey, State
 from moot.core.signing import Signer, key_id
 
-HANDS_KEPT = 4096
+HANDS_KEPT = 4096  # beyond this many all are forgotten: it is only a cache
 
 
 class Trust(NamedTuple):
@@ -36,11 +40,11 @@ class Keys(Protocol):
 
 
 class Hand(NamedTuple):
-    """Someone ready to act: who they are by the registry, and the key to prove it."""
+    """Someone who can sign now: who they are by the registry, and their private key."""
 
     acting: Acting
     held: Held
-    actor: Actor  # `acting` as it stands in a record
+    actor: Actor  # `acting` in the form that a record holds
 
     @property
     def signer(self) -> Signer:
@@ -48,39 +52,44 @@ class Hand(NamedTuple):
 
 
 class Hands:
-    """Those who have acted, ready again while the registry and their key at hand are the same."""
+    """Remembers who has signed, so that the next command need not establish them again.
+
+    What is remembered counts only while the registry is the very same state, for a key may have
+    been revoked, and while the key at hand is the same, for a person may have left meanwhile.
+    """
 
     def __init__(self, trust: Trust) -> None:
         self._trust = trust
+        # (name, role) -> the registry as it was then, and who they were by it
         self._known: dict[tuple[str, str | None], tuple[State, Hand]] = {}
 
     def of(self, registry: State, keys: Keys, name: str, role: str | None) -> Hand:
         known = self._known.get((name, role))
         if known is not None:
-            seen, hand = known
-            if seen is registry and keys.find(name, hand.acting.kid) == hand.held:
-                return hand
-        hand = self._establish(registry, keys, name, role)
+            seen, signatory = known
+            if seen is registry and keys.find(name, signatory.acting.kid) == signatory.held:
+                return signatory
+        signatory = self._establish(registry, keys, name, role)
         if len(self._known) >= HANDS_KEPT:
             self._known.clear()
-        self._known[name, role] = (registry, hand)
-        return hand
+        self._known[name, role] = (registry, signatory)
+        return signatory
 
     def _establish(self, registry: State, keys: Keys, name: str, role: str | None) -> Hand:
         if name != SYSTEM:
             return hand_of(registry, keys, name, role)
-        hand = hand_of_system(self._trust, keys)
-        if hand is None:
+        signatory = hand_of_system(self._trust, keys)
+        if signatory is None:
             raise Refused(
                 "key_missing",
                 "the ledger's root key is not in this key folder",
                 hint="let whoever ran `moot init` do this",
             )
-        return hand
+        return signatory
 
 
 def hand_of(registry: State, keys: Keys, name: str, role: str | None = None) -> Hand:
-    """Establish `name` by its registered key; a name alone is never enough."""
+    """Who `name` is by the registry, with the private key that proves it; Refused without one."""
     key = _valid_key(registry, name)
     held = keys.find(name, key.kid)
     if held is None or held.signer.kid != key.kid:
@@ -94,7 +103,7 @@ def hand_of(registry: State, keys: Keys, name: str, role: str | None = None) -> 
 
 
 def hand_of_system(trust: Trust, keys: Keys) -> Hand | None:
-    """The machine itself; None where its key is not at hand."""
+    """The ledger's own `system`; None if its root key is not at hand."""
     held = keys.find(SYSTEM, key_id(trust.root))
     if held is None:
         return None

@@ -1,4 +1,4 @@
-"""Is this record really by the one it names? Asked before anything that takes or runs.
+"""Was this record really signed by the one it names? Asked before commands that take or run.
 
 The offline verifier in `verify/` answers the same question with code of its own.
 """
@@ -14,12 +14,13 @@ from moot.core.signing import key_id
 from moot.engine.heads import CitedHeads
 from moot.engine.keys import Trust
 
-# Everyone else's events in the registry count for nothing. docs/format.md section 4.
+# The only events of the registry that count without the root key. docs/format.md section 4.
 _BY_HUMANS = ("registry.key_revoked", "registry.artifact_erased")
 
 
 def prove(record: Record, registry: State, trust: Trust, heads: CitedHeads) -> None:
-    """Tampered unless the named key was valid where its author stood, and signed these bytes."""
+    """Tampered unless the named key signed these bytes and was valid at the position of the
+    registry that the author named."""
     body = record.body
     if record.stream == REGISTRY and record.seq == 0:
         _require(record, body.actor.kid == key_id(trust.root), "another root key")
@@ -41,7 +42,7 @@ def _covers(key: RegisteredKey, position: int | None, newest: int) -> bool:
 
 
 def _may_write(key: RegisteredKey, record: Record) -> bool:
-    """Root signs the registry; a person may revoke and erase."""
+    """Only the root key signs the registry; a person's key may revoke and erase there."""
     if record.stream != REGISTRY or key.kind is KeyClass.SYSTEM:
         return True
     return key.kind is KeyClass.HUMAN and record.body.type in _BY_HUMANS

@@ -1,8 +1,8 @@
 """What can be made anew from the events: index rows, findable words, snapshots, the head tree.
 
-`compare` recomputes all of it and says where what is stored differs; `rebuild` replaces it. The
-two side tables (signs of life, delivery cursors) come from no event and stay as they are. A
-record that does not hold stops a rebuild: nothing is derived from what cannot be believed.
+`compare` recomputes all of it and lists where the stored one differs; `rebuild` replaces it. The
+two side tables (signs of life, delivery cursors) come from no event and stay as they are. A damaged
+record stops a rebuild: nothing is derived from events that cannot be believed.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ class _Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Derived:
-    """What the events say: filled by one walk over all streams."""
+    """What the index, the snapshots and the tree must be by the events; filled stream by stream."""
 
     def __init__(self) -> None:
-        self.rows: dict[tuple[str, str], RowEdit] = {}
+        self.rows: dict[tuple[str, str], RowEdit] = {}  # (space, key) -> the row's last change
         self.words: list[RowEdit] = []
-        self.seen: dict[str, Recorded[Any]] = {}
-        self.cited: dict[str, ArtifactRef] = {}
-        self.newest: Recorded[Any] | None = None
-        self.events: dict[str, int] = {}
+        self.seen: dict[str, Recorded[Any]] = {}  # agent -> its newest event
+        self.cited: dict[str, ArtifactRef] = {}  # hash of an artifact -> how it is cited
+        self.newest: Recorded[Any] | None = None  # of all streams, by time
+        self.events: dict[str, int] = {}  # stream -> how many events it has
         self.differences: list[Finding] = []
-        self.tree: Mended | None = None  # if another one is stored
-        self.broken: list[MootError] = []
+        self.tree: Mended | None = None  # the right head tree, if the stored one differs
+        self.broken: list[MootError] = []  # why streams could not be read to their end
 
     def add(self, recorded: Recorded[Any], loaded: Loaded) -> None:
         self.events[recorded.stream] = recorded.seq + 1
@@ -101,68 +101,72 @@ class Derived:
 
 
 def compare(view: View, replay: Replay) -> Derived:
-    """Recompute everything derived and list where what is stored is another."""
-    found = Derived()
+    """Recompute everything that is derived, and list where the stored one differs."""
+    derived = Derived()
     for stream, _ in view.streams():
         try:
-            _walk(view, replay, stream, found)
+            _derive_stream(view, replay, stream, derived)
         except MootError as error:
-            found.broken.append(error)
-    if not found.broken:  # else rows that cannot be recomputed would all look foreign
-        _compare_rows(view, found)
-        _compare_words(view, found)
-        _compare_strays(view, replay, found)
-        _compare_tree(view, replay, found)
-    return found
+            derived.broken.append(error)
+    if not derived.broken:  # else rows that cannot be recomputed would all look foreign
+        _compare_rows(view, derived)
+        _compare_words(view, derived)
+        _compare_strays(view, replay, derived)
+        _compare_tree(view, replay, derived)
+    return derived
 
 
 def rebuild(change: Change, replay: Replay, signer: Signer | None) -> Rebuilt:
     """Replace what is derived if any of it differs. Snapshots need the checkpoint key."""
-    found = compare(change, replay)
-    if found.broken:
-        raise found.broken[0]
-    if found.differences:
+    derived = compare(change, replay)
+    if derived.broken:
+        raise derived.broken[0]
+    if derived.differences:
         change.clear_rows()
-        change.edit_rows([*found.rows.values(), *_seen_rows(found), *found.words])
+        change.edit_rows([*derived.rows.values(), *_seen_rows(derived), *derived.words])
         if signer is not None:
-            _snapshot_all(change, replay, found, signer)
-    if found.tree is not None:
-        change.set_nodes(found.tree.nodes)
-        found.differs("tree_differs", found.tree.said, f"checkpoint {found.tree.checkpoint}")
+            _snapshot_all(change, replay, derived, signer)
+    if derived.tree is not None:
+        change.set_nodes(derived.tree.nodes)
+        derived.differs("tree_differs", derived.tree.said, f"checkpoint {derived.tree.checkpoint}")
     return Rebuilt(
-        streams=len(found.events),
-        events=sum(found.events.values()),
-        rows=len(found.rows) + len(found.seen),
-        words=len(found.words),
+        streams=len(derived.events),
+        events=sum(derived.events.values()),
+        rows=len(derived.rows) + len(derived.seen),
+        words=len(derived.words),
         snapshots=sum(1 for _ in change.all_snapshots()),
-        differences=tuple(found.differences),
+        differences=tuple(derived.differences),
     )
 
 
-def _walk(view: View, replay: Replay, stream: str, found: Derived) -> None:
+def _derive_stream(view: View, replay: Replay, stream: str, derived: Derived) -> None:
     stored, keys = view.snapshot(stream), view.head(REGISTRY)
     for record, loaded in replay.walk(view, stream):
         require_keys(stream, loaded, keys)
-        found.add(read_record(loaded.machine, record), loaded)
+        derived.add(read_record(loaded.machine, record), loaded)
         if stored is not None and stored.seq == loaded.seq:
-            _compare_snapshot(replay, stored, loaded, found)
-    if stored is not None and stored.seq >= found.events.get(stream, 0):
+            _compare_snapshot(replay, stored, loaded, derived)
+    if stored is not None and stored.seq >= derived.events.get(stream, 0):
         _require_no_loss(replay, stored)
-        found.differs("snapshot_differs", "the snapshot is newer than its events", stream)
+        derived.differs("snapshot_differs", "the snapshot is newer than its events", stream)
 
 
-def _compare_snapshot(replay: Replay, stored: Snapshot, loaded: Loaded, found: Derived) -> None:
+def _compare_snapshot(replay: Replay, stored: Snapshot, loaded: Loaded, derived: Derived) -> None:
     if stored.hash != loaded.hash:
         _require_no_loss(replay, stored)
     due = unsigned_snapshot(stored.stream, loaded)
     if stored._replace(signature=b"") != due:
-        found.differs("snapshot_differs", "the snapshot is of another state", stored.stream)
+        derived.differs("snapshot_differs", "the snapshot is of another state", stored.stream)
     elif not _is_signed(replay, stored):
-        found.differs("snapshot_unsigned", "the snapshot's signature is not ours", stored.stream)
+        derived.differs("snapshot_unsigned", "the snapshot's signature is not ours", stored.stream)
 
 
 def _require_no_loss(replay: Replay, stored: Snapshot) -> None:
-    """One that is signed shows that its event was there: whoever made it anew would hide that."""
+    """Tampered if a snapshot of an event that is gone carries our signature.
+
+    The signature proves that the event was there. A rebuild that replaced the snapshot would
+    destroy the only sign of the loss.
+    """
     if _is_signed(replay, stored):
         lacking = f"{stored.stream} lacks event {stored.seq}, whose state was signed here before"
         raise rolled_back(lacking, stored.stream, stored.seq)
@@ -173,18 +177,18 @@ def _is_signed(replay: Replay, stored: Snapshot) -> bool:
     return verify(replay.trust.checkpoint, SNAPSHOT, said, stored.signature)
 
 
-def _compare_rows(view: View, found: Derived) -> None:
-    missing = dict(found.rows)
-    missing.update({_place(edit): edit for edit in _seen_rows(found)})
+def _compare_rows(view: View, derived: Derived) -> None:
+    missing = dict(derived.rows)
+    missing.update({_row_key(edit): edit for edit in _seen_rows(derived)})
     for space, row in view.all_rows():
         due = missing.pop((space, row.key), None)
         where = f"{space} {row.key}"
         if due is None:
-            found.differs("row_foreign", "no event made this index row", where)
+            derived.differs("row_foreign", "no event made this index row", where)
         elif not _holds(view, space, row, due):
-            found.differs("row_differs", "the index row is not what its events say", where)
+            derived.differs("row_differs", "the index row is not what its events say", where)
     for space, key in missing:
-        found.differs("row_missing", "an index row is missing", f"{space} {key}")
+        derived.differs("row_missing", "an index row is missing", f"{space} {key}")
 
 
 def _holds(view: View, space: str, row: StoredRow, due: RowEdit) -> bool:
@@ -195,7 +199,8 @@ def _holds(view: View, space: str, row: StoredRow, due: RowEdit) -> bool:
 
 
 def _was_seen(view: View, row: StoredRow) -> bool:
-    """Which of an agent's events came last, only the order of commits knew: any of them holds."""
+    """Does the row point at an event of that agent, with its time? Any of its events will do: which
+    came last is known only from the order of commits, and that is not on record."""
     record = next(view.records(row.stream, after=row.seq - 1), None)
     if record is None or record.seq != row.seq:
         return False
@@ -206,36 +211,37 @@ def _was_seen(view: View, row: StoredRow) -> bool:
     return (record.body.actor.id, record.body.at) == (row.key, at)
 
 
-def _compare_words(view: View, found: Derived) -> None:
-    due = Counter(_text(edit) for edit in found.words)
+def _compare_words(view: View, derived: Derived) -> None:
+    due = Counter(_word_row(edit) for edit in derived.words)
     stored = Counter(view.all_words())
     for space, key, _ in due - stored:
-        found.differs("words_missing", "a text cannot be found", f"{space} {key}")
+        derived.differs("words_missing", "a text cannot be found", f"{space} {key}")
     for space, key, _ in stored - due:
-        found.differs("words_foreign", "no event made this text findable", f"{space} {key}")
+        derived.differs("words_foreign", "no event made this text findable", f"{space} {key}")
 
 
-def _compare_strays(view: View, replay: Replay, found: Derived) -> None:
+def _compare_strays(view: View, replay: Replay, derived: Derived) -> None:
     for snapshot in view.all_snapshots():
-        if snapshot.stream not in found.events:
+        if snapshot.stream not in derived.events:
             try:
                 _require_no_loss(replay, snapshot)
             except Tampered as error:
-                found.broken.append(error)
+                derived.broken.append(error)
                 continue
-            found.differs("snapshot_foreign", "a snapshot of nothing", snapshot.stream)
+            derived.differs("snapshot_foreign", "a snapshot of nothing", snapshot.stream)
 
 
-def _compare_tree(view: View, replay: Replay, found: Derived) -> None:
+def _compare_tree(view: View, replay: Replay, derived: Derived) -> None:
     try:
-        found.tree = mended(view, replay.trust)
+        derived.tree = mended(view, replay.trust)
     except Tampered as error:  # it cannot be made anew, and so nothing is
-        found.broken.append(error)
+        derived.broken.append(error)
 
 
-def _snapshot_all(change: Change, replay: Replay, found: Derived, signer: Signer) -> None:
-    """Sign only what was proved: a signed snapshot is believed without a second look."""
-    for stream, events in found.events.items():
+def _snapshot_all(change: Change, replay: Replay, derived: Derived, signer: Signer) -> None:
+    """Sign snapshots, only of states whose events were verified: readers verify nothing before
+    one."""
+    for stream, events in derived.events.items():
         if events < SNAPSHOT_EVERY:
             continue
         try:
@@ -245,15 +251,15 @@ def _snapshot_all(change: Change, replay: Replay, found: Derived, signer: Signer
         change.put_snapshot(take_snapshot(replay.trust.origin, stream, loaded, signer))
 
 
-def _seen_rows(found: Derived) -> Iterator[RowEdit]:
-    for name, recorded in found.seen.items():
+def _seen_rows(derived: Derived) -> Iterator[RowEdit]:
+    for name, recorded in derived.seen.items():
         yield RowEdit(Put(SEEN, name, {"at": recorded.at}), recorded.stream, recorded.seq)
 
 
-def _place(edit: RowEdit) -> tuple[str, str]:
+def _row_key(edit: RowEdit) -> tuple[str, str]:
     return edit.change.space, edit.change.key
 
 
-def _text(edit: RowEdit) -> tuple[str, str, str]:
+def _word_row(edit: RowEdit) -> tuple[str, str, str]:
     assert isinstance(edit.change, Words)
     return edit.change.space, edit.change.key, edit.change.text

@@ -1,8 +1,9 @@
 """Bringing a machine's state up to date: from cache, from a signed snapshot, or from event 0.
 
-The hash chain is checked on every read. Signatures are checked when asked (`proved`), which the
-engine does before commands that run something or take something from someone. A snapshot that
-does not fit in any respect is ignored, never mended.
+The hash chain is checked on every read. Signatures are verified when asked (`proved`), which the
+engine does before commands that run something or take something from someone. A snapshot is a state
+that the checkpoint key signed (decision 0003): whoever reads it verifies nothing before it. One
+that does not fit in any respect is ignored, never mended.
 """
 
 from __future__ import annotations
@@ -30,12 +31,16 @@ from moot.engine.machines import Machines
 from moot.engine.proving import prove
 from moot.store.artifacts import Artifacts
 
-SNAPSHOT_EVERY = 64
-CACHED_STREAMS = 4096
+SNAPSHOT_EVERY = 64  # events of a stream; so a cold process replays at most this many
+CACHED_STREAMS = 4096  # states kept in memory, those used last
 
 
 class Loaded(NamedTuple):
-    """A stream's state at its head. `proved`: every record up to here was verified."""
+    """A stream's state after event `seq`, whose hash is `hash`; `seq` is -1 before the first.
+
+    `reg` is the newest position of the registry that its events rest on. `proved`: the signature of
+    every record up to here was verified, or a signed snapshot vouches for it.
+    """
 
     machine: Machine[Any]
     seq: int
@@ -46,7 +51,7 @@ class Loaded(NamedTuple):
 
 
 class Replay:
-    """Loads states, and keeps the newest of each stream for a warm process."""
+    """Loads states, and keeps the newest of each stream in memory for the next command."""
 
     def __init__(
         self, trust: Trust, machines: Machines, artifacts: Artifacts | None = None
@@ -55,39 +60,41 @@ class Replay:
         self._machines = machines
         self._artifacts = artifacts
         self._heads = CitedHeads(artifacts)
+        # stream -> its state, the one used last at the end
         self._cache: OrderedDict[str, Loaded] = OrderedDict()
-        self.seen: dict[tuple[str, int], Millis] = {}  # when a sign of life was last written down
+        # (agent, epoch) -> when this process last noted a sign of life of it
+        self.seen: dict[tuple[str, int], Millis] = {}
 
     def load(self, view: View, stream: str, proved: bool = False) -> Loaded:
         """The state of `stream` at its head in `view`: after a crash too (TRC-059)."""
         head = view.head(stream)
-        start = self._start(view, stream, proved, head.seq if head else -1)
+        start = self._find_start(view, stream, proved, head.seq if head else -1)
         if head is None or head.seq == start.seq:
             if head is not None and head.hash != start.hash:
                 raise _broken(stream, head.seq, "another history stands here")
-            if start.seq >= 0:  # also one that is kept: it is in use
+            if start.seq >= 0:  # also one from the cache: it was just used
                 self.keep(stream, start)
             return start
-        return self._go_on(view, stream, start, proved)
+        return self._replay_from(view, stream, start, proved)
 
     def load_anew(self, view: View, stream: str) -> Loaded:
-        """The same from event 0, all of it proved, whatever a snapshot says."""
-        return self._go_on(view, stream, self._begin(stream), True)
+        """The same from event 0 with every signature verified, whatever a snapshot says."""
+        return self._replay_from(view, stream, self._initial(stream), True)
 
-    def _go_on(self, view: View, stream: str, start: Loaded, proved: bool) -> Loaded:
+    def _replay_from(self, view: View, stream: str, start: Loaded, proved: bool) -> Loaded:
         registry = self.registry(view, proved) if proved and stream != REGISTRY else None
         loaded = start
         for record in view.records(stream, after=start.seq):
-            loaded = self._step(loaded, stream, record, registry, proved)
+            loaded = self._apply_record(loaded, stream, record, registry, proved)
         _require_end(stream, loaded, view.head(stream))
         self.keep(stream, loaded)
         return loaded
 
     def walk(self, view: View, stream: str) -> Iterator[tuple[Record, Loaded]]:
-        """Each record from event 0 with the state after it: no cache, no snapshot."""
-        loaded = self._begin(stream)
+        """Each record from event 0 with the state after it, without cache and snapshots."""
+        loaded = self._initial(stream)
         for record in view.records(stream):
-            loaded = self._step(loaded, stream, record, None, False)
+            loaded = self._apply_record(loaded, stream, record, None, False)
             yield record, loaded
         _require_end(stream, loaded, view.head(stream))
 
@@ -117,39 +124,45 @@ class Replay:
             self._cache.popitem(last=False)
 
     def fresh(self) -> Replay:
-        """The same, with nothing remembered."""
+        """The same with an empty cache."""
         return Replay(self.trust, self._machines, self._artifacts)
 
     def forget(self) -> None:
-        """After a failed commit nothing in memory counts."""
+        """Empty the cache: after a failed commit it may hold states that were never stored."""
         self._cache.clear()
         self.seen.clear()
 
-    def _start(self, view: View, stream: str, proved: bool, head: int) -> Loaded:
-        """What was committed or signed beyond the head proves that the end has been cut off."""
+    def _find_start(self, view: View, stream: str, proved: bool, head: int) -> Loaded:
+        """The nearest state to go on from: the cached one, the snapshot's, or the initial one.
+
+        Tampered if it is beyond the stream's head: what was committed here, or signed, has been
+        removed from the file.
+        """
         cached = self._cache.get(stream)
         if cached is not None and cached.seq > head:
-            raise _cut(stream, head)
+            raise _cut_off(stream, head)
         if cached is not None and (cached.proved or not proved):
             return cached
         snapshot = view.snapshot(stream)
-        opened = self._open(self._machines.of(stream), snapshot) if snapshot else None
+        opened = self._open_snapshot(self._machines.of(stream), snapshot) if snapshot else None
         if opened is None:
-            return self._begin(stream)
+            return self._initial(stream)
         if opened.seq > head:
-            raise _cut(stream, head)
+            raise _cut_off(stream, head)
         return opened
 
-    def _begin(self, stream: str) -> Loaded:
+    def _initial(self, stream: str) -> Loaded:
+        """The state before event 0."""
         machine = self._machines.of(stream)
         start = bytes.fromhex(genesis(self.trust.origin, stream))
         return Loaded(machine, -1, start, -1, machine.initial, True)
 
-    def _open(self, machine: Machine[Any], snapshot: Snapshot) -> Loaded | None:
+    def _open_snapshot(self, machine: Machine[Any], snapshot: Snapshot) -> Loaded | None:
+        """The snapshot's state; None if another version made it or our checkpoint key did not."""
         if snapshot.machine != machine_tag(machine):
             return None
-        said = snapshot_bytes(self.trust.origin, snapshot)
-        if not verify(self.trust.checkpoint, SNAPSHOT, said, snapshot.signature):
+        signed = snapshot_bytes(self.trust.origin, snapshot)
+        if not verify(self.trust.checkpoint, SNAPSHOT, signed, snapshot.signature):
             return None
         reg, state = msgspec.msgpack.decode(snapshot.state, type=tuple[int, msgspec.Raw])
         try:
@@ -158,7 +171,7 @@ class Replay:
             return None
         return Loaded(machine, snapshot.seq, snapshot.hash, reg, opened, True)
 
-    def _step(
+    def _apply_record(
         self, at: Loaded, stream: str, record: Record, registry: Registry | None, proved: bool
     ) -> Loaded:
         try:
@@ -175,6 +188,10 @@ class Replay:
         return Loaded(at.machine, record.seq, record.hash, reg, state, at.proved and proved)
 
     def _continues(self, at: Loaded, stream: str, record: Record, body: Body) -> bool:
+        """Does the record stand where its signed body says, right after `at`?
+
+        Its registry position may stay or grow: one that went back could make a revoked key valid.
+        """
         seq, protocol = at.seq + 1, body.type.partition(".")[0]
         place = (body.origin, body.stream, body.seq, body.prev, body.actor.kid, protocol)
         due = (self.trust.origin, stream, seq, at.hash.hex(), record.kid, at.machine.name)
@@ -191,7 +208,7 @@ def read_record(machine: Machine[Any], record: Record) -> Recorded[Any]:
 
 
 def read_body(machine: Machine[Any], body: Body, record_hash: bytes) -> Recorded[Any]:
-    """The same from its body, where there is no store."""
+    """The same from its body, for callers that read an export and have no store."""
     return Recorded(
         event=machine.read_event(body.type, body.data),
         stream=body.stream,
@@ -206,8 +223,11 @@ def read_body(machine: Machine[Any], body: Body, record_hash: bytes) -> Recorded
 
 
 def require_keys(stream: str, loaded: Loaded, keys: Head | None) -> None:
-    """Tampered if it rests on a position of the registry that is gone: by whom it is cannot be
-    known any more, and whatever came after it would break its chain."""
+    """Tampered if the stream rests on an event of the registry that is gone.
+
+    Nobody can then tell whose key signed it, and the next event could only name an older position
+    of the registry, which every checker would reject.
+    """
     if loaded.reg > (keys.seq if keys is not None else -1):
         raise keys_lost(stream, loaded)
 
@@ -236,7 +256,7 @@ def unsigned_snapshot(stream: str, loaded: Loaded) -> Snapshot:
 
 
 def snapshot_bytes(origin: str, snapshot: Snapshot) -> bytes:
-    """What is signed: the state by its hash, for a state may be long and is read often."""
+    """The bytes that are signed; they hold the hash of the state, which may be long."""
     return frame(
         origin.encode(),
         snapshot.stream.encode(),
@@ -252,17 +272,21 @@ def machine_tag(machine: Machine[Any]) -> str:
 
 
 def _require_end(stream: str, loaded: Loaded, head: Head | None) -> None:
-    """What was read last is what the head names; if only its hash differs, it is that event."""
+    """Tampered unless the last record read is the one that the stored head names.
+
+    If both are at the same position and only the hash differs, that event is the damaged one;
+    otherwise the next is missing.
+    """
     if head is None or (loaded.seq, loaded.hash) != (head.seq, head.hash):
         same = head is not None and head.seq == loaded.seq
         bad = loaded.seq if same else loaded.seq + 1
         raise _broken(stream, bad, "the stored head does not fit the records")
 
 
-def _cut(stream: str, head: int) -> Tampered:
+def _cut_off(stream: str, head: int) -> Tampered:
     return _broken(stream, head + 1, "events that were there before are gone", IF_GONE)
 
 
 def _broken(stream: str, seq: int, why: str, hint: str = "") -> Tampered:
-    said = f"{stream} is damaged at event {seq}: {why}"
-    return Tampered(said, stream=stream, seq=seq, hint=hint)
+    problem = f"{stream} is damaged at event {seq}: {why}"
+    return Tampered(problem, stream=stream, seq=seq, hint=hint)

@@ -1,6 +1,8 @@
-"""A decision pauses where its event is to be signed, so that others can be decided meanwhile.
+"""A job pauses where its event is to be signed, so that others can be decided meanwhile.
 
-Then the signatures of all are made together (`pens.py`), and each goes on to its end.
+A signature is a third of what an event costs, and libsodium releases Python's lock meanwhile. So
+jobs are generators: they yield the bytes of an event and are sent its signature. The signatures of
+many paused jobs are made together (`pens.py`), and each job goes on to its end.
 """
 
 from __future__ import annotations
@@ -24,37 +26,43 @@ class Unsigned(NamedTuple):
         return self.signer.sign(EVENT, self.raw)
 
 
+# A job under way: it yields the event to sign, is sent the signature, and returns its result.
 Signing = Generator[Unsigned, bytes, T]
+# Gives the signatures in the order of the events.
 SignAll = Callable[[list[Unsigned]], list[bytes]]
 
 
 def finish(steps: Signing[T], signature: bytes | None = None) -> T:
-    """To the end, one signature after another; `signature` is the one it waits for already."""
+    """Run to the end, signing each event as it comes; `signature` answers the pause it is in."""
     try:
-        asked = next(steps) if signature is None else steps.send(signature)
+        unsigned = next(steps) if signature is None else steps.send(signature)
         while True:
-            asked = steps.send(asked.sign())
+            unsigned = steps.send(unsigned.sign())
     except StopIteration as end:
         done: T = end.value
         return done
 
 
-def finish_all(paused: Iterable[Signing[T]], sign_all: SignAll) -> list[T | MootError]:
-    """Each up to its first signature, then those together, then each to its end, in their order.
+def finish_all(jobs: Iterable[Signing[T]], sign_all: SignAll) -> list[T | MootError]:
+    """Run each job up to its first event, sign those events together, then run each to its end.
 
-    Whoever fails on the way holds up nobody.
+    Nearly every job records one event, so the first signature of each is all there is to gain. The
+    jobs must not depend on each other. One that fails is returned as its error; the others go on.
     """
-    begun = [_begin(steps) for steps in paused]
-    signatures = iter(sign_all([one.asked for one in begun if isinstance(one, _Paused)]))
-    return [_end(one, signatures) if isinstance(one, _Paused) else one for one in begun]
+    started = [_run_to_first_signature(steps) for steps in jobs]
+    waiting = [job.unsigned for job in started if isinstance(job, _Paused)]
+    signatures = iter(sign_all(waiting))
+    return [_run_to_end(job, signatures) if isinstance(job, _Paused) else job for job in started]
 
 
 class _Paused(NamedTuple, Generic[T]):
+    """A job that waits for its first signature."""
+
     steps: Signing[T]
-    asked: Unsigned
+    unsigned: Unsigned
 
 
-def _begin(steps: Signing[T]) -> _Paused[T] | T | MootError:
+def _run_to_first_signature(steps: Signing[T]) -> _Paused[T] | T | MootError:
     try:
         return _Paused(steps, next(steps))
     except StopIteration as end:
@@ -64,12 +72,13 @@ def _begin(steps: Signing[T]) -> _Paused[T] | T | MootError:
         return error
 
 
-def _end(paused: _Paused[T], signatures: Iterator[bytes]) -> T | MootError:
+def _run_to_end(paused: _Paused[T], signatures: Iterator[bytes]) -> T | MootError:
     try:
         return finish(paused.steps, next(signatures))
     except MootError as error:
         return error
 
 
-def one_by_one(asked: list[Unsigned]) -> list[bytes]:
-    return [one.sign() for one in asked]
+def one_by_one(unsigned: list[Unsigned]) -> list[bytes]:
+    """Sign in the caller's own thread: for a single command a second one would cost more."""
+    return [each.sign() for each in unsigned]

@@ -1,7 +1,7 @@
 """Signs of life: the latest signed heartbeat, or the latest signed event, whichever is newer.
 
-Neither is taken on trust: a heartbeat counts only if the agent's current key signed it, an event
-only if it stands where the index says and is proved. Nothing here moves time back.
+Neither is believed without proof: a heartbeat counts only if the agent's current key signed it, an
+event only if it stands where the index says and its signature holds.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ SEEN = "seen"
 
 
 class Beat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a heartbeat says, and its agent signs."""
+
     agent: str
     at: str
     epoch: int
@@ -32,31 +34,31 @@ class Beat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     origin: str
 
 
-def heartbeat(hand: Hand, origin: str, now: Millis) -> Heartbeat:
-    """A sign of life, signed."""
-    who = hand.acting
-    said = Beat(who.id, to_text(now), who.epoch, who.kid, origin)
-    raw = canonical(msgspec.to_builtins(said))
-    return Heartbeat(who.id, now, who.kid, raw, hand.signer.sign(HEARTBEAT, raw))
+def heartbeat(signatory: Hand, origin: str, now: Millis) -> Heartbeat:
+    """A heartbeat of this moment, signed by the agent's key."""
+    who = signatory.acting
+    beat = Beat(who.id, to_text(now), who.epoch, who.kid, origin)
+    raw = canonical(msgspec.to_builtins(beat))
+    return Heartbeat(who.id, now, who.kid, raw, signatory.signer.sign(HEARTBEAT, raw))
 
 
 def signs_of(view: View, replay: Replay, names: Iterable[str]) -> dict[str, Sign]:
-    """The latest proved sign of each; who has none is absent."""
+    """The latest proved sign of life of each; names that have none are left out."""
     registry = replay.registry(view)
-    found = ((name, sign_of(view, replay, registry, name)) for name in names)
-    return {name: sign for name, sign in found if sign is not None}
+    signs = ((name, sign_of(view, replay, registry, name)) for name in names)
+    return {name: sign for name, sign in signs if sign is not None}
 
 
 def sign_of(view: View, replay: Replay, registry: Registry, name: str) -> Sign | None:
-    signs = (_beat(view, registry, name), _event(view, replay, registry, name))
-    return max((sign for sign in signs if sign is not None), key=_at, default=None)
+    signs = (_sign_by_heartbeat(view, registry, name), _sign_by_event(view, replay, registry, name))
+    return max((sign for sign in signs if sign is not None), key=_time_of, default=None)
 
 
-def _at(sign: Sign) -> Millis:
+def _time_of(sign: Sign) -> Millis:
     return sign.at
 
 
-def _beat(view: View, registry: Registry, name: str) -> Sign | None:
+def _sign_by_heartbeat(view: View, registry: Registry, name: str) -> Sign | None:
     stored = view.heartbeat(name)
     if stored is None or not believed(registry, stored):
         return None
@@ -64,7 +66,7 @@ def _beat(view: View, registry: Registry, name: str) -> Sign | None:
 
 
 def believed(registry: Registry, stored: Heartbeat) -> bool:
-    """Did its agent's current key really sign this heartbeat?"""
+    """Did the agent's current key sign this heartbeat, and does it say what the row says?"""
     agent = registry.agents.get(stored.agent)
     key = registry.valid_key(agent.kid) if agent is not None else None
     if key is None or key.kid != stored.kid:
@@ -72,16 +74,16 @@ def believed(registry: Registry, stored: Heartbeat) -> bool:
     if not verify(bytes.fromhex(key.public), HEARTBEAT, stored.raw, stored.signature):
         return False
     try:
-        said = msgspec.json.decode(stored.raw, type=Beat)
-        at = from_text(said.at)
+        beat = msgspec.json.decode(stored.raw, type=Beat)
+        at = from_text(beat.at)
     except (msgspec.DecodeError, MootError):
         return False
-    due = (stored.agent, key.epoch, key.kid, registry.origin, stored.at)
-    return (said.agent, said.epoch, said.kid, said.origin, at) == due
+    expected = (stored.agent, key.epoch, key.kid, registry.origin, stored.at)
+    return (beat.agent, beat.epoch, beat.kid, beat.origin, at) == expected
 
 
-def _event(view: View, replay: Replay, registry: Registry, name: str) -> Sign | None:
-    """The event the index points at, if it is this agent's and its signature holds."""
+def _sign_by_event(view: View, replay: Replay, registry: Registry, name: str) -> Sign | None:
+    """The event that the index points at, if this agent wrote it and its signature holds."""
     row = view.row(SEEN, name)
     agent = registry.agents.get(name)
     if row is None or agent is None:

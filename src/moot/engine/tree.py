@@ -1,7 +1,7 @@
 """The head tree made anew from what the newest checkpoint pins, for a file whose nodes are damaged.
 
-Which events it pins lies beside them in the same file, without a signature: so what is made of it
-counts only if its root is the one that the note signs. Nothing here writes.
+The list of pinned events lies in the same file and is not signed. So the tree made of it counts
+only if its root is the one that the checkpoint signed. Nothing here writes.
 """
 
 from __future__ import annotations
@@ -32,24 +32,26 @@ class Mended(NamedTuple):
 
     @property
     def said(self) -> str:
+        """For people: how many nodes differ, and in what way."""
         counts = f"{self.wrong} nodes are wrong, {self.missing} missing, {self.foreign} too many"
         return f"of the tree of heads {counts}"
 
 
 def mended(view: View, trust: Trust) -> Mended | None:
-    """The right tree, if another is stored; Tampered if the newest note is of none we can make."""
+    """The right tree if another one is stored, else None; Tampered if the pinned events do not give
+    the root that the newest checkpoint signed."""
     last = newest(view, trust)
     if last is None:
         return None
-    due, stored = _due(view, last), dict(view.all_nodes())
-    if stored == due:
+    expected, stored = _expected_nodes(view, last), dict(view.all_nodes())
+    if stored == expected:
         return None
-    both = due.keys() & stored.keys()
-    wrong = sum(stored[place] != due[place] for place in both)
-    return Mended(last.number, due, wrong, len(due) - len(both), len(stored) - len(both))
+    both = expected.keys() & stored.keys()
+    wrong = sum(stored[place] != expected[place] for place in both)
+    return Mended(last.number, expected, wrong, len(expected) - len(both), len(stored) - len(both))
 
 
-def _due(view: View, last: Checkpoint) -> Nodes:
+def _expected_nodes(view: View, last: Checkpoint) -> Nodes:
     heads = list(view.note_heads())
     _require_counted(last, heads)
     for name, head in heads:
@@ -59,7 +61,9 @@ def _due(view: View, last: Checkpoint) -> Nodes:
     leaves = [(head.number, headtree.leaf_hash(name, head.seq, head.hash)) for name, head in heads]
     nodes = headtree.changed_nodes({}, last.streams, leaves)
     if headtree.root(nodes, last.streams) != last.root:
-        raise _damaged(last, f"these heads do not give its root{_moved(view, nodes, heads)}")
+        raise _damaged(
+            last, f"these heads do not give its root{_describe_moved(view, nodes, heads)}"
+        )
     return nodes
 
 
@@ -71,8 +75,9 @@ def _require_counted(last: Checkpoint, heads: list[tuple[str, Head]]) -> None:
             raise _damaged(last, f"{name} stands in the place of another", name)
 
 
-def _moved(view: View, nodes: Nodes, heads: list[tuple[str, Head]]) -> str:
-    """Which heads another leaf is stored for: those, if the nodes are right, were altered."""
+def _describe_moved(view: View, nodes: Nodes, heads: list[tuple[str, Head]]) -> str:
+    """The streams whose stored leaf is another. If the stored nodes are right, these were
+    changed."""
     stored = dict(view.all_nodes())
     names = [name for name, h in heads if stored.get((0, h.number)) != nodes[0, h.number]]
     if not names:

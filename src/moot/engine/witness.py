@@ -1,8 +1,8 @@
 """Comparing with another copy of the same ledger: two events signed for one position are a fork.
 
-The caller has checked that the other copy's lines hold by themselves. Of every stream the first
-event that contradicts ours and is signed by a key we know is kept: what follows it differs by
-necessity, and one is proof enough.
+The caller has verified the other copy by itself. Of each stream the first event is kept that
+differs from ours and is signed by a key we know: everything after it differs by necessity, and one
+event is proof enough.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _ENVELOPE = b'{"payload":'
 
 
 class Witnessed(NamedTuple):
-    """Events that are alike, that only the other copy has, and that contradict ours."""
+    """How many events are the same, are only in the other copy, or differ from ours; and the
+    proof."""
 
     same: int
     ahead: int
@@ -41,15 +42,15 @@ class _Envelope(msgspec.Struct, frozen=True):
 
 
 def witness(engine: Engine, lines: Iterable[bytes]) -> Witnessed:
-    """Compare every event of a bundle with ours and keep what proves a second history."""
+    """Compare every event of a bundle with ours and store what proves a second history."""
     registry = engine.registry()
     with engine.store.read() as view:
-        found = _compare(view, registry, _records(lines))
-    if found.forks:
+        comparison = _compare(view, registry, _records(lines))
+    if comparison.forks:
         with engine.store.write() as change:
-            for record in found.forks:
+            for record in comparison.forks:
                 change.keep_fork(record)
-    return found
+    return comparison
 
 
 def _compare(view: View, registry: Registry, others: Iterable[Record]) -> Witnessed:

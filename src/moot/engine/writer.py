@@ -1,7 +1,8 @@
 """Group commit: one thread writes for all callers of a server process.
 
-Whatever waits is drained (at most CAP, no lingering), decided in order and committed once; each
-caller hears back only after that commit. If the commit fails, every caller of the group fails.
+Making a commit durable costs nearly the same for one event as for many. So one thread takes all
+jobs that wait (at most CAP, without waiting for more), decides them in order and commits once; each
+caller is answered only after that commit. If the commit fails, every caller of the group fails.
 Threads wait on a future, coroutines await one; a group wakes each event loop once.
 """
 
@@ -20,18 +21,20 @@ from moot.engine.engine import Engine
 from moot.engine.job import Job, Outcome
 from moot.engine.pens import Pens
 
-CAP = 1_000
+CAP = 1_000  # jobs in one commit; more would make the first of them wait too long
 
 _Answer = Callable[[Result], None]
 _Waiting = tuple[Job, "Future[Outcome] | asyncio.Future[Outcome]"]
 
 
 class Writer:
+    """Takes jobs from any number of threads and coroutines of one process until `close`."""
+
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._closed = False
-        self._door = threading.Lock()
+        self._door = threading.Lock()  # held while a job is queued: none comes after the end mark
         self._pens = Pens()
         self._thread = threading.Thread(target=self._run, name="moot-writer", daemon=True)
         self._thread.start()
@@ -63,7 +66,7 @@ class Writer:
         self.close()
 
     def _put(self, job: Job, future: Future[Outcome] | asyncio.Future[Outcome]) -> None:
-        with self._door:  # nothing is queued behind the end
+        with self._door:
             if self._closed:
                 raise StoreFailed("writer_closed", "the writer has stopped", hint="open it again")
             self._queue.put((job, future))
@@ -77,6 +80,7 @@ class Writer:
                 return
 
     def _drain(self) -> tuple[list[_Waiting], bool]:
+        """Wait for the first job, take all that have come meanwhile; False if it was the end."""
         group: list[_Waiting] = []
         item = self._queue.get()
         while item is not None:
@@ -100,7 +104,7 @@ class Writer:
 
 
 def _answer(group: Iterable[_Waiting], results: Iterable[Result]) -> None:
-    """A caller that gave up no longer waits; its command is done all the same."""
+    """Give each caller its result. One that gave up is passed over: its command is done anyway."""
     loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Outcome], Result]]]
     loops = defaultdict(list)
     for (_, future), result in zip(group, results, strict=True):
@@ -108,15 +112,15 @@ def _answer(group: Iterable[_Waiting], results: Iterable[Result]) -> None:
             loops[future.get_loop()].append((future, result))
         elif future.set_running_or_notify_cancel():
             _settle(future, result)
-    for loop, settled in loops.items():
+    for loop, answered in loops.items():
         try:
-            loop.call_soon_threadsafe(_settle_all, settled)
+            loop.call_soon_threadsafe(_settle_all, answered)
         except RuntimeError:
             continue  # that loop has ended; nobody waits there any more
 
 
-def _settle_all(settled: list[tuple[asyncio.Future[Outcome], Result]]) -> None:
-    for future, result in settled:
+def _settle_all(answered: list[tuple[asyncio.Future[Outcome], Result]]) -> None:
+    for future, result in answered:
         if not future.done():
             _settle(future, result)
 

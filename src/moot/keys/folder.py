@@ -33,7 +33,7 @@ _PLACE = "made-in"
 
 
 class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a key file holds: `secret` or `locked`, never both."""
+    """What a key file holds: the seed as it is (`secret`) or locked by a passphrase, never both."""
 
     kind: KeyClass
     kid: str
@@ -65,6 +65,8 @@ class _FolderId(msgspec.Struct, frozen=True):
 
 
 class KeyFolder:
+    """One user's private keys, by ledger and name."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
 
@@ -77,9 +79,10 @@ class KeyFolder:
             made = msgspec.json.encode(_FolderId(os.urandom(16).hex()))
             with suppress(FileExistsError):  # another process made it just now: that one counts
                 write_new(file, made, 0o600)
-        return _decode(file, _FolderId).id
+        return _read_json(file, _FolderId).id
 
     def ledger(self, origin: str) -> Path:
+        """The folder in it that belongs to this ledger."""
         return self.path / origin.rpartition("/")[2]
 
     def add(
@@ -92,7 +95,7 @@ class KeyFolder:
         cost: Cost = USUAL,
         seed: bytes | None = None,
     ) -> Signer:
-        """Make a key and keep it, durably, before anyone can rely on it."""
+        """Make a key and store it durably, before anything is signed or registered with it."""
         agent_name(name)  # it becomes part of a file's name
         if passphrase is not None:
             require_long(passphrase)
@@ -124,20 +127,20 @@ class KeyFolder:
         if not path.is_file():
             return None
         _require_private(path)
-        file = _decode(path, KeyFile)
+        file = _read_json(path, KeyFile)
         if (file.origin, file.name, file.kid) != (origin, name, kid):
             raise Malformed(f"{path.name} holds another key", code="bad_key_file")
         return file
 
     def remember_place(self, origin: str, place: Path) -> None:
-        """That the ledger was made in the folder `place`."""
-        write_new(self.ledger(origin) / _PLACE, _path_of(place), 0o600)
+        """Note that the ledger was made in the folder `place`."""
+        write_new(self.ledger(origin) / _PLACE, _encode_path(place), 0o600)
 
     def made_in(self, place: Path) -> list[str]:
-        """The origins of ledgers that were made in the folder `place`, whatever became of them."""
-        wanted = _path_of(place)
-        found = sorted(self.path.glob(f"*/{_PLACE}"))
-        return [ORIGIN_PREFIX + file.parent.name for file in found if _content(file) == wanted]
+        """The origins of all ledgers that were ever made in the folder `place`."""
+        wanted = _encode_path(place)
+        files = sorted(self.path.glob(f"*/{_PLACE}"))
+        return [ORIGIN_PREFIX + file.parent.name for file in files if _read_or_none(file) == wanted]
 
     def names(self, origin: str) -> Iterator[str]:
         """Names that have a key file here for that ledger."""
@@ -148,19 +151,19 @@ class KeyFolder:
         return self.ledger(origin) / f"{name}.{kid}.key"
 
 
-def _path_of(place: Path) -> bytes:
+def _encode_path(place: Path) -> bytes:
     return os.fsencode(os.path.realpath(place))
 
 
-def _content(file: Path) -> bytes | None:
+def _read_or_none(file: Path) -> bytes | None:
     try:
         return file.read_bytes()
-    except OSError:  # it is a courtesy: nothing rests on it
+    except OSError:  # only a remark of `moot init` depends on it
         return None
 
 
 def _require_private(path: Path) -> None:
-    """Like ssh: a key that others may read is not used."""
+    """Refused if others may read the key: as with ssh, it is not used then."""
     if os.name != "nt" and stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise Refused(
             "key_exposed",
@@ -169,7 +172,7 @@ def _require_private(path: Path) -> None:
         )
 
 
-def _decode(path: Path, kind: type[T]) -> T:
+def _read_json(path: Path, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -25,13 +25,13 @@ def never_ask(_name: str) -> Passphrase | None:
 
 
 class FolderKeys:
-    """Opens keys on first use and keeps them for the life of the process."""
+    """Opens keys on first use and keeps them in memory for the life of the process."""
 
     def __init__(self, folder: KeyFolder, origin: str, ask: AskPassphrase = never_ask) -> None:
         self.folder = folder
         self.origin = origin
         self._ask = ask
-        self._open: dict[tuple[str, str], Held] = {}
+        self._open: dict[tuple[str, str], Held] = {}  # (name, kid) -> the private key
 
     def find(self, name: str, kid: str) -> Held | None:
         held = self._open.get((name, kid))
@@ -47,11 +47,11 @@ class FolderKeys:
             return None
         if file.locked is None:
             return Held(file.open(None))
-        given = self._ask(name)
-        if given is None:
+        passphrase = self._ask(name)
+        if passphrase is None:
             raise Refused(
                 "human_key_required",
                 f"the key of {name} is locked, and nobody is here to unlock it",
                 hint="run this at a terminal; for automation set MOOT_PASSPHRASE_FILE",
             )
-        return Held(file.open(given.text), given.attended)
+        return Held(file.open(passphrase.text), passphrase.attended)

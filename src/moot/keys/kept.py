@@ -1,8 +1,10 @@
-"""The newest checkpoint of every ledger this user wrote, and the heads it pins.
+"""The newest checkpoint of every ledger that this user has written to, and the heads it pins.
 
-Kept outside the ledger so that an older copy put in its place is noticed: a ledger that lacks
-any kept head has been rolled back. Rows only ever move forward; an older note never replaces a
-newer one. `look` is for checks: it writes nothing, and works where nothing may be written.
+A ledger cannot notice by itself that it was replaced by an older copy: every signature in the copy
+holds. So what was seen is remembered in the user's key folder, outside the ledger: one that lacks a
+remembered head has been rolled back (decision 0006). Rows only move forward; an older checkpoint
+never replaces a newer one. `look` is for checks: it writes nothing, and works where nothing may be
+written.
 """
 
 from __future__ import annotations
@@ -39,65 +41,71 @@ _KEEP_HEAD = (
 
 
 class KeptNote(NamedTuple):
+    """A remembered checkpoint: its number, and the signed note itself."""
+
     number: int
     note: str
 
 
-Heads = dict[str, tuple[int, bytes]]
+Heads = dict[str, tuple[int, bytes]]  # stream -> seq and hash of the newest event seen
 
 
 class Memory(NamedTuple):
-    """What is kept of one ledger."""
+    """All that is remembered of one ledger."""
 
     newest: KeptNote | None
     heads: Heads
 
 
 def look(path: Path, origin: str) -> Memory:
-    """All that is kept of `origin`, read at one moment; of a file that is absent, nothing."""
+    """All that is remembered of `origin`, read at one moment; nothing if there is no file."""
     try:
         if not path.exists():
             return Memory(None, {})
         with closing(Looking(path)) as looking, looking.unmoved():
             return _read_all(looking.db, origin)
-    except StoreFailed as error:  # it moved, or its log cannot be read
+    except StoreFailed as error:  # somebody wrote meanwhile, or its log cannot be read
         hint = "try again; if it stays so, run `moot status` where the key folder may be written"
         raise StoreFailed(error.code, str(error), hint=hint) from None
     except (sqlite3.Error, OSError) as error:
-        raise (_unreadable if _is_forbidden(error) else _damaged)(path, error) from error
+        raise (_unreadable if _may_not_write(error) else _damaged)(path, error) from error
 
 
 def _read_all(db: sqlite3.Connection, origin: str) -> Memory:
     db.execute("BEGIN")
     (tables,) = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    if not tables:  # made, and not used yet
+    if not tables:  # another process has just made the file
         return Memory(None, {})
-    return Memory(_newest(db, origin), _heads(db, origin))
+    return Memory(_read_newest(db, origin), _read_heads(db, origin))
 
 
-def _newest(db: sqlite3.Connection, origin: str) -> KeptNote | None:
+def _read_newest(db: sqlite3.Connection, origin: str) -> KeptNote | None:
     row = db.execute("SELECT number, note FROM notes WHERE origin = ?", (origin,)).fetchone()
     return KeptNote(*row) if row else None
 
 
-def _heads(db: sqlite3.Connection, origin: str) -> Heads:
+def _read_heads(db: sqlite3.Connection, origin: str) -> Heads:
     sql = "SELECT stream, seq, hash FROM heads WHERE origin = ?"
     return {name: (seq, head) for name, seq, head in db.execute(sql, (origin,))}
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Power loss may cost the newest notes, which only makes an older copy harder to notice:
-    the ledger's own commits are durable, and waiting for a second disk write buys nothing."""
-    if path.exists() and not os.access(path, os.W_OK):  # its log would be as little to be written
+    """Open the file for writing, and make it if there is none.
+
+    `synchronous = NORMAL`: a power failure may cost the newest rows. Then an older copy of the
+    ledger is noticed only from an earlier checkpoint on; the ledger's own commits are durable, and
+    waiting for a second disk with every checkpoint would buy little.
+    """
+    if path.exists() and not os.access(path, os.W_OK):  # SQLite would leave a log nobody may write
         raise PermissionError(errno.EACCES, "it may not be written", str(path))
-    with suppress(OSError):  # as SQLite would make it, but for nobody else; it says what is wrong
+    with suppress(OSError):  # made with mode 0600 first; if that fails, SQLite says why
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
     db = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
     try:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.executescript(_SCHEMA)
-        db.execute("BEGIN IMMEDIATE")  # now, and not when there is something to keep
+        db.execute("BEGIN IMMEDIATE")  # fails now if it may not be written, not after a checkpoint
         db.execute("ROLLBACK")
     except BaseException:
         db.close()
@@ -106,36 +114,40 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 class KeptNotes:
+    """The file of remembered checkpoints. Opened on first use; reading never creates it."""
+
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._turn = threading.RLock()
+        self._turn = threading.RLock()  # threads share the one connection
         self._db: sqlite3.Connection | None = None
 
     def newest(self, origin: str) -> KeptNote | None:
+        """The newest checkpoint remembered of `origin`."""
         if not self._path.exists():  # reading never creates anything
             return None
-        with self._open() as db:
-            return _newest(db, origin)
+        with self._connection() as db:
+            return _read_newest(db, origin)
 
     def some(self, origin: str, streams: Iterable[str]) -> Heads:
-        """What is kept of these streams: the seq and hash of an event each."""
+        """What is remembered of these streams; those never seen are left out."""
         if not self._path.exists():
             return {}
-        with self._open() as db:
+        with self._connection() as db:
             sql = "SELECT seq, hash FROM heads WHERE origin = ? AND stream = ?"
-            found = {name: db.execute(sql, (origin, name)).fetchone() for name in streams}
-        return {name: row for name, row in found.items() if row is not None}
+            rows_by_stream = {name: db.execute(sql, (origin, name)).fetchone() for name in streams}
+        return {name: row for name, row in rows_by_stream.items() if row is not None}
 
     def heads(self, origin: str) -> Heads:
+        """What is remembered of every stream of `origin`."""
         if not self._path.exists():
             return {}
-        with self._open() as db:
-            return _heads(db, origin)
+        with self._connection() as db:
+            return _read_heads(db, origin)
 
     def keep(self, origin: str, number: int, note: str, moved: Iterable[tuple[str, Head]]) -> None:
-        """Only changed rows are written; what is older than what is kept is ignored."""
+        """Remember a checkpoint and the heads that moved with it; older ones change nothing."""
         rows = [(origin, stream, head.seq, head.hash) for stream, head in moved]
-        with self._open() as db:
+        with self._connection() as db:
             db.execute("BEGIN IMMEDIATE")
             db.execute(_KEEP_NOTE, (origin, number, note))
             db.executemany(_KEEP_HEAD, rows)
@@ -146,7 +158,7 @@ class KeptNotes:
     ) -> None:
         """Forget what was lost, once a person has accepted the loss."""
         rows = [(origin, stream, head.seq, head.hash) for stream, head in heads]
-        with self._open() as db:
+        with self._connection() as db:
             db.execute("BEGIN IMMEDIATE")
             db.execute("DELETE FROM notes WHERE origin = ?", (origin,))
             db.execute("DELETE FROM heads WHERE origin = ?", (origin,))
@@ -161,8 +173,9 @@ class KeptNotes:
                 self._db = None
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        """Held until `close`: opening costs more than keeping. After an error nothing is held."""
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """The connection, which stays open until `close`: opening it costs more than a write. After
+        an error it is closed, and the next use opens it again."""
         try:
             with self._turn:
                 self._db = self._db or _connect(self._path)
@@ -171,10 +184,10 @@ class KeptNotes:
             self.close()
             if not isinstance(error, (sqlite3.Error, PermissionError)):
                 raise
-            raise (_read_only if _is_forbidden(error) else _damaged)(self._path, error) from error
+            raise (_read_only if _may_not_write(error) else _damaged)(self._path, error) from error
 
 
-def _is_forbidden(error: sqlite3.Error | OSError) -> bool:
+def _may_not_write(error: sqlite3.Error | OSError) -> bool:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return isinstance(error, OSError) or code in MAY_NOT_WRITE
 

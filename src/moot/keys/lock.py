@@ -1,6 +1,7 @@
-"""A person's key at rest: Argon2id over the passphrase, secretbox over the seed.
+"""A person's key on disk: Argon2id turns the passphrase into a key that encrypts the seed.
 
-The cost is written beside the box, so that it can be raised without losing older keys.
+The cost of Argon2id is written beside the box, so that it can be raised later without losing older
+keys.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from moot.core.errors import Malformed, Refused
 if TYPE_CHECKING:
     from nacl.secret import SecretBox
 
-# Bounds on what a key file may ask for: a damaged or hostile one must not eat the machine.
+# Bounds on the cost that a key file may ask for: a damaged or hostile one must not exhaust memory.
 MAX_MEMORY = 1 << 30
 MAX_ROUNDS = 16
 
@@ -25,6 +26,8 @@ SHORTEST = 8
 
 
 class Cost(msgspec.Struct, frozen=True):
+    """How much work Argon2id makes of one guess: rounds, and bytes of memory."""
+
     rounds: int
     memory: int
 
@@ -39,6 +42,8 @@ QUICK = Cost(  # for tests only
 
 
 class LockedSeed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An encrypted seed, with all that is needed to open it but the passphrase."""
+
     box: str
     memory: int
     rounds: int
@@ -46,9 +51,9 @@ class LockedSeed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def require_long(passphrase: str) -> None:
-    """For a new key; one that is locked with less already still opens.
+    """Refused if a new passphrase is too short; keys locked with a shorter one still open.
 
-    Whoever has the file can try without end: a guess costs them less than a second.
+    Whoever has the file can guess without end, and a guess costs less than a second.
     """
     if len(passphrase.strip()) < SHORTEST:
         raise Refused(
@@ -65,7 +70,8 @@ def lock(seed: bytes, passphrase: str, cost: Cost = USUAL) -> LockedSeed:
 
 
 def unlock(locked: LockedSeed, passphrase: str) -> bytes:
-    """The seed; Refused if the passphrase is wrong (or the box was changed: they look alike)."""
+    """The seed; Refused if the passphrase is wrong. A changed box looks the same and is refused
+    too."""
     if not (0 < locked.memory <= MAX_MEMORY and 0 < locked.rounds <= MAX_ROUNDS):
         raise Malformed("the key file asks for an absurd cost", code="bad_key_file")
     cost = Cost(locked.rounds, locked.memory)
@@ -81,7 +87,8 @@ def unlock(locked: LockedSeed, passphrase: str) -> bytes:
 
 
 def _box(passphrase: str, salt: bytes, cost: Cost) -> SecretBox:
-    """Loaded only here: most commands meet no person's key, and all of them should start fast."""
+    """The cipher for this passphrase. Its libraries are loaded only here: most commands use no
+    person's key, and all of them should start fast."""
     from nacl.pwhash import argon2id
     from nacl.secret import SecretBox
 

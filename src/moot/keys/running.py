@@ -1,4 +1,8 @@
-"""A lock that says: a live `moot run` works under this name. It ends with its process."""
+"""Which names a live `moot run` works under: a lock on a file for each name.
+
+The operating system ends the lock with the process, however it ends. So a name whose process was
+killed is free at once, without a lease to run out; a process number in a file could be another's.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +15,14 @@ from filelock import FileLock, Timeout
 from moot.core.errors import Refused
 from moot.keys.folder import KeyFolder
 
-# Whoever merely asks may have the lock for a moment; whoever runs keeps it.
+# Where asking takes the lock itself for a moment (Windows), whoever wants to hold it waits that
+# long.
 PATIENCE = 2.0
 
 
 def hold(folder: KeyFolder, origin: str, name: str) -> FileLock:
-    """Hold the name until the process ends; Refused if another process holds it."""
-    lock = FileLock(_path(folder, origin, name), mode=0o600)
+    """Hold the name until this process ends; Refused if another process holds it."""
+    lock = FileLock(_lock_file(folder, origin, name), mode=0o600)
     try:
         lock.acquire(timeout=PATIENCE)
     except Timeout:
@@ -31,14 +36,13 @@ def hold(folder: KeyFolder, origin: str, name: str) -> FileLock:
 
 def is_running(folder: KeyFolder, origin: str, name: str) -> bool:
     """Does a live process hold the name? Asking leaves nothing behind; many may ask at once."""
-    path = _path(folder, origin, name)
-    return is_held(path)
+    return is_held(_lock_file(folder, origin, name))
 
 
 if sys.platform == "win32":
 
     def is_held(path: Path) -> bool:
-        """Does a live process hold this lock? One that is not there is held by nobody."""
+        """Does a live process hold this lock? A file that does not exist is held by nobody."""
         if not path.is_file():
             return False
         try:
@@ -50,9 +54,9 @@ if sys.platform == "win32":
 else:
 
     def is_held(path: Path) -> bool:
-        """Does a live process hold this lock? One that is not there is held by nobody.
+        """Does a live process hold this lock? A file that does not exist is held by nobody.
 
-        A shared lock stands in the way of no other who asks.
+        Asked with a shared lock, which others that ask can have at the same time.
         """
         import fcntl
 
@@ -69,5 +73,5 @@ else:
         return False
 
 
-def _path(folder: KeyFolder, origin: str, name: str) -> Path:
+def _lock_file(folder: KeyFolder, origin: str, name: str) -> Path:
     return folder.ledger(origin) / f"{name}.running"

@@ -1,8 +1,8 @@
 """Blobs by their hash: what is too long or too free for an event.
 
 `artifacts/ab/cdef...` holds exactly the bytes whose SHA-256 is its name. A blob is durable before
-any event can cite it. Erasing removes the bytes; the hash stays in the events that cite it, and
-the registry says who erased it and why.
+any event can cite it. Erasing removes the bytes; the hash stays in the events that cite it, and the
+registry records who erased it and why.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Artifacts(Protocol):
     def has(self, sha256: str) -> bool: ...
     def size(self, sha256: str) -> int | None: ...
     def chunks(self, sha256: str) -> Iterator[bytes]:
-        """Its bytes in pieces of CHUNK; NotFound if absent, Tampered if they are not its own."""
+        """Its bytes in pieces of CHUNK; NotFound if it is absent, Tampered if they were changed."""
         ...
 
     def erase(self, sha256: str) -> bool: ...
@@ -50,6 +50,8 @@ def missing(sha256: str) -> NotFound:
 
 
 class FileArtifacts:
+    """Artifacts as files in a folder."""
+
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
@@ -58,43 +60,44 @@ class FileArtifacts:
 
     def put_stream(self, pieces: Iterator[bytes], media_type: str) -> ArtifactRef:
         """Store without holding it all in memory; putting the same bytes again costs no space."""
-        with _disk("stored"):
-            return self._store(pieces, media_type)
+        with _disk_errors("stored"):
+            return self._write_pieces(pieces, media_type)
 
-    def _store(self, pieces: Iterator[bytes], media_type: str) -> ArtifactRef:
+    def _write_pieces(self, pieces: Iterator[bytes], media_type: str) -> ArtifactRef:
         self._folder.mkdir(parents=True, exist_ok=True)
         temporary = self._folder / f".{os.urandom(8).hex()}"
         try:
             with temporary.open("xb") as file:
-                digest, size = _copy(pieces, file)
-            self._settle(temporary, digest)
+                digest, size = _copy_hashed(pieces, file)
+            self._put_in_place(temporary, digest)
         finally:
             temporary.unlink(missing_ok=True)
         return ArtifactRef(digest, size, media_type)
 
-    def _settle(self, temporary: Path, digest: str) -> None:
-        """In place even of the same bytes: those may be damaged, or not durable yet."""
-        place = self._place(digest)
+    def _put_in_place(self, temporary: Path, digest: str) -> None:
+        """Put the file in its place, even over one of that name: it may be damaged, or not
+        durable."""
+        place = self._path_of(digest)
         place.parent.mkdir(exist_ok=True)
         os.replace(temporary, place)
         sync_folder(place.parent)
         sync_folder(self._folder)
 
     def has(self, sha256: str) -> bool:
-        with _disk("read"):
-            return self._place(sha256).is_file()
+        with _disk_errors("read"):
+            return self._path_of(sha256).is_file()
 
     def size(self, sha256: str) -> int | None:
-        place = self._place(sha256)
-        with _disk("read"):
+        place = self._path_of(sha256)
+        with _disk_errors("read"):
             return place.stat().st_size if place.is_file() else None
 
     def chunks(self, sha256: str) -> Iterator[bytes]:
-        place = self._place(sha256)
+        place = self._path_of(sha256)
         if not place.is_file():
             raise missing(sha256)
         digest = hashlib.sha256()
-        with _disk("read"), place.open("rb") as file:
+        with _disk_errors("read"), place.open("rb") as file:
             while piece := file.read(CHUNK):
                 digest.update(piece)
                 yield piece
@@ -102,10 +105,10 @@ class FileArtifacts:
             raise Tampered(f"artifact {sha256[:12]}… was changed on disk", code="artifact_damaged")
 
     def erase(self, sha256: str) -> bool:
-        place = self._place(sha256)
+        place = self._path_of(sha256)
         if not place.is_file():
             return False
-        with _disk("erased"):
+        with _disk_errors("erased"):
             place.unlink()
             sync_folder(place.parent)
         return True
@@ -120,14 +123,14 @@ class FileArtifacts:
         for place in sorted(self._folder.glob("??/*")):
             yield place.parent.name + place.name
 
-    def _place(self, sha256: str) -> Path:
+    def _path_of(self, sha256: str) -> Path:
         valid_hash(sha256)
         return self._folder / sha256[:2] / sha256[2:]
 
 
 @contextmanager
-def _disk(done: str) -> Iterator[None]:
-    """Disk trouble as our error: `done` is what could not be."""
+def _disk_errors(done: str) -> Iterator[None]:
+    """Turns trouble with the disk into our error; `done` says what could not be done."""
     try:
         yield
     except OSError as error:
@@ -138,7 +141,7 @@ def _disk(done: str) -> Iterator[None]:
         ) from error
 
 
-def _copy(pieces: Iterator[bytes], file: BinaryIO) -> tuple[str, int]:
+def _copy_hashed(pieces: Iterator[bytes], file: BinaryIO) -> tuple[str, int]:
     digest, size = hashlib.sha256(), 0
     for piece in pieces:
         size += len(piece)
@@ -152,7 +155,7 @@ def _copy(pieces: Iterator[bytes], file: BinaryIO) -> tuple[str, int]:
 
 
 class MemoryArtifacts:
-    """The reference, for tests."""
+    """The same in memory, for tests."""
 
     def __init__(self) -> None:
         self.blobs: dict[str, bytes] = {}

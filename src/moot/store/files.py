@@ -1,4 +1,7 @@
-"""Files that are whole or absent: written beside, made durable, then put in place."""
+"""Files that are whole or absent: written under another name, made durable, then renamed.
+
+A process that dies meanwhile leaves the old file, or none, and never half of the new one.
+"""
 
 from __future__ import annotations
 
@@ -11,52 +14,53 @@ from pathlib import Path
 
 def write_new(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Create `path` with `data`; FileExistsError if it is there. Durable when it returns."""
-    _put(path, (data,), os.link, mode)
+    _write_and_place(path, (data,), os.link, mode)
 
 
 def replace(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """Set `path`, a file of ours, to `data`, whole or not at all. A link there is not followed:
-    whoever can put one into a folder does not choose what we write over."""
-    _put(path, (data,), os.replace, mode)
+    """Set `path`, a file of our own, to `data`, whole or not at all. A link there is replaced, not
+    followed: whoever put it there could otherwise choose which file we write over."""
+    _write_and_place(path, (data,), os.replace, mode)
 
 
 def replace_with(path: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
-    """Set what somebody named to `pieces`, not held all at once; their SHA-256 and size.
+    """Set a file that somebody named to `pieces`, without holding them all; returns SHA-256 and
+    size.
 
-    A link stays one: what it points to is written. A device or a pipe is no file that could be
-    put in place of another: it is written to as it is.
+    A link stays a link, and what it points to is written. A device or a pipe cannot be replaced by
+    a file, so it is written to directly.
     """
-    if _is_kept(path):
-        return _put(Path(os.path.realpath(path)), pieces, os.replace, 0o666)
+    if _is_replaceable(path):
+        return _write_and_place(Path(os.path.realpath(path)), pieces, os.replace, 0o666)
     with path.open("wb") as stream:
-        return _pour(pieces, stream.write)
+        return _write_pieces(pieces, stream.write)
 
 
-def _is_kept(path: Path) -> bool:
-    """Is it a file, or nothing yet? What else cannot be opened says so itself."""
+def _is_replaceable(path: Path) -> bool:
+    """Is it a regular file, or nothing yet?"""
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except FileNotFoundError:
         return True
 
 
-def _put(
-    path: Path, pieces: Iterable[bytes], put: Callable[[Path, Path], None], mode: int
+def _write_and_place(
+    path: Path, pieces: Iterable[bytes], place: Callable[[Path, Path], None], mode: int
 ) -> tuple[str, int]:
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
     try:
         with open(temporary, "xb", opener=lambda name, how: os.open(name, how, mode)) as file:
-            told = _pour(pieces, file.write)
+            digest_and_size = _write_pieces(pieces, file.write)
             file.flush()
             os.fsync(file.fileno())
-        put(temporary, path)
+        place(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
     sync_folder(path.parent)
-    return told
+    return digest_and_size
 
 
-def _pour(pieces: Iterable[bytes], write: Callable[[bytes], int]) -> tuple[str, int]:
+def _write_pieces(pieces: Iterable[bytes], write: Callable[[bytes], int]) -> tuple[str, int]:
     digest, size = hashlib.sha256(), 0
     for piece in pieces:
         digest.update(piece)

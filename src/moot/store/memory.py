@@ -1,6 +1,6 @@
-"""The reference store: plain dictionaries, the same promises but durability.
+"""The reference store: plain dictionaries; it keeps every promise but durability.
 
-Shipped to users through `moot.testing`. A failed `write()` leaves no trace: it works on a copy.
+Users get it through `moot.testing`. `write()` works on a copy, so a failed one leaves no trace.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class _Tables:
-    """Everything there is. Records are shared between copies: they never change."""
+    """Everything there is. Copies share the records, which never change."""
 
     def __init__(self) -> None:
-        self.chains: dict[str, list[Record]] = {}
-        self.key_of: dict[str, list[str | None]] = {}
-        self.noted: dict[str, Head] = {}
+        self.chains: dict[str, list[Record]] = {}  # stream -> its records, in order of creation
+        self.key_of: dict[str, list[str | None]] = {}  # stream -> idempotency key of each record
+        self.noted: dict[str, Head] = {}  # stream -> what the newest checkpoint pins of it
         self.notes: list[str] = []
         self.nodes: dict[tuple[int, int], bytes] = {}
         self.snapshots: dict[str, Snapshot] = {}
-        self.rows: dict[str, dict[str, StoredRow]] = {}
-        self.words: dict[str, list[tuple[str, str]]] = {}
+        self.rows: dict[str, dict[str, StoredRow]] = {}  # index space -> key -> row
+        self.words: dict[str, list[tuple[str, str]]] = {}  # index space -> (key, text)
         self.beats: dict[str, Heartbeat] = {}
         self.cursors: dict[tuple[str, str], int] = {}
         self.forks: list[Record] = []
 
-    def copied(self) -> _Tables:
-        twin = _Tables()
+    def duplicate(self) -> _Tables:
+        tables_copy = _Tables()
         for name, value in vars(self).items():
-            setattr(twin, name, copy.copy(value))
+            setattr(tables_copy, name, copy.copy(value))
         for name in ("chains", "key_of", "rows", "words"):
-            inner = getattr(twin, name)
+            inner = getattr(tables_copy, name)
             for key in inner:
                 inner[key] = copy.copy(inner[key])
-        return twin
+        return tables_copy
 
 
 class MemoryView:
@@ -137,7 +137,7 @@ class MemoryView:
         yield from self._t.forks
 
     def others(self) -> int:
-        """There is one object for all: each of its writes may be another's."""
+        """All share this one object, so every write may have been another's."""
         return self._writes
 
 
@@ -153,7 +153,8 @@ class MemoryChange(MemoryView):
         self.is_whole = True
 
     def require_whole(self) -> None:
-        """Whoever swallowed an error would else keep a part; whoever kept the change, write on."""
+        """StoreFailed if a write of this change has failed, or it is over: a caller that swallowed
+        the error would otherwise keep a part of it."""
         if not self.is_whole:
             raise not_whole()
 
@@ -235,8 +236,8 @@ class MemoryStore:
 
     @contextmanager
     def read(self) -> Iterator[MemoryView]:
-        """Inside another read or a write: the same view."""
-        with self._turn, self._opened(self._open or MemoryView(self._tables, self._writes)) as view:
+        """A view; inside another read or a write it is that one's."""
+        with self._turn, self._share(self._open or MemoryView(self._tables, self._writes)) as view:
             yield view
 
     @contextmanager
@@ -244,19 +245,19 @@ class MemoryStore:
         with self._turn:
             if self._open is not None:
                 raise StoreFailed("nested_write", "a write began inside a read or another write")
-            draft = self._tables.copied()
+            draft = self._tables.duplicate()
             change = MemoryChange(draft, self._writes)
             try:
-                with self._opened(change):
+                with self._share(change):
                     yield change
                 change.require_whole()
             finally:
-                change.is_whole = False  # and over
+                change.is_whole = False  # whoever kept a reference cannot write any more
             self._tables = draft
             self._writes += 1
 
     @contextmanager
-    def _opened(self, view: MemoryView) -> Iterator[MemoryView]:
+    def _share(self, view: MemoryView) -> Iterator[MemoryView]:
         outside, self._open = self._open, view
         try:
             yield view

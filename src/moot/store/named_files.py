@@ -1,6 +1,6 @@
 """Files that somebody named: read within bounds, written whole or not at all.
 
-Whatever goes wrong is Unavailable or Malformed and says what to do; no caller handles OSError.
+Whatever goes wrong becomes Unavailable or Malformed, with a hint; no caller handles OSError.
 """
 
 from __future__ import annotations
@@ -23,16 +23,20 @@ _HINTS: Final = {
 
 def read_bounded(file: Path, most: int = MAX_BYTES) -> bytes:
     """The bytes of a file; refused if there are more than `most`."""
+    return require_bounded(read_at_most(file, most + 1), str(file), most)
+
+
+def read_at_most(file: Path, most: int) -> bytes:
+    """The first bytes of a file, for whoever says themselves what is too long."""
     try:
         with file.open("rb") as stream:
-            data = stream.read(most + 1)
+            return stream.read(most)
     except OSError as error:
         raise unreadable(file, error) from None
-    return require_bounded(data, str(file), most)
 
 
 def require_bounded(data: bytes, where: str, most: int = MAX_BYTES) -> bytes:
-    """The same bytes, if they are not too many."""
+    """The same bytes; Malformed if there are more than `most`."""
     if len(data) > most:
         hint = "put the long part into a file and name it"
         raise Malformed(f"{where} is longer than {most} bytes", code="too_large", hint=hint)
@@ -49,12 +53,12 @@ def decode_text(data: bytes, where: str) -> str:
 
 
 def write_file(file: Path, data: bytes) -> None:
-    """A file that somebody named, whole or not at all."""
+    """Write a file that somebody named, whole or not at all."""
     write_pieces(file, (data,))
 
 
 def write_own_file(file: Path, data: bytes) -> None:
-    """A file that has its name and place from us."""
+    """Write a file whose name and place we chose ourselves; a link there is not followed."""
     try:
         replace(file, data)
     except OSError as error:
@@ -62,7 +66,7 @@ def write_own_file(file: Path, data: bytes) -> None:
 
 
 def write_pieces(file: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
-    """A named file from pieces, without holding them all; returns their SHA-256 and size."""
+    """Write a named file from pieces, without holding them all; returns their SHA-256 and size."""
     try:
         return replace_with(file, pieces)
     except OSError as error:

@@ -10,7 +10,8 @@ from moot.core.errors import StoreFailed
 
 
 class Writing(Protocol):
-    """`is_whole`: no write of it has failed half-way, and it is not over."""
+    """A change under way. `is_whole`: none of its writes has failed half-way, and it is not
+    over."""
 
     is_whole: bool
 
@@ -23,7 +24,8 @@ C = TypeVar("C", bound=Writing)
 
 
 def whole(write: Callable[Concatenate[C, P], T]) -> Callable[Concatenate[C, P], T]:
-    """A write that failed half-way leaves a change that cannot be committed any more."""
+    """Decorates a method that writes: if it fails half-way, the change cannot be committed any
+    more."""
 
     @wraps(write)
     def guarded(change: C, /, *args: P.args, **kwargs: P.kwargs) -> T:

@@ -1,6 +1,7 @@
 """The outside world: what is seen of it goes into commands as data.
 
-Nothing here decides. `git.py` dirty files, `beads.py` work items, `footprint.py` what a command
-changed: read only. `running.py` runs a command that was approved, `leftover.py` ends what is left
-of one; they are the only ones that act.
+Nothing here decides. These only read: `git.py` lists files that are not committed, `beads.py` work
+items, `program.py` finds the file that a command's first word names, `footprint.py` tells what a
+command changed. These act: `running.py` runs a command that was approved, `leftover.py` ends what
+is left of one. `debug.py` prints what MOOT_DEBUG=1 asks for.
 """

@@ -1,13 +1,13 @@
 """What a command changed: files compared before and after by their content, and what git says.
 
-`look` takes a picture of the declared scopes and of everything git calls changed; `compare` tells
-two pictures apart. What changed outside of every declared scope was not declared. Links are
-compared by where they point and never followed; a scope that leads out of the project is not
-looked at. The work is bounded: beyond a number of files the picture says that it is incomplete,
-beyond an amount of bytes files are compared by size and time.
+`look` takes a picture of the declared scopes and of everything git calls changed; `compare` lists
+the differences of two pictures. A change outside of every declared scope was not declared. Links
+are compared by where they point and never followed; a scope that leads out of the project is not
+read. The work is bounded: beyond a number of files the picture says that it is incomplete, beyond
+an amount of bytes files are compared by size and time only.
 
-Without git only the declared scopes are seen, and that is said. What git ignores, or was told to
-overlook, is not seen; what tells it so, or makes it run something, is.
+Without git only the declared scopes are seen, and the picture says so. What git ignores is not
+seen; but the files that tell git what to ignore, or make it run something, are.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PIECE: Final = 1024 * 1024
 # Our own folder changes with every command we record.
 OURS: Final = ".moot"
 _GIT_SECONDS: Final = 20.0
-# Git says nothing of these, though they decide what it says and what it runs.
+# Git does not report these, although they decide what it reports and what it runs.
 _GITS_OWN: Final = (".git/config", ".git/hooks", ".git/info")
 
 
@@ -114,7 +114,7 @@ def _within(path: str, declared: list[str]) -> bool:
 
 
 class _Budget:
-    """How much may still be read; what could not be is remarked once."""
+    """How much may still be read, and remarks on what could not be."""
 
     def __init__(self) -> None:
         self.files = MOST_FILES
@@ -212,7 +212,7 @@ def _digest(path: str) -> str:
 
 
 def shown(name: str) -> str:
-    """What is not UTF-8 in a name is shown as it is, so that it can stand on record."""
+    """The name with bytes that are not UTF-8 escaped, so that it can be recorded."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 

@@ -52,7 +52,7 @@ def standing(root: Path) -> Standing:
 
 
 def here() -> dict[str, str]:
-    """Our variables, without those that lead git away from the folder it is asked in."""
+    """Our environment without the variables that point git to another repository."""
     return {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
 
 

@@ -1,8 +1,9 @@
-"""What a command has left behind: found by its number and its beginning, or by its tag.
+"""Processes that a command has left behind: found by number and start time, or by tag.
 
-A number alone may be another's by now, so the beginning of a process is noted with it. A process
-that leaves its group keeps its environment: what carries the tag of a run was started by it. Only
-where the system shows environments (/proc), and not if the process has emptied its own.
+The system gives a process number again once it is free, so the start time is noted with it: only
+both together say that it is still the same process. A process that leaves its group keeps its
+environment, so whatever carries the tag of a run was started by it. That works only where the
+system shows environments (/proc), and not if the process has emptied its own.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 TAG: Final = "MOOT_EXECUTION"
-# What is killed may have started something meanwhile: looked for again, so often.
+# A process may start another before it is killed; so they are looked for again, this often.
 _ROUNDS: Final = 20
 _PROC: Final = "/proc"
 
@@ -28,7 +29,7 @@ def alive(pid: int, mark: str) -> bool:
 
 
 def kill_left(pid: int, mark: str) -> bool:
-    """Kill the group of a process whose runner died, if it is still the one that was noted."""
+    """Kill the group of a process whose runner died, if it is still the same process."""
     if not alive(pid, mark):
         return False
     kill_group(pid, KILL)
@@ -36,12 +37,12 @@ def kill_left(pid: int, mark: str) -> bool:
 
 
 def end_tagged(tag: str) -> bool:
-    """Kill all that carries the tag; was there any?"""
+    """Kill every process that carries the tag; True if there was any."""
     if not tag:
         return False
     found = False
     for _ in range(_ROUNDS):
-        carrying = list(_carrying(tag))
+        carrying = list(_find_tagged(tag))
         if not carrying:
             break
         found = True
@@ -51,8 +52,8 @@ def end_tagged(tag: str) -> bool:
     return found
 
 
-def _carrying(tag: str) -> Iterator[int]:
-    """What has ended and is not buried yet shows no environment."""
+def _find_tagged(tag: str) -> Iterator[int]:
+    """The numbers of living processes that carry the tag; ended ones show no environment."""
     wanted = f"\0{TAG}={tag}\0".encode()
     with suppress(OSError):
         for name in os.listdir(_PROC):
@@ -63,15 +64,15 @@ def _carrying(tag: str) -> Iterator[int]:
 
 
 def mark_of(pid: int) -> str:
-    """When a process began, by the system's own account; empty where it cannot be asked."""
+    """When a process started, as the system tells it; empty if it cannot be asked."""
     try:
         text = Path(f"{_PROC}/{pid}/stat").read_text("utf-8", "replace")
         return text.rpartition(")")[2].split()[19]
     except (OSError, IndexError):
-        return _asked(pid)
+        return _start_by_ps(pid)
 
 
-def _asked(pid: int) -> str:
+def _start_by_ps(pid: int) -> str:
     """Systems without /proc answer `ps`."""
     if sys.platform in ("win32", "linux"):
         return ""

@@ -1,7 +1,7 @@
 """Which file a command's first word is, by the folder and the variables it will run with.
 
-The same name may be another file tomorrow, or under another PATH: what is run is looked for once,
-put on record and run by that very path.
+The same name may be another file tomorrow, or under another PATH. So the file is looked for once,
+recorded, and run by that very path.
 """
 
 from __future__ import annotations

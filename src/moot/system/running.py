@@ -1,11 +1,11 @@
-"""Really running a command: an argument vector, no shell, nothing inherited, everything bounded.
+"""Running a command: an argument vector, no shell, nothing inherited, everything bounded.
 
-The command gets a process group of its own, its own closed or given standard input, the folder
-and the environment that were asked for, and no open file of ours. When it has ended, or its time
-is up, or we are interrupted ourselves, whatever is left of that group is killed, and with it what
-has left the group and still carries the command's tag (`leftover.py`). Output is kept up to a
-limit and counted beyond it; a command that prints too much is neither stopped nor believed to
-have printed less.
+The command gets a process group of its own, a standard input that is given or closed, the folder
+and the environment that were asked for, and no open file of ours. When it has ended, or its time is
+up, or we are interrupted ourselves, whatever is left of that group is killed, and with it what has
+left the group and still carries the command's tag (`leftover.py`). Output is kept up to a limit and
+counted beyond it: a command that prints too much is not stopped, and the record says how much it
+was.
 
 Not a jail: the command may do what its user may do.
 """
@@ -32,10 +32,10 @@ LINGER_SECONDS: Final = 1.0
 # How long its last words may take on a busy machine before someone else must be holding the pipe.
 LAST_WORDS_SECONDS: Final = 0.25
 PIECE: Final = 65_536
-# What ends us in an orderly way; the command goes first.
+# Signals that end this process in an orderly way; the command is ended first.
 INTERRUPTIONS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 
-# A person's passphrase is no business of a command's, whoever names it.
+# Never passed on to a command, even if its name was asked for.
 WITHHELD: Final = frozenset({"MOOT_PASSPHRASE_FILE"})
 
 
@@ -56,7 +56,7 @@ class Order(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What was kept of one output, and how many bytes there were."""
+    """The beginning of one output, and how many bytes there were in all."""
 
     kept: bytes
     size: int
@@ -162,7 +162,7 @@ def _start(order: Order) -> subprocess.Popen[bytes]:
 
 
 def _give(child: subprocess.Popen[bytes], data: bytes) -> None:
-    """A command that does not read its input is no error of ours."""
+    """Write its standard input. A command that does not read it is no error."""
     if child.stdin is None:
         return
     with suppress(OSError):
@@ -172,7 +172,7 @@ def _give(child: subprocess.Popen[bytes], data: bytes) -> None:
 
 
 class _Ending:
-    """Ends the command when its time is up: asked first, killed after a moment of grace."""
+    """Ends the command when its time is up: asks it to end first, kills it a moment later."""
 
     def __init__(self, child: subprocess.Popen[bytes], seconds: float) -> None:
         self._pid = child.pid
@@ -230,11 +230,12 @@ class _Reader:
 
 
 class _Interrupted(Exception):
-    """A signal that ends us has come; the command goes first."""
+    """A signal has come that ends this process; the command must be ended first."""
 
 
 class _Interruptions:
-    """Signals that would end us wait until the command is settled; while it runs they raise."""
+    """Holds signals that would end this process back until the command has ended. While it runs
+    they raise `_Interrupted`, so that it can be ended first."""
 
     def __init__(self) -> None:
         self.by: int | None = None
@@ -287,5 +288,6 @@ else:
     _FLAGS: Final = 0
 
     def _wait(child: subprocess.Popen[bytes]) -> None:
-        """Until it has ended, but leave it unburied: its number stays its own until the kill."""
+        """Wait until it has ended but do not reap it: until then no other process can get its
+        number, and killing its group cannot hit another's."""
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)

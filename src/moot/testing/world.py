@@ -19,7 +19,7 @@ CUSTODIAN = "0" * 31 + "1"
 
 
 class FakeClock:
-    """A clock that stands until it is moved, also backwards."""
+    """A clock that stands still until a test moves it, also backwards."""
 
     def __init__(self, text: str = "2026-02-18T16:00:00.000Z") -> None:
         self.now: Millis = from_text(text)
@@ -45,7 +45,7 @@ class World:
         self.engine = self.another_engine()
 
     def another_engine(self) -> Engine:
-        """A second process, as it were: same store and keys, nothing in its cache."""
+        """An engine as a second process would have it: same store and keys, an empty cache."""
         return Engine(
             self.store,
             self.keys,

@@ -23,9 +23,9 @@ class Backup(NamedTuple):
 
 
 def back_up(store: Store, target: Path) -> Backup:
-    """Copy while others write, check the copy, then put it in place."""
+    """Copy the ledger while others write, compare the copy with it, then give it its name."""
     if target.exists():
-        raise _taken(target)
+        raise _file_exists(target)
     if not target.parent.is_dir():
         raise StoreFailed(
             "store_unreachable", f"{target.parent} is no folder", hint="make it first"
@@ -33,17 +33,17 @@ def back_up(store: Store, target: Path) -> Backup:
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
     try:
         store.backup(temporary)
-        made = _checked(store, temporary)
+        made = _require_same(store, temporary)
         os.link(temporary, target)
         sync_folder(target.parent)
     except FileExistsError:
-        raise _taken(target) from None
+        raise _file_exists(target) from None
     finally:
         temporary.unlink(missing_ok=True)
     return made
 
 
-def _checked(store: Store, copy: Path) -> Backup:
+def _require_same(store: Store, copy: Path) -> Backup:
     with SqliteReader(copy, immutable=True) as reader, reader.read() as copied:
         problems = reader.integrity()
         with store.read() as live:
@@ -61,7 +61,7 @@ def _checked(store: Store, copy: Path) -> Backup:
 
 
 def _same(live: View, copied: View, stream: str) -> bool:
-    """The copy's newest event stands in the ledger too, which may have moved on since."""
+    """Does the ledger, which may have moved on, hold the copy's newest event of this stream?"""
     head = copied.head(stream)
     assert head is not None
     record = next(live.records(stream, after=head.seq - 1), None)
@@ -69,5 +69,5 @@ def _same(live: View, copied: View, stream: str) -> bool:
     return record is not None and record == mine and record.hash == head.hash
 
 
-def _taken(target: Path) -> Refused:
+def _file_exists(target: Path) -> Refused:
     return Refused("file_exists", f"{target} exists already", hint="choose another name")

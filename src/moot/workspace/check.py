@@ -1,9 +1,8 @@
-"""Is the record intact? The exporter's lines go into the checker, which shares no code with it.
+"""Is the record intact? The lines of an export go into the checker, which shares no code with it.
 
-A live workspace is only looked at: nothing is written, no checkpoint is made, no key is created;
-so neither it nor the key folder need be writable.
-What is trusted comes from the caller or from the copy pinned in the key folder, never from the
-workspace that is being checked.
+A workspace is only read: no checkpoint is made and no key is created, so neither it nor the key
+folder need be writable. The trusted keys come from the caller, or from the copy in the key folder,
+never from the workspace that is being checked: whoever changed the record could change them too.
 """
 
 from __future__ import annotations
@@ -36,10 +35,11 @@ _HEADER_BYTES = 4_096
 
 
 class How(NamedTuple):
-    """`trust`: a trust file other than the pinned one; `progress` is told (lines, of lines).
+    """What a check goes by: the key folder, and what the caller may add.
 
-    `watch` is handed the lines and hands them on; it may look at each as it passes. `note` is a
-    checkpoint that was kept elsewhere: what it pinned must be there.
+    `trust` is a trust file to use instead of the one in the key folder. `progress` is told how many
+    lines of how many were checked. `watch` is given the lines and passes them on, and may look at
+    each. `note` is a checkpoint that was kept elsewhere: all that it signed for must be there.
     """
 
     folder: KeyFolder
@@ -54,14 +54,14 @@ class How(NamedTuple):
 
 
 def check_live(path: Path, how: How, stream: str | None = None) -> Verdict:
-    """Check the workspace at `path`, or only one of its streams (with the keys it rests on)."""
-    own = _own(path, how.folder)
-    trust = _trusted(how, own.origin)
+    """Check the workspace at `path`, or only one of its streams and the registry."""
+    own = _read_own_trust(path, how.folder)
+    trust = _choose_trust(how, own.origin)
     kept = look(how.folder.path / "kept.db", own.origin).heads
     with SqliteReader(path / "ledger.db") as reader, reader.read() as view:
-        called = None if stream is None else _called(view, stream, kept)
-        streams = None if called is None else _present(view, called, kept)
-        seen = kept if called is None else _only(kept, called)
+        named_streams = None if stream is None else _streams_named(view, stream, kept)
+        streams = None if named_streams is None else _without_lost(view, named_streams, kept)
+        seen = kept if named_streams is None else _heads_of(kept, named_streams)
         return verify_records(
             how.passing(bundle(view, own, _AsStored(path / "artifacts"), streams)),
             trust,
@@ -77,7 +77,7 @@ def check_file(file: Path, how: How) -> Verdict:
     try:
         with file.open("rb") as bytes_of:
             inside = opened(bytes_of)
-            trust = _trusted(how, _origin_of(inside.file))
+            trust = _choose_trust(how, _origin_of(inside.file))
             lines = how.passing(lines_of(inside.file))
             return verify_records(lines, trust, how.jobs, progress=how.progress, says=inside.says)
     except OSError as error:
@@ -87,7 +87,7 @@ def check_file(file: Path, how: How) -> Verdict:
 
 
 def stored(path: Path, hashes: Iterable[str]) -> set[str]:
-    """Those of `hashes` whose bytes are in the workspace, whatever they are."""
+    """Those of `hashes` that the workspace has a file for; whether it is intact is not asked."""
     artifacts = FileArtifacts(path / "artifacts")
     return {sha256 for sha256 in hashes if artifacts.has(sha256)}
 
@@ -106,7 +106,7 @@ def read_trust(file: Path) -> Trust:
 
 
 def pinned_trust(folder: KeyFolder, origin: str) -> Path | None:
-    """What this key folder believes about a ledger; None if it has never met it."""
+    """The trust file that this key folder has of a ledger; None if it has never met it."""
     if not _ORIGIN.match(origin):  # it may come from a hostile file: never a path of its choice
         return None
     place = folder.ledger(origin) / "trust.json"
@@ -120,8 +120,8 @@ def pinned_trust(folder: KeyFolder, origin: str) -> Path | None:
         ) from None
 
 
-def _own(path: Path, folder: KeyFolder) -> engine_keys.Trust:
-    """Which ledger this is, and by which keys to read it: the pinned ones if there are any."""
+def _read_own_trust(path: Path, folder: KeyFolder) -> engine_keys.Trust:
+    """Which ledger this is and the keys to read it by: those in the key folder, if it has any."""
     file = path / "trust.json"
     try:
         pinned = pinned_trust(folder, trust_files.read(file).origin)
@@ -132,14 +132,15 @@ def _own(path: Path, folder: KeyFolder) -> engine_keys.Trust:
         ) from None
 
 
-def _trusted(how: How, origin: str) -> Trust | None:
+def _choose_trust(how: How, origin: str) -> Trust | None:
     file = how.trust or pinned_trust(how.folder, origin)
     trust = None if file is None else read_trust(file)
-    return trust if how.note is None else _keeping(trust, how.note)
+    return trust if how.note is None else _with_kept_checkpoint(trust, how.note)
 
 
-def _keeping(trust: Trust | None, note: bytes) -> Trust:
-    """A note that is none of the ledger's proves nothing, neither for nor against it."""
+def _with_kept_checkpoint(trust: Trust | None, note: bytes) -> Trust:
+    """The trust with a kept checkpoint added; Unavailable if the ledger's key did not sign that:
+    then it proves nothing, neither for the ledger nor against it."""
     if trust is None:
         raise Unavailable(
             "no_trust",
@@ -158,7 +159,7 @@ def _keeping(trust: Trust | None, note: bytes) -> Trust:
 
 
 def _origin_of(file: IO[bytes]) -> str:
-    """What the header claims; whatever is wrong with it is for the checker to say."""
+    """The ledger that the header names; if it cannot be read, the checker will say so."""
     line = file.readline(_HEADER_BYTES)
     file.seek(0)
     try:
@@ -172,26 +173,27 @@ class _Header(msgspec.Struct):
 
 
 class _AsStored(FileArtifacts):
-    """Bytes as they are on disk: the checker itself finds what was changed."""
+    """Artifacts as they are on disk, without our own check: the checker finds what was changed."""
 
     def chunks(self, sha256: str) -> Iterator[bytes]:
         with suppress(Tampered):
             yield from super().chunks(sha256)
 
 
-def _called(view: View, named: str, kept: Heads) -> list[str]:
-    """Every stream that goes by a name, here or as it was kept: `decision/q-1`, `q-1`, a thread,
-    or one of its messages."""
+def _streams_named(view: View, named: str, kept: Heads) -> list[str]:
+    """Every stream of that name, in the ledger or remembered: `decision/q-1`, `q-1`, a thread, or
+    one of its messages."""
     short = named.partition(":")[0]
     forms = [f"{protocol}/{name}" for protocol in MODULES for name in {short, short.lower()}]
     found = [name for name in (named, *forms) if view.head(name) is not None or name in kept]
     return found or [named]
 
 
-def _present(view: View, streams: list[str], kept: Heads) -> list[str]:
-    """A stream that is gone although it was kept is no mistyped name: the verdict must say so."""
+def _without_lost(view: View, streams: list[str], kept: Heads) -> list[str]:
+    """Without streams that are remembered but gone: those are no typing errors, which would be an
+    error here, but a loss, which the verdict must report."""
     return [name for name in streams if view.head(name) is not None or name not in kept]
 
 
-def _only(kept: Heads, streams: list[str]) -> Heads:
+def _heads_of(kept: Heads, streams: list[str]) -> Heads:
     return {name: head for name, head in kept.items() if name in (REGISTRY, *streams)}

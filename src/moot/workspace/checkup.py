@@ -1,4 +1,4 @@
-"""What a doctor looks at: one workspace, opened read-only, each thing read at most once."""
+"""What `moot ledger doctor` looks at: one workspace, opened only to read."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from moot.store.sqlite.reader import SqliteReader
 from moot.store.sqlite.view import SqliteView
 from moot.workspace import trust as trust_files
 
+# Codes of errors that say nothing about the state of the ledger.
 NOT_SEEN = {
     "changed_meanwhile",
     "log_unreadable",
@@ -47,7 +48,7 @@ class Checkup:
 
     @contextmanager
     def opened(self) -> Iterator[Checkup]:
-        """Open what can be opened, read-only; what cannot is remembered as a problem."""
+        """Open what can be opened; why the rest could not is noted as a problem."""
         with ExitStack() as stack:
             self._read_trust()
             self._open(stack)
@@ -100,6 +101,7 @@ class Checkup:
 
 
 def _require_ailment(error: MootError) -> None:
-    """What could not be looked at is not known to be damaged: that is an error, no finding."""
+    """Raise an error that only says that something could not be read: nobody knows then whether it
+    is damaged, so it must not become a finding."""
     if error.code in NOT_SEEN:
         raise error

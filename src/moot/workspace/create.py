@@ -1,6 +1,7 @@
-"""`moot init`: keys first, then a complete folder, then one rename. Whole or absent.
+"""`moot init`: keys first, then a complete folder under another name, then one rename.
 
-Two processes that race make one workspace: the second rename fails and its folder is removed.
+So a workspace is whole or absent, whenever the process dies. If two processes make one at the same
+time, the second rename fails and its folder is removed.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def create(
         ) from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-    with suppress(OSError):  # there is a workspace, whether this is remembered or not
+    with suppress(OSError):  # the workspace exists, whether its place is remembered or not
         folder.remember_place(origin, root)
     return True
 
@@ -67,7 +68,7 @@ def create(
 def _fill(
     fresh: Path, folder: KeyFolder, clock: Clock, fixed_clock: bool, passphrase: str | None
 ) -> str:
-    """Gives the new ledger's origin."""
+    """Make the ledger and its first checkpoint in the folder; returns the new ledger's origin."""
     root_seed = Signer.new_seed()
     origin = ORIGIN_PREFIX + Signer(root_seed).kid
     root = folder.add(origin, SYSTEM, KeyClass.SYSTEM, seed=root_seed)

@@ -1,7 +1,7 @@
 """What is wrong with a workspace, and how to mend it. Repairs nothing, writes nothing.
 
-`RULES` is the list of what is looked at, one row each; the checks are in `ailments.py`. A check
-that cannot be made because something graver is broken is silent: that is reported already.
+`RULES` lists what is looked at, one row each; the checks are in `ailments.py`. A check that cannot
+be made because something graver is broken says nothing: the graver one is reported already.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ LEDGER = "ledger.db"
 def find(start: Path, home: Path | None = None) -> Path:
     """The `.moot` folder for `start`; `home` (or MOOT_HOME) names it or its parent outright."""
     if home is not None:
-        return _named(home.absolute())
+        return _workspace_at(home.absolute())
     for folder in _upward(start):
         if (folder / FOLDER).is_dir():
             return folder / FOLDER
@@ -34,10 +34,10 @@ def find(start: Path, home: Path | None = None) -> Path:
 
 
 def require_ledger(place: Path) -> Path:
-    """`place` itself; Unavailable if it was a workspace and the record of it is gone."""
+    """`place` itself; Unavailable if its trust file is there and its ledger is missing."""
     try:
         gone = (place / "trust.json").is_file() and not (place / LEDGER).exists()
-    except OSError:  # whoever opens it says why
+    except OSError:  # opening it will say why
         return place
     if gone:
         raise Unavailable(
@@ -65,7 +65,7 @@ def git_common_dir(start: Path) -> Path | None:
         if marker.is_dir():
             return marker
         if marker.is_file():
-            return _common_of(_pointed(marker, "gitdir: "))
+            return _common_of(_follow_pointer(marker, "gitdir: "))
         if _is_bare(folder):
             return folder
     return None
@@ -79,7 +79,7 @@ def worktree_root(start: Path) -> Path | None:
     return None
 
 
-def _named(home: Path) -> Path:
+def _workspace_at(home: Path) -> Path:
     for candidate in (home / FOLDER, home):
         ours = candidate.name == FOLDER and (candidate / "trust.json").is_file()
         if ours or (candidate / LEDGER).is_file():
@@ -93,14 +93,14 @@ def _in_repository(common: Path) -> Path | None:
 
 
 def _common_of(git_dir: Path | None) -> Path | None:
-    """A worktree's git folder names the common one; a submodule's is its own."""
+    """The folder shared by all worktrees: a worktree's git folder names it, a submodule's is it."""
     if git_dir is None or not git_dir.is_dir():
         return None
     pointer = git_dir / "commondir"
-    return _pointed(pointer, "") if pointer.is_file() else git_dir
+    return _follow_pointer(pointer, "") if pointer.is_file() else git_dir
 
 
-def _pointed(file: Path, prefix: str) -> Path | None:
+def _follow_pointer(file: Path, prefix: str) -> Path | None:
     try:
         line = file.read_text("utf-8", "surrogateescape").strip()
     except OSError:

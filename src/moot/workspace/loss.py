@@ -1,4 +1,5 @@
-"""When the ledger is older than what was kept of it: saying so, and a person going on from there.
+"""When the ledger lacks events that are remembered: finding that, and going on by a person's
+decision.
 
 Nothing is forgotten: the missing checkpoint stands in the registry for ever, with the reason.
 """
@@ -27,25 +28,29 @@ RESTORE = "keep the file as it is; restore .moot/ledger.db from a backup"
 
 
 def lost_heads(view: View, kept: dict[str, tuple[int, bytes]]) -> Iterator[tuple[str, int]]:
-    """Positions that were seen before and are not there, or are another event now."""
+    """Remembered positions that are gone, or hold another event now."""
     for stream, (seq, head) in kept.items():
         if not holds(view, stream, seq, head):
             yield stream, seq
 
 
-def _lost_note(space: Workspace, view: View) -> KeptNote | None:
-    """The newest checkpoint known of, if anything is lost; where none is kept, the ledger's own."""
-    kept, heads = space.kept.newest(space.trust.origin), space.kept.heads(space.trust.origin)
+def _lost_note(workspace: Workspace, view: View) -> KeptNote | None:
+    """The newest known checkpoint if anything is lost, else None. Where the key folder remembers
+    none, the ledger's own stands for it."""
+    kept, heads = (
+        workspace.kept.newest(workspace.trust.origin),
+        workspace.kept.heads(workspace.trust.origin),
+    )
     if kept is None:
-        here = newest(view, space.trust)
+        here = newest(view, workspace.trust)
         kept = KeptNote(here.number if here else 0, view.note() or "")
         heads = {name: (head.seq, head.hash) for name, head in view.note_heads()}
-    lost = any(lost_heads(view, heads)) or any(_lost_snapshots(view, space.trust))
-    return kept if lost or space.rolled_back is not None else None
+    lost = any(lost_heads(view, heads)) or any(_lost_snapshots(view, workspace.trust))
+    return kept if lost or workspace.rolled_back is not None else None
 
 
 def _lost_snapshots(view: View, trust: Trust) -> Iterator[Snapshot]:
-    """Those of events that are gone, or others now. They count as far as they are signed."""
+    """Signed snapshots of events that are gone or changed: they prove that something was lost."""
     for snapshot in view.all_snapshots():
         said = snapshot_bytes(trust.origin, snapshot)
         if verify(trust.checkpoint, SNAPSHOT, said, snapshot.signature) and not holds(
@@ -55,7 +60,10 @@ def _lost_snapshots(view: View, trust: Trust) -> Iterator[Snapshot]:
 
 
 def accept_loss(space: Workspace, reason: str, person: Signer | None) -> Kept:
-    """Go on from what is there. If anyone has a person's key here, `person` must sign for it."""
+    """Record that what is missing is lost, and go on from what is there.
+
+    If any person has a key in this ledger, `person` must sign for it.
+    """
     origin = space.trust.origin
     with space.store.read() as view:
         kept = _lost_note(space, view)
@@ -86,8 +94,8 @@ def accept_loss(space: Workspace, reason: str, person: Signer | None) -> Kept:
 
 
 def _require_chains(view: View, replay: Replay) -> None:
-    """Tampered at the first event that does not follow from the one before it, rests on keys that
-    are lost or is signed by none that is left, or at a head."""
+    """Tampered at the first event that does not follow from the one before it, rests on lost keys,
+    or is signed by no key that is left: nothing could follow it."""
     keys, registry = view.head(REGISTRY), replay.load_anew(view, REGISTRY).state
     for stream, _ in view.streams():
         if replay.runs(stream):
@@ -98,7 +106,8 @@ def _require_chains(view: View, replay: Replay) -> None:
 
 
 def _require_signed(record: Record, registry: Registry) -> None:
-    """By whom is the verdict's to say; but what nobody signed is not pinned, nor kept."""
+    """Tampered unless a registered key signed it. Which one it should have been is for `moot
+    verify`; but a checkpoint must not sign for what nobody signed."""
     key = registry.keys.get(record.kid)
     if key is None or not record.signed_by(bytes.fromhex(key.public)):
         raise Tampered(
@@ -110,8 +119,8 @@ def _require_signed(record: Record, registry: Registry) -> None:
         )
 
 
-def _drop_snapshots(space: Workspace) -> None:
-    """Those of what is lost. They show the loss: so not before it is on record."""
-    with space.store.write() as change:
-        for snapshot in list(_lost_snapshots(change, space.trust)):
+def _drop_snapshots(workspace: Workspace) -> None:
+    """Drop the snapshots of lost events. They prove the loss, so only after it is on record."""
+    with workspace.store.write() as change:
+        for snapshot in list(_lost_snapshots(change, workspace.trust)):
             change.drop_snapshot(snapshot.stream)

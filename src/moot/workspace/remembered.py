@@ -1,8 +1,11 @@
-"""What this key folder has kept of a ledger, held against the ledger before it grows.
+"""What the key folder remembers of a ledger, compared with the ledger before anything is added.
 
-The key folder is asked about each stream once a process, and again before it is pinned if others
-have moved it; what this process saw and wrote itself, it knows. Where nothing is kept, nothing is
-known.
+Whoever may write the ledger file can remove its newest events without any key. Writing on top would
+make a second history for positions that were already signed. So before a process writes to a
+stream, and before a checkpoint signs for it, the events remembered from earlier checkpoints must
+still be there. The key folder is asked about each stream once in a process, and again before a
+checkpoint if others have moved it; what this process saw and wrote itself, it knows. Where the key
+folder has never met a ledger, nothing can be noticed.
 """
 
 from __future__ import annotations
@@ -18,91 +21,102 @@ from moot.engine.machines import Machines
 from moot.engine.replay import Replay
 from moot.keys.kept import Heads, KeptNote, KeptNotes
 
-Position = tuple[int, bytes]  # the seq and hash of an event
+Position = tuple[int, bytes]  # seq and hash of an event
 Find = Callable[[View, str, Position | None], None]
 _NOTHING = (-1, b"")
 
 
 class Remembered:
+    """The evidence that an engine asks (`engine/evidence.py`): one ledger, one process."""
+
     def __init__(self, kept: KeptNotes, trust: Trust) -> None:
         self._kept = kept
         self._trust = trust
-        self._seen: Heads = {}  # how far each stream went, at least
-        self._found: Heads = {}  # what is kept of it, and stands there
-        self._begun = False
-        self._others = -1  # which commits of others were looked at
+        # stream -> the newest event that this process saw there; a stream cannot go back
+        self._seen: Heads = {}
+        # stream -> what is remembered of it and was found in the ledger
+        self._found: Heads = {}
+        self._begun = False  # whether the whole ledger was compared once
+        self._others = -1  # `others` of the store when it was last compared before a checkpoint
 
     def before_writing(self, view: View) -> None:
-        """The first time: no stream is gone, and none that the next checkpoint pins is cut."""
+        """Before the first write of a process: no stream was removed, and none that the next
+        checkpoint will sign for was cut short."""
         if self._begun:
             return
         require_streams(view, self._trust, view.counts()[0])
-        self._require_moved(view, self._find_or_forged)
+        self._compare_moved(view, self._require_found_or_forged)
         self._begun = True
 
     def before_loading(self, view: View, stream: str) -> None:
         if stream not in self._seen:
-            self._find_or_forged(view, stream, self._kept_of([stream]).get(stream))
+            self._require_found_or_forged(view, stream, self._remembered_of([stream]).get(stream))
             head = view.head(stream)
             self._seen[stream] = (head.seq, head.hash) if head is not None else _NOTHING
 
     def loaded(self, stream: str, seq: int, record_hash: bytes) -> None:
         if self._seen.get(stream) != (seq, record_hash):
-            self._compare(stream, seq, record_hash)
+            self._compare_with_seen(stream, seq, record_hash)
             self._seen[stream] = seq, record_hash
 
     def wrote(self, stream: str, seq: int, record_hash: bytes) -> None:
         self._seen[stream] = seq, record_hash
 
     def before_signing(self, view: View) -> None:
-        """All that has moved; again if others have written since, for so may whoever cuts."""
+        """Compare every stream that moved, and again whenever others have written since: removing
+        events is such a write, too."""
         others = view.others()
         if others == self._others:
             return
         kept = self._kept.newest(self._trust.origin)
         if kept is not None and lacks(view, self._trust, kept):
             raise lacks_note(kept)
-        self._require_moved(view, self._find)
+        self._compare_moved(view, self._require_found)
         self._others = others
 
     def keep(self, made: Kept) -> None:
-        """Remember a checkpoint of this process."""
+        """Remember a checkpoint that this process has made."""
         origin = self._trust.origin
         self._kept.keep(origin, made.checkpoint.number, made.note, made.moved)
         self._found.update((stream, (head.seq, head.hash)) for stream, head in made.moved)
 
-    def _require_moved(self, view: View, find: Find) -> None:
+    def _compare_moved(self, view: View, find: Find) -> None:
         moved = view.stale_heads()
-        kept = self._kept_of([stream for stream, _ in moved])
+        kept = self._remembered_of([stream for stream, _ in moved])
         for stream, head in moved:
-            self._compare(stream, head.seq, head.hash)
+            self._compare_with_seen(stream, head.seq, head.hash)
             find(view, stream, kept.get(stream))
             self._seen[stream] = head.seq, head.hash
 
-    def _kept_of(self, streams: list[str]) -> Heads:
+    def _remembered_of(self, streams: list[str]) -> Heads:
         return self._kept.some(self._trust.origin, streams)
 
-    def _compare(self, stream: str, seq: int, record_hash: bytes) -> None:
-        """With what was seen last: if others moved it, what was found must be found again."""
+    def _compare_with_seen(self, stream: str, seq: int, record_hash: bytes) -> None:
+        """Tampered if the stream ends before an event that was seen. If it has moved at all, what
+        is remembered of it must be looked for again."""
         seen = self._seen.get(stream, _NOTHING)
         if seq < seen[0]:
             raise _lacks_event(stream, seen[0])
         if (seq, record_hash) != seen:
             self._found.pop(stream, None)
 
-    def _find(self, view: View, stream: str, kept: Position | None) -> None:
-        """Tampered unless what is kept of it is there; what was found before is not read again."""
+    def _require_found(self, view: View, stream: str, kept: Position | None) -> None:
+        """Tampered unless the remembered event is there; one found before is not read again."""
         if kept is None or kept == self._found.get(stream):
             return
         if not holds(view, stream, *kept):
             raise _lacks_event(stream, kept[0])
         self._found[stream] = kept
 
-    def _find_or_forged(self, view: View, stream: str, kept: Position | None) -> None:
-        """The same, but an event forged in its place is for the proofs to find: nothing is gone,
-        and a protocol may have to record that it failed. It is never signed for."""
+    def _require_found_or_forged(self, view: View, stream: str, kept: Position | None) -> None:
+        """The same, but an event forged in its place is let pass here.
+
+        Nothing is missing then; the proof of signatures finds the forgery, and a protocol may have
+        to record that. No checkpoint is signed over it: before signing, `_require_found` itself is
+        asked.
+        """
         try:
-            self._find(view, stream, kept)
+            self._require_found(view, stream, kept)
         except Tampered as lost:
             if not self._is_forged(view, stream, lost.seq):
                 raise
@@ -120,7 +134,8 @@ class Remembered:
 
 
 def lacks(view: View, trust: Trust, kept: KeptNote) -> bool:
-    """Is a checkpoint that was made before missing here? A damaged one is no better."""
+    """Does the ledger lack a remembered checkpoint? One whose signature is damaged counts as
+    lacking."""
     try:
         here = newest(view, trust)
     except Tampered:

@@ -16,6 +16,8 @@ _MEND = "`moot ledger doctor` says how to mend it"
 
 
 class TrustFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A trust file as it is written; `minimum` is a checkpoint number that must be reached."""
+
     checkpoint: str
     format: str
     minimum: int | None
@@ -25,8 +27,8 @@ class TrustFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def trust(self) -> Trust:
         root = public_key(self.root)
         if self.origin != ORIGIN_PREFIX + key_id(root):
-            said = "the trust file's root key belongs to another ledger"
-            raise Malformed(said, code="bad_trust", hint=_MEND)
+            problem = "the trust file's root key belongs to another ledger"
+            raise Malformed(problem, code="bad_trust", hint=_MEND)
         return Trust(self.origin, root, public_key(self.checkpoint))
 
 
@@ -45,24 +47,24 @@ def read(path: Path) -> TrustFile:
         raise Unavailable(
             "no_trust",
             f"the trust file cannot be read: {error.strerror or error}",
-            hint=_where_else(path, error),
+            hint=_hint_for(path, error),
         ) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Malformed(f"{path.name}: {error}", code="bad_trust", hint=_MEND) from None
     if file.format != FORMAT:
-        said = f"{path.name} has format {file.format!r}"
-        raise Malformed(said, code="bad_trust", hint=_MEND)
+        problem = f"{path.name} has format {file.format!r}"
+        raise Malformed(problem, code="bad_trust", hint=_MEND)
     return file
 
 
-def _where_else(path: Path, error: OSError) -> str:
+def _hint_for(path: Path, error: OSError) -> str:
     if not isinstance(error, FileNotFoundError):
         return f"check the permissions of {path}"
     return f"{path} is missing: a copy of it is in the key folder of everyone who works here"
 
 
 def fingerprint(trust: Trust) -> str:
-    """Short enough for the telephone: 20 digits in groups of five, from both keys."""
+    """Both keys as 20 digits in groups of five, to be compared over the telephone."""
     digits = int(key_id(trust.root + trust.checkpoint), 16) % 10**20
     text = f"{digits:020d}"
     return " ".join(text[start : start + 5] for start in range(0, 20, 5))

@@ -1,9 +1,9 @@
 """An open workspace: its ledger, its artifacts, its keys, and whether it may be written.
 
-Opening costs the same however long the history is. Before anything is written the newest
-checkpoint kept in the key folder is compared with the ledger's, and what is kept of each stream
-with the stream: an older copy put in the ledger's place, or events taken out of it, are noticed,
-and nothing is written on top. Whoever only wants to read may do so where nothing may be written.
+Opening costs the same however long the history is. Before anything is written, the newest
+checkpoint remembered in the key folder is compared with the ledger's, and each stream with what is
+remembered of it: an older copy in the ledger's place, or events taken out of it, are noticed and
+nothing is written on top. To read, nothing needs to be writable.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from moot.core.clock import Clock, fixed_clock, system_clock
 from moot.core.errors import Malformed, MootError, Refused, StoreFailed, Tampered
@@ -26,8 +27,14 @@ from moot.store.sqlite.read_only import ReadOnlyStore, open_to_read, open_to_wri
 from moot.workspace import trust as trust_files
 from moot.workspace.remembered import Remembered, lacks, lacks_note
 
+if TYPE_CHECKING:
+    from moot.core.debug import DebugLog
+
 
 class Workspace:
+    """An open `.moot` folder. Use it in a `with` block, or `close()` it: that makes a
+    checkpoint."""
+
     def __init__(
         self,
         path: Path,
@@ -36,24 +43,29 @@ class Workspace:
         clock_text: str = "",
         *,
         reads: bool = False,
+        debug: DebugLog | None = None,
     ) -> None:
-        """`reads`: only to read; then it is opened even where it may not be written."""
+        """`reads`: only to read; then it is opened even where it may not be written.
+
+        `debug` is told what is opened, locked, decided and committed here.
+        """
         self.path = path
         self.folder = folder
         self._reads = reads
-        self.trust = _trusted(path, folder)
+        self._debug = debug
+        self.trust = _read_trust(path, folder)
         self.kept = KeptNotes(folder.path / "kept.db")
         self._remembered = Remembered(self.kept, self.trust)
         self.artifacts = FileArtifacts(path / "artifacts")
         self.keys = FolderKeys(folder, self.trust.origin, ask)
         ledger = path / "ledger.db"
-        self.store = open_to_read(ledger) if reads else open_to_write(ledger)
-        # Why nothing may be written, if that is so.
+        self.store = open_to_read(ledger, debug) if reads else open_to_write(ledger, debug)
+        # The error that every attempt to write raises, if the ledger may only be read here.
         self.read_only = self.store.why if isinstance(self.store, ReadOnlyStore) else None
         try:
-            self.rolled_back = self._rolled_back()
+            self.rolled_back = self._find_rollback()
             frozen = self.rolled_back or self.read_only
-            self.engine = self._engine(system_clock, frozen, self._remembered)
+            self.engine = self._make_engine(system_clock, frozen, self._remembered)
             if clock_text:
                 self.engine.clock = self._test_clock(clock_text)
         except BaseException:
@@ -67,11 +79,12 @@ class Workspace:
         return self.path.parent
 
     def engine_despite_loss(self) -> Engine:
-        """An engine that writes to a rolled-back ledger: only for accepting the loss."""
-        return self._engine(self.engine.clock, None, None)
+        """An engine that writes to a rolled-back ledger; only for recording that a loss is
+        accepted."""
+        return self._make_engine(self.engine.clock, None, None)
 
     def pin_trust(self, folder: KeyFolder) -> None:
-        """Let another key folder remember which ledger it joined."""
+        """Let another key folder remember the keys of this ledger."""
         place = folder.ledger(self.trust.origin) / "trust.json"
         with suppress(FileExistsError):
             write_new(place, trust_files.to_bytes(trust_files.of(self.trust)), 0o600)
@@ -88,7 +101,9 @@ class Workspace:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _engine(self, clock: Clock, frozen: MootError | None, evidence: Evidence | None) -> Engine:
+    def _make_engine(
+        self, clock: Clock, frozen: MootError | None, evidence: Evidence | None
+    ) -> Engine:
         return Engine(
             self.store,
             self.keys,
@@ -98,9 +113,12 @@ class Workspace:
             artifacts=self.artifacts,
             frozen=frozen,
             evidence=evidence,
+            debug=self._debug,
         )
 
-    def _newest_kept(self) -> KeptNote | None:
+    def _newest_seen_checkpoint(self) -> KeptNote | None:
+        """The newest remembered checkpoint. If the key folder is write-protected, a caller that
+        only reads gets it all the same, and writing is refused."""
         try:
             return self.kept.newest(self.trust.origin)
         except StoreFailed as error:
@@ -109,9 +127,10 @@ class Workspace:
             self.read_only = self.read_only or error
         return look(self.folder.path / "kept.db", self.trust.origin).newest
 
-    def _rolled_back(self) -> Tampered | None:
-        """Compare the newest note only: the full comparison is `moot verify`'s."""
-        kept = self._newest_kept()
+    def _find_rollback(self) -> Tampered | None:
+        """The error for an older copy, if this is one. Only the newest checkpoint is compared, so
+        that opening stays quick; `moot verify` compares everything."""
+        kept = self._newest_seen_checkpoint()
         if kept is None:
             return None
         with self.store.read() as view:
@@ -127,8 +146,8 @@ class Workspace:
         return fixed_clock(text)
 
 
-def _trusted(path: Path, folder: KeyFolder) -> Trust:
-    """The workspace's own trust file, which must equal the copy pinned in the key folder."""
+def _read_trust(path: Path, folder: KeyFolder) -> Trust:
+    """The workspace's own trust file; Tampered if the key folder remembers other keys for it."""
     file = trust_files.read(path / "trust.json")
     pinned = folder.ledger(file.origin) / "trust.json"
     if pinned.is_file():

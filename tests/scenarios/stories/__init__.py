@@ -1,5 +1,33 @@
 """The stories, by subject. Importing this package registers all of them."""
 
-from tests.scenarios.stories import artifacts, bridges, decisions, ledger
+from tests.scenarios.stories import (
+    agents,
+    artifacts,
+    bridges,
+    debates,
+    decisions,
+    guard,
+    joining,
+    ledger,
+    mail,
+    parliaments,
+    presence,
+    scopes,
+    traces,
+)
 
-__all__ = ["artifacts", "bridges", "decisions", "ledger"]
+__all__ = [
+    "agents",
+    "artifacts",
+    "bridges",
+    "debates",
+    "decisions",
+    "guard",
+    "joining",
+    "ledger",
+    "mail",
+    "parliaments",
+    "presence",
+    "scopes",
+    "traces",
+]

@@ -18,9 +18,9 @@ from moot.engine.job import Link
 from moot.flows.bridges import sources
 from moot.flows.bridges.sources import FlowSource
 from moot.flows.bridges.steps import StepPlan, TakenStep, path_of, state_of, take_step
-from moot.flows.debate.record import place_of
-from moot.flows.parliament.chamber import Room
-from moot.flows.parliament.ruling import decisions_of
+from moot.flows.debate.record import recorded_path
+from moot.flows.parliament.parliament_session import ParliamentSession
+from moot.flows.parliament.ruling import decisions_argued_in
 from moot.flows.trace import tracing
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import Stage
@@ -66,21 +66,21 @@ def approval_to_trace(workspace: Workspace, named: str, actor: str, work: WorkPl
             "tools_required", "nobody said which tools this needs", hint="--tool NAME, each once"
         )
     source = sources.source_of(recorded, room.id)
-    place = place_of(workspace, room.folder)
+    place = recorded_path(workspace, room.folder)
     evidence = (*_conditions(room), *(work.evidence or (bill.sections.solution,)))
     found = FlowSource(source, bill.title, recorded.actor.id, recorded.corr, place)
 
     def target() -> StepTarget:
-        stream = tracing.free_stream(workspace)
+        stream = tracing.next_free_stream(workspace)
         if work.supersede is not None:
-            stream = tracing.existing(workspace, work.supersede)
-        return StepTarget(stream, tracing.short(stream))
+            stream = tracing.require_trace(workspace, work.supersede)
+        return StepTarget(stream, tracing.short_name(stream))
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         made = MadeThing("session", target.stream, 0, target.id)
         if workspace.engine.load(target.stream).seq < 0:
-            opening = tracing.opening(workspace, _task(bill, room), parts, work.policy)
-            tracing.ask(workspace, target.stream, opening, SYSTEM, link)
+            opening = tracing.opening_command(workspace, _task(bill, room), parts, work.policy)
+            tracing.execute_step(workspace, target.stream, opening, SYSTEM, link)
         command = _proposal(workspace, target, bill, work, evidence)
         return (made, _propose(workspace, target, command, actor, link))
 
@@ -98,9 +98,9 @@ def approval_to_trace(workspace: Workspace, named: str, actor: str, work: WorkPl
     return take_step(workspace, plan)
 
 
-def _require_no_veto(workspace: Workspace, room: Room) -> None:
+def _require_no_veto(workspace: Workspace, room: ParliamentSession) -> None:
     """A person's veto of the decision counts, whatever the session came to (DEC-028)."""
-    for decision in decisions_of(workspace, room.stream):
+    for decision in decisions_argued_in(workspace.engine, room.stream):
         state: Decision = workspace.engine.state(stream_of(decision))
         if state.stage is Stage.VETOED and state.word is not None:
             raise Refused(
@@ -124,7 +124,7 @@ def _require_person(workspace: Workspace, recorded: Recorded[Any]) -> None:
 def _parts(workspace: Workspace, work: WorkPlan) -> dict[Role, str]:
     if work.supersede is None:
         return work.parts
-    state: State = workspace.engine.state(tracing.existing(workspace, work.supersede))
+    state: State = workspace.engine.state(tracing.require_trace(workspace, work.supersede))
     return {one.role: one.agent for one in state.roles}
 
 
@@ -145,13 +145,13 @@ def _approvers(workspace: Workspace, found: FlowSource) -> tuple[str, ...]:
     return debates[-1] if debates else ()
 
 
-def _task(bill: Bill, room: Room) -> str:
+def _task(bill: Bill, room: ParliamentSession) -> str:
     return f"{bill.title}\n\n{bill.summary}\n\nBill version {bill.version} of {room.id}."
 
 
-def _conditions(room: Room) -> tuple[str, ...]:
+def _conditions(room: ParliamentSession) -> tuple[str, ...]:
     """What the voters asked for when the bill was passed, each once."""
-    ballot = last_counted_ballot(room.proceedings())
+    ballot = last_counted_ballot(room.read_proceedings())
     votes = ballot.votes.values() if ballot is not None else ()
     return tuple(dict.fromkeys(one for vote in votes for one in vote.conditions if one.strip()))
 
@@ -177,7 +177,7 @@ def _propose(
     made = _made_before(workspace, target, link)
     if made is not None:
         return made
-    outcome = tracing.ask(workspace, target.stream, command, planner, link)
+    outcome = tracing.execute_step(workspace, target.stream, command, planner, link)
     last = outcome.recorded[-1]
     proposal = f"{target.id}/{last.event.proposal_id}"
     return MadeThing("proposal", target.stream, last.seq, proposal)

@@ -19,7 +19,7 @@ from moot.flows.bridges.damage import names_first_damage, require_proved
 from moot.flows.bridges.sources import FlowSource
 from moot.flows.bridges.steps import StepPlan, TakenStep, take_step
 from moot.flows.bridges.to_mail import send_notice
-from moot.flows.mail.post import body_of
+from moot.flows.mail.messages import read_message_text
 from moot.flows.trace import tracing
 from moot.protocols.mail.body import read_body, unwrap_text_block
 from moot.protocols.mail.body_writer import write_body as body_of_type
@@ -38,7 +38,7 @@ def critique_to_challenge(
 ) -> TakenStep:
     """The critic takes up a CRITIQUE whose target is a claim."""
     said = sources.message(workspace, named, MessageType.CRITIQUE)
-    body = read_body(body_of(workspace, said.recorded))
+    body = read_body(read_message_text(workspace, said.recorded))
     where = _CLAIM.search(body.text_of("Target"))
     name = trace or (where[1] if where is not None else None)
     if where is None or name is None:
@@ -47,10 +47,10 @@ def critique_to_challenge(
             "the critique's target names no claim of a trace",
             hint="`## Target` says which, such as t1/c2; or --trace t1",
         )
-    stream, claim = tracing.existing(workspace, name), where[2]
+    stream, claim = tracing.require_trace(workspace, name), where[2]
     reason = unwrap_text_block(body.text_of("Attack"))
     require_proved(workspace, stream)
-    critic = tracing.player(workspace.engine.state(stream), Role.CRITIC)
+    critic = tracing.agent_in_role(workspace.engine.state(stream), Role.CRITIC)
     if actor != critic:
         raise Refused(
             "not_the_critic",
@@ -64,10 +64,10 @@ def critique_to_challenge(
             return (MadeThing("challenge", stream, before, target.id),)
         origin = f" (critique {said.found.source.id} of {said.found.origin})"
         command = ChallengeClaim(claim_id=claim, reason=f"{reason}{origin}")
-        outcome = tracing.ask(workspace, stream, command, actor, link)
+        outcome = tracing.execute_step(workspace, stream, command, actor, link)
         return (MadeThing("challenge", stream, outcome.recorded[-1].seq, target.id),)
 
-    target = StepTarget(stream, f"{tracing.short(stream)}/{claim}")
+    target = StepTarget(stream, f"{tracing.short_name(stream)}/{claim}")
     plan = StepPlan(
         "critique-to-challenge",
         said.found,
@@ -92,9 +92,9 @@ def _caused(workspace: Workspace, stream: str, kind: str, link: Link) -> int | N
 
 def challenge_to_critique(workspace: Workspace, named: str, claim: str, asked_by: str) -> TakenStep:
     """FLO-12: the target is the claim, the attack the reason, the evidence what it cites."""
-    stream = tracing.existing(workspace, named)
+    stream = tracing.require_trace(workspace, named)
     recorded = _challenge(workspace, stream, claim)
-    short = tracing.short(stream)
+    short = tracing.short_name(stream)
     found = FlowSource(
         sources.source_of(recorded, f"{short}/{claim}"),
         f"Challenge of {short}/{claim}",
@@ -112,7 +112,7 @@ def challenge_to_critique(workspace: Workspace, named: str, claim: str, asked_by
         },
         title=f"Critique: {short}/{claim}",
     )
-    executor = tracing.player(state, Role.EXECUTOR)
+    executor = tracing.agent_in_role(state, Role.EXECUTOR)
     subject = f"CRITIQUE: {short}/{claim}, by {recorded.actor.id}"
     return send_notice(
         workspace, "challenge-to-critique", found, asked_by, (executor,), subject, body
@@ -132,7 +132,7 @@ def _challenge(workspace: Workspace, stream: str, claim: str) -> Recorded[Any]:
         raise Refused(
             "not_challenged",
             f"nobody has challenged {claim}",
-            hint=f"`moot trace status {tracing.short(stream)}` shows the claims",
+            hint=f"`moot trace status {tracing.short_name(stream)}` shows the claims",
         )
     return read_record(machine, last)
 
@@ -141,7 +141,7 @@ def report_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenStep
     """What the verification of a trace found, told to all who play a part in it."""
     found, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
     state: State = workspace.engine.state(stream)
-    short = tracing.short(stream)
+    short = tracing.short_name(stream)
     codes = f"\nFound: {state.because}" if state.because else ""
     body = (
         f"# Information\n\nThe verification of {short} says: {state.verdict}."

@@ -14,9 +14,9 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from moot.core.errors import Malformed, Tampered
 from moot.core.ledger import View
-from moot.flows.debate.check import hold
+from moot.flows.debate.check import compare_with_record
 from moot.flows.debate.file import read_file
-from moot.flows.parliament.cabinet import Cabinet, messages, read_or_none
+from moot.flows.parliament.session_files import SessionFiles, read_messages, read_or_none
 from moot.protocols.parliament.files.file_shapes import LEDGER_FILE
 from moot.protocols.parliament.messages.message import encode_message, to_document
 from moot.protocols.parliament.messages.shapes import read_json
@@ -87,22 +87,23 @@ def _hash_at(workspace: Workspace, stream: str, seq: int) -> str:
 def _require_session(workspace: Workspace, source: SourceRecord, file: Path) -> None:
     data = read_file(file)
     with workspace.store.read() as view:
-        held = hold(view, source.stream, FileArtifacts(workspace.path / "artifacts"), data)
+        artifacts = FileArtifacts(workspace.path / "artifacts")
+        held = compare_with_record(view, source.stream, artifacts, data)
     if held.verdict == "valid" or {one.code for one in held.findings} <= _MORE:
         return
-    bad = held.first_bad or {"seq": source.seq, "entry": "no single entry"}
-    seq = int(bad["seq"])
-    item = bad["entry"] or "the part above the first entry"
+    seq, item = source.seq, "no single entry"
+    if held.first_bad is not None:
+        seq, item = held.first_bad.seq, held.first_bad.entry or "the part above the first entry"
     raise _changed(workspace, source.stream, seq, file, f"{held.integrity} ({item})")
 
 
 def _require_papers(workspace: Workspace, source: SourceRecord, folder: Path) -> None:
     """What a killed program left behind is brought up to date; the ledger file is then compared
     with the record itself, whatever is remembered of having written it."""
-    cabinet = Cabinet(workspace, folder, source.stream)
-    changed = [one.where for one in cabinet.changed()]
+    files = SessionFiles(workspace, folder, source.stream)
+    changed = [finding.where for finding in files.find_changed()]
     if not changed:
-        cabinet.write()
+        files.write()
     with workspace.store.read() as view:
         seq, item = _first_other(view, source.stream, folder)
         head = view.head(source.stream)
@@ -120,10 +121,10 @@ def _first_other(view: View, stream: str, folder: Path) -> tuple[int, str]:
     try:
         document = read_json(data)
     except Malformed:
-        other = (one.id for one in messages(view, stream) if encode_message(one) not in data)
+        other = (one.id for one in read_messages(view, stream) if encode_message(one) not in data)
     else:
         said = document.get("messages") if isinstance(document, dict) else None
-        pairs = zip_longest(messages(view, stream), said if isinstance(said, list) else ())
+        pairs = zip_longest(read_messages(view, stream), said if isinstance(said, list) else ())
         other = (
             one.id if one is not None else ""
             for one, row in pairs
@@ -132,10 +133,10 @@ def _first_other(view: View, stream: str, folder: Path) -> tuple[int, str]:
     first = next(other, None)
     if first is None:
         return -1, ""
-    return _place_of(view, stream, first), first or "a message that is not on record"
+    return _recorded_path(view, stream, first), first or "a message that is not on record"
 
 
-def _place_of(view: View, stream: str, message: str) -> int:
+def _recorded_path(view: View, stream: str, message: str) -> int:
     """The event that logged it; the last one if none did."""
     found = (
         record.seq

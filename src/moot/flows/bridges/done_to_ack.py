@@ -12,7 +12,7 @@ from moot.flows.bridges import sources
 from moot.flows.bridges.sources import FlowSource
 from moot.flows.bridges.steps import StepPlan, TakenStep, path_of, state_of, take_step
 from moot.flows.mail import notices
-from moot.flows.mail.post import message_at
+from moot.flows.mail.messages import read_message
 from moot.flows.trace import guarded_execution, tracing
 from moot.protocols.mail.events import MessageKept
 from moot.protocols.mail.model import stream_of, thread_of_id
@@ -34,8 +34,8 @@ def done_to_ack(
     if state.verdict is None or state.verdict is AuditVerdict.FAIL:
         raise Refused(
             "not_verified",
-            f"{tracing.short(stream)} was not verified: {state.verdict}",
-            hint=f"`moot trace report {tracing.short(stream)}` says why",
+            f"{tracing.short_name(stream)} was not verified: {state.verdict}",
+            hint=f"`moot trace report {tracing.short_name(stream)}` says why",
         )
     asked = message or _asked_for(workspace, found)
     said = sources.message(workspace, asked, *ASKS)
@@ -43,11 +43,11 @@ def done_to_ack(
     native = said.found.source.id
 
     def make(_target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
-        notes = f"Done and verified ({state.verdict}): {tracing.short(stream)}, {state.report}"
+        notes = f"Done and verified ({state.verdict}): {tracing.short_name(stream)}, {state.report}"
         done = _acknowledged(workspace, native, link)
         if done is None:
             status = AckStatus.COMPLETED.value
-            outcome = notices.answer(workspace, actor, native, status, notes, link).mail
+            outcome = notices.acknowledge(workspace, actor, native, status, notes, link=link).mail
             sent = next(one for one in outcome.recorded if isinstance(one.event, MessageKept))
             done = MadeThing("message", sent.stream, sent.seq, sent.event.id)
         return (done,)
@@ -60,15 +60,15 @@ def done_to_ack(
 
 def still_held(workspace: Workspace, named: str) -> tuple[str, list[str]]:
     """The executor of a trace, and what it still holds here of what the trace wrote to."""
-    stream = tracing.existing(workspace, named)
-    executor = tracing.player(workspace.engine.state(stream), Role.EXECUTOR)
+    stream = tracing.require_trace(workspace, named)
+    executor = tracing.agent_in_role(workspace.engine.state(stream), Role.EXECUTOR)
     with workspace.store.read() as view:
         used = {
             int(one["fencing"])
             for record in view.records(stream)
             for one in record.body.data.get("reservations", ())
         }
-    return executor, guarded_execution.held(workspace, used, executor)
+    return executor, guarded_execution.scopes_still_held(workspace, used, executor)
 
 
 def _asked_for(workspace: Workspace, found: FlowSource) -> str:
@@ -101,6 +101,6 @@ def _acknowledged(workspace: Workspace, native: str, link: Link) -> MadeThing | 
         for record in view.records(stream):
             body = record.body
             if body.type == "mail.message_sent" and body.cause == link.cause:
-                found = message_at(view, str(body.data["id"]))
+                found = read_message(view, str(body.data["id"]))
                 return MadeThing("message", stream, found.seq, found.event.id)
     return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from moot.core.errors import MootError
 from moot.core.machine import KeyClass
 from moot.core.names import SYSTEM
-from moot.flows.mail.post import Letter, post
+from moot.flows.mail.letters import Letter, send_letter
 from moot.protocols.mail.body_writer import write_blocked_body
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def tell_blocked(
         corr=path,
     )
     try:
-        return str(post(workspace, SYSTEM, letter).message.event.id)
+        return str(send_letter(workspace, SYSTEM, letter).message.event.id)
     except MootError:
         return ""
 

@@ -58,7 +58,7 @@ def resume_to_work(workspace: Workspace, named: str, person: str) -> ResumedWork
         return (*made, *(one for stream in streams for one in _recovered(workspace, stream, link)))
 
     stream = bound[0][0] if bound else before[0].stream
-    target = StepTarget(stream, tracing.short(stream))
+    target = StepTarget(stream, tracing.short_name(stream))
     plan = StepPlan(FLOW, found, person, lambda: target, make, fresh=False)
     step = take_step(workspace, plan)
     dues = [
@@ -88,7 +88,7 @@ def _done_before(workspace: Workspace, cause: str) -> Iterator[MadeThing]:
             for record in view.records(stream):
                 kind, field = kinds.get(record.body.type, ("", ""))
                 if kind and record.body.cause == cause:
-                    native = f"{tracing.short(stream)}/{record.body.data[field]}"
+                    native = f"{tracing.short_name(stream)}/{record.body.data[field]}"
                     yield MadeThing(kind, stream, record.seq, native)
 
 
@@ -103,7 +103,7 @@ def _taken_back(
         role=str(binding.role), epoch=held.epoch, kid=held.kid, reason="a session goes on"
     )
     outcome = workspace.engine.execute(stream, command, person, cause=link.cause, corr=link.corr)
-    name = tracing.short(stream)
+    name = tracing.short_name(stream)
     return MadeThing("key", stream, outcome.recorded[-1].seq, f"{name}/{binding.role}")
 
 
@@ -111,7 +111,7 @@ def _recovered(workspace: Workspace, stream: str, link: Link) -> Iterator[MadeTh
     """Runs that died with their process: only the executor's key, now at hand, can say so."""
     for outcome in execution.recover(workspace, stream, link):
         last = outcome.recorded[-1]
-        native = f"{tracing.short(stream)}/{last.event.execution_id}"
+        native = f"{tracing.short_name(stream)}/{last.event.execution_id}"
         yield MadeThing("recovery", stream, last.seq, native)
 
 

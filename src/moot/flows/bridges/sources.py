@@ -14,10 +14,10 @@ from moot.engine.replay import read_record
 from moot.flows.bridges.damage import names_first_damage
 from moot.flows.bridges.steps import state_of
 from moot.flows.debate import session
-from moot.flows.debate.record import place_of, session_at
+from moot.flows.debate.record import find_session_at, recorded_path
 from moot.flows.debate.record import stream_of as debate_stream
-from moot.flows.mail.post import message_at
-from moot.flows.parliament.chamber import Room
+from moot.flows.mail.messages import read_message
+from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.flows.trace import tracing
 from moot.protocols.mail.keys import MESSAGES
 from moot.protocols.mail.keys import MESSAGES_OF_EVENTS as MAIL_OF_EVENT
@@ -78,7 +78,7 @@ def message(workspace: Workspace, named: str, *kinds: MessageType) -> MessageSou
                 f"there is no message {named[:80]!r}",
                 hint="`moot inbox --all` and `moot event list` show ids",
             )
-        recorded = message_at(view, message_id)
+        recorded = read_message(view, message_id)
     event = recorded.event
     if kinds and event.type not in kinds:
         wanted = " or ".join(kind.value for kind in kinds)
@@ -140,7 +140,7 @@ def debate(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[FlowS
     file, stream = _debate(workspace, named)
     recorded = latest(workspace, stream, kinds)
     state = workspace.engine.state(stream)
-    place = place_of(workspace, file)
+    place = recorded_path(workspace, file)
     source = source_of(recorded, state.session_id)
     return FlowSource(source, state.title, recorded.actor.id, recorded.corr, place), file
 
@@ -153,17 +153,17 @@ def _debate(workspace: Workspace, named: str) -> tuple[Path, str]:
         return workspace.root / workspace.engine.state(stream).file, stream
     file = Path(named)
     with workspace.store.read() as view:  # the place, which the record knows, goes before the id
-        recorded = session_at(view, place_of(workspace, file))
+        recorded = find_session_at(view, recorded_path(workspace, file))
     return file, debate_stream(recorded or session.read(file).document.session_id)
 
 
 @names_first_damage
-def parliament(workspace: Workspace, named: str) -> Room:
+def parliament(workspace: Workspace, named: str) -> ParliamentSession:
     """A parliament by its folder; its id finds the folder that a flow gave it."""
     _require_plain(named)
     if PARLIAMENT_ID.fullmatch(named):
-        return Room.known(workspace, _folder_of(workspace, named), named)
-    return Room.open(workspace, Path(named))
+        return ParliamentSession.open_by_id(workspace, _folder_of(workspace, named), named)
+    return ParliamentSession.open(workspace, Path(named))
 
 
 def _folder_of(workspace: Workspace, parliament_id: str) -> Path:
@@ -184,10 +184,10 @@ def _folder_of(workspace: Workspace, parliament_id: str) -> Path:
 @names_first_damage
 def trace(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[FlowSource, str]:
     """A trace by its name; the source is its latest event of these kinds."""
-    stream = tracing.existing(workspace, named)
+    stream = tracing.require_trace(workspace, named)
     recorded = latest(workspace, stream, kinds)
     state = workspace.engine.state(stream)
-    source = source_of(recorded, tracing.short(stream))
+    source = source_of(recorded, tracing.short_name(stream))
     return FlowSource(source, state.task, recorded.actor.id, recorded.corr), stream
 
 

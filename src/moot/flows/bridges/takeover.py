@@ -57,4 +57,4 @@ def stopped_by(workspace: Workspace, owner: str, key: str) -> Iterator[tuple[str
         for intent in state.intents.values():
             keys = [read_scope(scope, str(workspace.root)).key for scope in intent.writes]
             if any(one == key or is_inside(one, key) or is_inside(key, one) for one in keys):
-                yield tracing.short(stream), intent.id
+                yield tracing.short_name(stream), intent.id

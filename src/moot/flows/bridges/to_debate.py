@@ -21,10 +21,10 @@ from moot.flows.bridges.liveness import require_present
 from moot.flows.bridges.plans import DebatePlan
 from moot.flows.bridges.steps import StepPlan, TakenStep, take_step
 from moot.flows.debate import session
-from moot.flows.debate.file import named as named_file
-from moot.flows.debate.others_words import quoted, title
-from moot.flows.debate.record import Record, place_of, stream_of
-from moot.flows.mail.post import body_of
+from moot.flows.debate.file import with_md_ending as named_file
+from moot.flows.debate.others_words import make_title, quote_lines
+from moot.flows.debate.record import SessionRecord, recorded_path, stream_of
+from moot.flows.mail.messages import read_message_text
 from moot.protocols.debate.model import Rules
 from moot.protocols.debate.writer import make_session_text
 from moot.protocols.mail.body import read_body, unwrap_text_block
@@ -54,7 +54,7 @@ def message_to_debate(
 ) -> TakenStep:
     kind, headings = KINDS[flow]
     said = sources.message(workspace, named, kind)
-    body = read_body(body_of(workspace, said.recorded))
+    body = read_body(read_message_text(workspace, said.recorded))
     if kind is MessageType.QUESTION and body.text_of("Urgency").casefold() != "blocking":
         raise Refused(
             "not_blocking",
@@ -73,8 +73,8 @@ def message_to_debate(
         consensus_threshold=plan.threshold,
         max_rounds=plan.rounds,
     )
-    place = place_of(workspace, named_file(plan.file)) if plan.file is not None else ""
-    name = title(said.found.title or flow)
+    place = recorded_path(workspace, named_file(plan.file)) if plan.file is not None else ""
+    name = make_title(said.found.title or flow)
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         text = make_session_text(name, context, rules, target.id, workspace.engine.clock())
@@ -112,7 +112,7 @@ def _known(workspace: Workspace, name: str) -> str:
 
 
 def _context(sections: list[tuple[str, str]], said: sources.MessageSource, asked_by: str) -> str:
-    told = "\n".join(f"### {name}\n\n{quoted(text)}" for name, text in sections)
+    told = "\n".join(f"### {name}\n\n{quote_lines(text)}" for name, text in sections)
     source = said.found.source
     event = getattr(said.recorded.event, "event", None)
     refs = f"mail:{source.id}" + (f", event:{event}" if event else "")
@@ -128,7 +128,9 @@ def _target(workspace: Workspace, file: Path | None) -> StepTarget:
     """A new session id, and a file called after it unless one is named."""
     session_id = str(uuid.uuid4())
     place = file or workspace.path / FOLDER / f"debate-{session_id[:8]}.md"
-    return StepTarget(stream_of(session_id), session_id, place_of(workspace, named_file(place)))
+    return StepTarget(
+        stream_of(session_id), session_id, recorded_path(workspace, named_file(place))
+    )
 
 
 def _session(
@@ -140,8 +142,8 @@ def _session(
         file.parent.mkdir(parents=True, exist_ok=True)
         session.new(file, text, workspace, link=link)
     _require_ours(file, target)
-    record = Record(workspace, file, target.id)
-    if not record.known:
+    record = SessionRecord(workspace, file, target.id)
+    if not record.is_known:
         record.begin(session.read(file), SYSTEM, link=link)
     return (MadeThing("session", target.stream, 0, target.id),)
 

@@ -8,7 +8,7 @@ from moot.engine.job import Link
 from moot.flows.bridges.notify import concerned
 from moot.flows.bridges.sources import FlowSource
 from moot.flows.bridges.steps import StepPlan, TakenStep, take_step
-from moot.flows.mail.post import Letter, post
+from moot.flows.mail.letters import Letter, send_letter
 from moot.protocols.mail.model import stream_of as mail_stream
 from moot.protocols.path.model import MadeThing, StepTarget
 from moot.workspace.workspace import Workspace
@@ -44,7 +44,7 @@ def send_notice(
             cause=link.cause,
             corr=link.corr,
         )
-        message = post(workspace, SYSTEM, letter).message
+        message = send_letter(workspace, SYSTEM, letter).message
         return (MadeThing("message", message.stream, message.seq, message.event.id),)
 
     def target() -> StepTarget:

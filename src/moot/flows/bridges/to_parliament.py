@@ -21,13 +21,13 @@ from moot.flows.bridges.liveness import require_present
 from moot.flows.bridges.plans import ParliamentPlan
 from moot.flows.bridges.sources import FlowSource
 from moot.flows.bridges.steps import StepPlan, TakenStep, require_undamaged, take_step
-from moot.flows.debate.place import Desk, desk
-from moot.flows.debate.record import place_of
+from moot.flows.debate.locked_session import LockedSession, lock_session
+from moot.flows.debate.record import recorded_path
 from moot.flows.debate.trust import trust_in
-from moot.flows.parliament.chamber import Room
-from moot.flows.parliament.chamber import stream_of as parliament_stream
-from moot.flows.parliament.convening import Plan as SeatPlan
-from moot.flows.parliament.convening import convene, fresh_id, make_folder
+from moot.flows.parliament.convening import SeatRequest as SeatPlan
+from moot.flows.parliament.convening import convene, make_folder, next_free_id
+from moot.flows.parliament.parliament_session import ParliamentSession
+from moot.flows.parliament.session_ids import stream_of as parliament_stream
 from moot.protocols.debate import events as did
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.course import list_entries
@@ -49,7 +49,7 @@ def to_parliament(
 ) -> TakenStep:
     begun, file = sources.debate(workspace, named, did.SessionBegan)
     require_undamaged(workspace, flow, begun, asked_by)
-    with desk(
+    with lock_session(
         file, workspace.engine.clock, workspace
     ) as held:  # what stands there is on record first
         checked, unsigned = held.checked, _unsigned(held)
@@ -64,14 +64,14 @@ def to_parliament(
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         folder = workspace.root / target.file
-        room = Room(workspace, folder, target.id)
+        room = ParliamentSession(workspace, folder, target.id)
         if room.state.status is None:
             plans, issues = _seats(checked, wanted.issues)
             room = convene(
                 workspace, folder, problem, issues, plans, wanted.rounds, target.id, link
             )
         make_folder(folder)
-        room.cabinet.write()
+        room.files.write()
         seats = {seat.agent: seat.id for seat in room.state.seats_in_order()}
         texts = seeds.write_seeds(folder, checked, seats)
         session_made = MadeThing("session", target.stream, 0, target.id)
@@ -86,7 +86,7 @@ def to_parliament(
         asked_by,
         lambda: _target(workspace, wanted.folder),
         make,
-        file=place_of(workspace, wanted.folder) if wanted.folder is not None else "",
+        file=recorded_path(workspace, wanted.folder) if wanted.folder is not None else "",
         standing=standing(checked, unsigned),
         approvers=approvers,
     )
@@ -105,7 +105,7 @@ def standing(checked: CheckedSession, unsigned: tuple[str, ...] = ()) -> ResultS
     )
 
 
-def _unsigned(held: Desk) -> tuple[str, ...]:
+def _unsigned(held: LockedSession) -> tuple[str, ...]:
     """XPR-05: whose words stand in the file without that one's signature on record."""
     trust = trust_in(held.reading, held.record)
     said = list_entries(require_course(held.checked).rounds)
@@ -153,6 +153,8 @@ def _seats(
 
 
 def _target(workspace: Workspace, folder: Path | None) -> StepTarget:
-    parliament_id = fresh_id(workspace)
+    parliament_id = next_free_id(workspace)
     place = folder or workspace.path / FOLDER / parliament_id
-    return StepTarget(parliament_stream(parliament_id), parliament_id, place_of(workspace, place))
+    return StepTarget(
+        parliament_stream(parliament_id), parliament_id, recorded_path(workspace, place)
+    )

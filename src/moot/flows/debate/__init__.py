@@ -1,9 +1,17 @@
 """A debate over its file and its record: both written in one step.
 
-`session.py` is the way in: open, read, view, add, tick, resume, close. `place.py` writes file and
-record together, `file.py` is the file by itself under its `lock.py`, `reading.py` what was read of
-it, `record.py` both side by side, `check.py` one held against the other, `mending.py` a file put
-back from its record, `watch.py` a file as others write it, `trust.py` how far an author is proved,
-`others_words.py` what another said, put into a session as a quotation, `run.py` the participants'
-turns, `outcome.py` what it came to, in words.
+    session.py          what can be done with a file: read, view, new, add, tick, resume, close
+    locked_session.py   file and record under the file's lock, brought in step and written together
+    file.py, lock.py    the file by itself: read whole, made once, appended to by one at a time
+    reading.py          what was read of a file, and a memory of it for who comes back
+    record.py           what the ledger knows of a session, beside its file
+    check.py            a file held against its record, to the byte
+    mending.py          a file put back from its record
+    following.py        a file as others write it
+    trust.py            how far the author of an entry is proved
+    others_words.py     what another said, put into a session as a quotation
+    outcome.py          what a debate came to, in words
+
+Programs call `moot.api.debates` and its neighbours, which say who acts, when, and in which
+workspace; participants' turns are in `flows/runs`.
 """

@@ -14,16 +14,15 @@ from typing import Any
 import msgspec
 
 from moot.core.errors import MootError
-from moot.core.findings import Finding, Severity, filled_in
+from moot.core.findings import Finding, Severity
 from moot.core.ledger import View
-from moot.flows.debate.file import read_file
 from moot.flows.debate.record import (
-    Segment,
-    history,
-    no_record,
-    place_in,
-    segments,
-    session_at,
+    RecordedPart,
+    find_session_at,
+    not_recorded,
+    path_in_record,
+    read_events,
+    recorded_parts,
     stream_of,
 )
 from moot.protocols.debate import events as did
@@ -31,63 +30,52 @@ from moot.protocols.debate.compare import compare
 from moot.protocols.debate.model import SessionDocument, is_uuid
 from moot.protocols.debate.reader import read_document
 from moot.store.artifacts import FileArtifacts
-from moot.store.sqlite.reader import SqliteReader
-from moot.workspace.check import How, check_live
 
 Events = list[tuple[int, Any]]
 
 
-class Held(msgspec.Struct, frozen=True):
+class PlaceInFile(msgspec.Struct, frozen=True):
+    """A line of a file, the entry it belongs to, and the event that recorded it."""
+
+    line: int
+    entry: str | None
+    seq: int
+
+
+class FileComparison(msgspec.Struct, frozen=True):
     """A file held against its record: the verdict on it, where it first differs, what was found."""
 
     verdict: str
     integrity: str
-    first_bad: dict[str, Any] | None
-    last_trusted: dict[str, Any] | None
+    first_bad: PlaceInFile | None
+    last_trusted: PlaceInFile | None
     findings: tuple[Finding, ...]
     authenticity: str
 
 
-def verify(place: Path, how: How, file: Path) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    """The verdict in the shape of every `verify`, with what was found in the file."""
-    data = read_file(file)
-    with SqliteReader(place / "ledger.db") as reader, reader.read() as view:
-        stream = _stream(view, place, file, read_document(data))
-        held = hold(view, stream, FileArtifacts(place / "artifacts"), data)
-    ledger = check_live(place, how, stream)
-    said = ledger.to_dict()
-    found = filled_in(held.findings, {"FILE": str(file)})
-    held_up = {"name": "file", "ok": held.verdict == "valid", "detail": held.integrity}
-    said["checks"] = [*said["checks"], held_up]
-    if not ledger and ledger.verdict != "unproven":
-        return said, found
-    said["authenticity"] = f"{said['authenticity']}; {held.authenticity}"
-    said["integrity"] = f"{said['integrity']}; {held.integrity}"
-    if held.verdict != "valid":
-        said["verdict"] = held.verdict
-        said["integrity"] = held.integrity
-        said["first_bad"], said["last_trusted"] = held.first_bad, held.last_trusted
-    more = [msgspec.to_builtins(finding) for finding in found]
-    said["findings"] = [*more, *said["findings"]]
-    return said, found
+def stream_of_file(view: View, folder: Path, file: Path, document: SessionDocument) -> str:
+    """By the place, which the record knows, before the id, which may have been changed.
 
-
-def _stream(view: View, place: Path, file: Path, document: SessionDocument) -> str:
-    """By the place, which the record knows, before the id, which may have been changed."""
-    session = session_at(view, place_in(place.parent, file)) or document.session_id
+    `folder` is the workspace's own.
+    """
+    session = find_session_at(view, path_in_record(folder.parent, file)) or document.session_id
     if not is_uuid(session) or view.head(stream_of(session)) is None:
-        raise no_record(file)
+        raise not_recorded(file)
     return stream_of(session)
 
 
-def hold(view: View, stream: str, artifacts: FileArtifacts, data: bytes) -> Held:
+def compare_with_record(
+    view: View, stream: str, artifacts: FileArtifacts, data: bytes
+) -> FileComparison:
     """Compare; the events are believed here, whoever signed them is the ledger's verdict."""
-    events = history(view, stream)
+    events = read_events(view, stream)
     try:
-        parts = segments(events, artifacts)
+        parts = recorded_parts(events, artifacts)
     except MootError as error:
         found = Finding(rule="R1", code=error.code, message=str(error), hint=error.hint)
-        return Held("unproven", "a part of the record is not stored here", None, None, (found,), "")
+        return FileComparison(
+            "unproven", "a part of the record is not stored here", None, None, (found,), ""
+        )
     expected = b"".join(part for part, _, _ in parts)
     said = _authenticity(events)
     if data.startswith(expected):
@@ -107,18 +95,20 @@ def _claims(events: Events, expected: bytes) -> list[Finding]:
     return [Finding(rule="R1", code="digest_differs", message=message, hint="ask that author")]
 
 
-def _ahead(data: bytes, expected: bytes, said: str, claims: list[Finding]) -> Held:
+def _ahead(data: bytes, expected: bytes, said: str, claims: list[Finding]) -> FileComparison:
     """All that was recorded stands there; what stands beyond it is not proved."""
     if claims:
-        return Held("tampered", "the record contradicts itself", None, None, (*claims,), said)
+        return FileComparison(
+            "tampered", "the record contradicts itself", None, None, (*claims,), said
+        )
     sentence = "the file is what was recorded, to the byte"
     if len(data) == len(expected):
-        return Held("valid", sentence, None, None, (), said)
+        return FileComparison("valid", sentence, None, None, (), said)
     line = data.count(b"\n", 0, len(expected)) + 1
     beyond = [entry for entry in read_document(data).entries if entry.line >= line]
     found = [_beyond(entry.line, entry.id, entry.yielded) for entry in beyond]
     more = (*found,) or (_beyond(line, "", False),)
-    return Held("unproven", f"{sentence}, up to line {line - 1}", None, None, more, said)
+    return FileComparison("unproven", f"{sentence}, up to line {line - 1}", None, None, more, said)
 
 
 def _beyond(line: int, entry: str, complete: bool) -> Finding:
@@ -143,7 +133,7 @@ def _beyond(line: int, entry: str, complete: bool) -> Finding:
     )
 
 
-def _behind(data: bytes, parts: list[Segment], said: str) -> Held:
+def _behind(data: bytes, parts: list[RecordedPart], said: str) -> FileComparison:
     """The end is missing: what stands there is a beginning of what was recorded."""
     at, seq, entry = _part_at(parts, len(data))
     line = data.count(b"\n") + 1
@@ -155,11 +145,11 @@ def _behind(data: bytes, parts: list[Segment], said: str) -> Held:
         where=entry or None,
         hint="`moot debate tick FILE` puts back what was recorded",
     )
-    bad = {"line": line, "entry": entry or None, "seq": seq}
-    return Held("truncated", missing.message, bad, _trusted(parts, at), (missing,), said)
+    bad = PlaceInFile(line, entry or None, seq)
+    return FileComparison("truncated", missing.message, bad, _trusted(parts, at), (missing,), said)
 
 
-def _changed(data: bytes, expected: bytes, parts: list[Segment], said: str) -> Held:
+def _changed(data: bytes, expected: bytes, parts: list[RecordedPart], said: str) -> FileComparison:
     place = _first_difference(data, expected)
     at, seq, entry = _part_at(parts, place)
     line = data.count(b"\n", 0, place) + 1
@@ -172,9 +162,9 @@ def _changed(data: bytes, expected: bytes, parts: list[Segment], said: str) -> H
         where=entry or None,
         hint="restore this place; the record holds what stood there",
     )
-    bad = {"line": line, "entry": entry or None, "seq": seq}
+    bad = PlaceInFile(line, entry or None, seq)
     sentence = f"changed on line {line}" + (f", in entry {entry}" if entry else "")
-    return Held("tampered", sentence, bad, _trusted(parts, at), (first, *named), said)
+    return FileComparison("tampered", sentence, bad, _trusted(parts, at), (first, *named), said)
 
 
 def _first_difference(one: bytes, other: bytes) -> int:
@@ -189,7 +179,7 @@ def _first_difference(one: bytes, other: bytes) -> int:
     return low
 
 
-def _part_at(parts: list[Segment], place: int) -> tuple[int, int, str]:
+def _part_at(parts: list[RecordedPart], place: int) -> tuple[int, int, str]:
     """Which part of the record holds this byte: its number, its event, its entry."""
     for number, (part, seq, entry) in enumerate(parts):
         if place < len(part):
@@ -198,12 +188,12 @@ def _part_at(parts: list[Segment], place: int) -> tuple[int, int, str]:
     return len(parts) - 1, parts[-1][1], parts[-1][2]
 
 
-def _trusted(parts: list[Segment], at: int) -> dict[str, Any] | None:
+def _trusted(parts: list[RecordedPart], at: int) -> PlaceInFile | None:
     """The last part before the trouble, and the line on which it ends."""
     if at == 0:
         return None
     line = b"".join(part for part, _, _ in parts[:at]).count(b"\n")
-    return {"line": line, "entry": parts[at - 1][2] or None, "seq": parts[at - 1][1]}
+    return PlaceInFile(line, parts[at - 1][2] or None, parts[at - 1][1])
 
 
 def _authenticity(events: Events) -> str:

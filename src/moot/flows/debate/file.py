@@ -3,7 +3,7 @@
 An append is one write of whole bytes at the end (R5), made durable before it is acknowledged; if
 it fails, the file is cut back to what it was. Old bytes are never rewritten (R1); only an entry
 that was never yielded may be cut off by its own author, to be written anew (A-34). The lock is in
-`sessionlock.py`.
+`lock.py`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0)  # a pipe without a writer would 
 
 def read_file(path: Path) -> bytes:
     try:
-        with opened(path) as file:
+        with open_to_read(path) as file:
             return file.read()
     except OSError as error:
         raise unreadable(path, error) from None
 
 
-def opened(path: Path) -> BinaryIO:
+def open_to_read(path: Path) -> BinaryIO:
     """The file, to be read; OSError, or Unavailable for a pipe or device, which might never end."""
     require_file(path, os.stat(path).st_mode)
     return open(path, "rb", opener=lambda name, flags: os.open(name, flags | _AT_ONCE))
@@ -45,10 +45,10 @@ def require_file(path: Path, mode: int) -> None:
         )
 
 
-def appended_to(path: Path, known: Iterable[bytes]) -> bytes | None:
+def read_behind(path: Path, known: Iterable[bytes]) -> bytes | None:
     """What stands behind `known` in this file; None if it does not begin with it, to the byte."""
     try:
-        with opened(path) as file:
+        with open_to_read(path) as file:
             for part in known:
                 if file.read(len(part)) != part:
                     return None
@@ -57,7 +57,7 @@ def appended_to(path: Path, known: Iterable[bytes]) -> bytes | None:
         raise unreadable(path, error) from None
 
 
-def named(path: Path) -> Path:
+def with_md_ending(path: Path) -> Path:
     """BNC-002: a session file's name ends with .md (3)."""
     return path if path.suffix == ".md" else path.with_name(path.name + ".md")
 
@@ -77,12 +77,12 @@ def create(path: Path, text: str) -> None:
 def rewrite(path: Path, data: bytes) -> None:
     """The whole file at once: only for more context, which is not at its end (A-32)."""
     try:
-        replace(real(path), data)
+        replace(real_path(path), data)
     except OSError as error:
         raise unwritable(path, error) from None
 
 
-def real(path: Path) -> Path:
+def real_path(path: Path) -> Path:
     """The file itself, where its name is a link to it."""
     return Path(os.path.realpath(path))
 

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Final
 
 from moot.core.errors import StoreFailed
-from moot.flows.debate.file import real, require_file, unreadable, unwritable
+from moot.flows.debate.file import real_path, require_file, unreadable, unwritable
 
 LOCK_SECONDS: Final = 30
 LOOK_SECONDS: Final = 0.002  # how often whoever waits for the lock tries again
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock_file(path: Path) -> Iterator[None]:
     """BNC-101, BNC-104: nobody else writes this file meanwhile."""
     try:
         require_file(path, os.stat(path).st_mode)
@@ -52,7 +52,7 @@ if sys.platform == "win32":
     def _acquire(path: Path, until: float) -> Callable[[], None]:
         from filelock import FileLock, Timeout
 
-        lock = FileLock(f"{real(path)}.lock", poll_interval=LOOK_SECONDS)
+        lock = FileLock(f"{real_path(path)}.lock", poll_interval=LOOK_SECONDS)
         try:
             lock.acquire(timeout=until - time.monotonic())
         except Timeout:

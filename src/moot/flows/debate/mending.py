@@ -10,41 +10,36 @@ from enum import StrEnum
 from pathlib import Path
 
 from moot.flows.debate.file import create
-from moot.flows.debate.place import desk
-from moot.flows.debate.record import Record, changed
+from moot.flows.debate.locked_session import lock_session
+from moot.flows.debate.record import SessionRecord, session_changed
 from moot.workspace.workspace import Workspace
 
 
-class Lost(StrEnum):
+class FileLoss(StrEnum):
     """What had become of a file that was put back."""
 
     GONE = "gone"
     CUT_SHORT = "cut-short"
 
 
-def mend(space: Workspace, file: Path, stream: str | None = None) -> Lost | None:
+def restore_file(workspace: Workspace, file: Path, stream: str | None = None) -> FileLoss | None:
     """What was put back of this file, which holds the session of `stream` if that is known.
 
     Refused (`session_changed`) if the record cannot mend it. One that is gone and was never
     recorded stays gone.
     """
     if not file.exists():
-        return Lost.GONE if stream is not None and _put_back(space, file, stream) else None
-    with desk(file, space.engine.clock, space) as at:
-        if at.record is not None and stream not in (None, at.record.stream):
-            raise changed(file)
-        return Lost.CUT_SHORT if at.mended else None
+        return FileLoss.GONE if stream is not None and _put_back(workspace, file, stream) else None
+    with lock_session(file, workspace.engine.clock, workspace) as debate:
+        if debate.record is not None and stream not in (None, debate.record.stream):
+            raise session_changed(file)
+        return FileLoss.CUT_SHORT if debate.was_mended else None
 
 
-def _put_back(space: Workspace, file: Path, stream: str) -> bool:
-    record = Record(space, file, stream.partition("/")[2])
-    if not record.known:
+def _put_back(workspace: Workspace, file: Path, stream: str) -> bool:
+    record = SessionRecord(workspace, file, stream.partition("/")[2])
+    if not record.is_known:
         return False
     file.parent.mkdir(parents=True, exist_ok=True)
-    create(file, record.expected().decode())
+    create(file, record.expected_bytes().decode())
     return True
-
-
-def mended_line(file: Path, lost: Lost) -> str:
-    """What a person is told of it."""
-    return f"{file} was {lost.value.replace('-', ' ')}: it was put back from the record"

@@ -13,12 +13,12 @@ from moot.core.markdown import escape_comments, quote
 MOST_TITLE: Final = 150
 
 
-def title(text: str) -> str:
+def make_title(text: str) -> str:
     line = " ".join(escape_comments(_printable(text)).split())
     return line if len(line) <= MOST_TITLE else f"{line[: MOST_TITLE - 1]}…"
 
 
-def quoted(text: str) -> str:
+def quote_lines(text: str) -> str:
     """Inside a quotation from the first line to the last; a blank line must follow it."""
     return quote(_printable(text).strip("\n") + "\n")
 

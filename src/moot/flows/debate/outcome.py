@@ -23,9 +23,9 @@ _SIDES: Final = (
 )
 
 
-def in_words(result: ConsensusView) -> str:
+def describe_outcome(result: ConsensusView) -> str:
     """`1 approve, 1 reject: not agreed (majority, 1 of 2 votes, more than half needed; ...)`."""
-    return f"{_counted(result)} ({decided_by(result)}{_absent(result)})"
+    return f"{_counted(result)} ({explain_tally(result)}{_absent(result)})"
 
 
 def _absent(result: ConsensusView) -> str:
@@ -45,7 +45,7 @@ def _counted(result: ConsensusView) -> str:
     return f"{', '.join(counts) or 'nobody spoke'}: {said}"
 
 
-def decided_by(result: ConsensusView) -> str:
+def explain_tally(result: ConsensusView) -> str:
     """`majority, 2 of 3 votes, more than half needed; confidence 0.775`: what the rule looks at."""
     if result.outcome is ConsensusOutcome.DISABLED:
         return f"{result.mode}, switched off by a threshold of 0"

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from moot.flows.debate.file import appended_to, read_file
+from moot.flows.debate.file import read_behind, read_file
 from moot.protocols.debate.checker import CheckedSession, check_session
 from moot.protocols.debate.longer_file import check_longer
 from moot.protocols.debate.model import OddityKind
@@ -63,11 +63,11 @@ class Reading(NamedTuple):
         return all(one.kind is not OddityKind.ENCODING for one in self.checked.document.oddities)
 
 
-def reading_of(data: bytes, name: str) -> Reading:
+def make_reading(data: bytes, name: str) -> Reading:
     return Reading(check_session(data, file_name=name), len(data), hashlib.sha256(data), data)
 
 
-class Held:
+class CachedFile:
     """A file, and what was last read of it."""
 
     def __init__(self, file: Path) -> None:
@@ -77,28 +77,28 @@ class Held:
 
     def read(self) -> Reading:
         """The file as it is now, whatever happened to it meanwhile."""
-        marks = self._seen()
-        more = None if self._last is None else appended_to(self.file, self._last.portions())
+        marks = self._current_marks()
+        more = None if self._last is None else read_behind(self.file, self._last.portions())
         if self._last is None or more is None:
-            reading = reading_of(read_file(self.file), self.file.name)
+            reading = make_reading(read_file(self.file), self.file.name)
         else:
-            reading = self._longer(self._last, more)
-        self.keep(reading, marks)
+            reading = self._append_to(self._last, more)
+        self.remember(reading, marks)
         return reading
 
-    def look(self) -> Reading:
+    def peek(self) -> Reading:
         """The file as it is, for looking on; before a write it is read to the byte."""
-        if self._last is None or self._marks is None or self._marks != self._seen():
+        if self._last is None or self._marks is None or self._marks != self._current_marks():
             return self.read()
         return self._last
 
-    def keep(self, reading: Reading, marks: Marks | None = None) -> None:
+    def remember(self, reading: Reading, marks: Marks | None = None) -> None:
         """Hold on to what was read, or to what was just written."""
-        marks = marks or self._seen()
+        marks = marks or self._current_marks()
         self._last = reading
         self._marks = marks if marks and marks[0] == reading.size else None
 
-    def _longer(self, last: Reading, raw: bytes) -> Reading:
+    def _append_to(self, last: Reading, raw: bytes) -> Reading:
         if not raw:
             return last
         try:
@@ -106,11 +106,11 @@ class Held:
         except UnicodeDecodeError:
             more = None
         if more is None:
-            return reading_of(last.data + raw, self.file.name)
+            return make_reading(last.data + raw, self.file.name)
         made = check_longer(last.checked, more, file_name=self.file.name)
         return last.followed_by(raw, made, last.size)
 
-    def _seen(self) -> Marks | None:
+    def _current_marks(self) -> Marks | None:
         try:
             found = os.stat(self.file)
         except OSError:

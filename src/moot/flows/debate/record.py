@@ -43,19 +43,19 @@ from moot.store.artifacts import Artifacts
 from moot.workspace.workspace import Workspace
 
 MANY: Final = 1_000
-Segment = tuple[bytes, int, str]
+RecordedPart = tuple[bytes, int, str]
 
 
 def stream_of(session_id: str) -> str:
     return STREAM + session_id
 
 
-def place_of(space: Workspace, file: Path) -> str:
+def recorded_path(workspace: Workspace, file: Path) -> str:
     """How the record names a file: from the project's folder, if it lies in it."""
-    return place_in(space.root, file)
+    return path_in_record(workspace.root, file)
 
 
-def place_in(root: Path, file: Path) -> str:
+def path_in_record(root: Path, file: Path) -> str:
     path, root = file.absolute().resolve(), root.resolve()
     name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
     if not is_text(name):
@@ -67,24 +67,24 @@ def place_in(root: Path, file: Path) -> str:
     return name
 
 
-def session_at(view: View, place: str) -> str | None:
+def find_session_at(view: View, place: str) -> str | None:
     """The session that was recorded for this place."""
     row = view.row(FILES, place)
     return None if row is None else row.stream.removeprefix(STREAM)
 
 
-class Record:
+class SessionRecord:
     """What the ledger knows of one session."""
 
-    def __init__(self, space: Workspace, file: Path, session_id: str) -> None:
-        self.space = space
+    def __init__(self, workspace: Workspace, file: Path, session_id: str) -> None:
+        self.workspace = workspace
         self.file = file
         self.stream = stream_of(session_id)
-        self.engine: Engine = space.engine
+        self.engine: Engine = workspace.engine
         self.state: State = self.engine.state(self.stream)
 
     @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         return self.state.has_begun
 
     def run(
@@ -99,7 +99,7 @@ class Record:
             for command, actor in commands
         ]
         for job in jobs:
-            _store_long_text(self.space.artifacts, job.command)
+            _store_long_text(self.workspace.artifacts, job.command)
 
         def all_or_none(results: list[Outcome | MootError]) -> None:
             for result in results:
@@ -130,7 +130,7 @@ class Record:
         if end is None:
             raise _not_a_session()
         text = checked.document.byte_order_mark + checked.document.text[:end]
-        place = place_of(self.space, self.file)
+        place = recorded_path(self.workspace, self.file)
         digest = hashlib.sha256(text.encode()).hexdigest()
         self.run([(ask.Begin(file=place, text=text, digest=digest), by)], write, link)
 
@@ -145,11 +145,11 @@ class Record:
 
     def observe(self, data: bytes, checked: CheckedSession, by: str) -> None:
         """Record what stands in the file beyond the record."""
-        waiting = list(self.unrecorded(data, checked))
+        waiting = list(self.observe_commands(data, checked))
         for first in range(0, len(waiting), MANY):
             self.run([(command, by) for command in waiting[first : first + MANY]])
 
-    def unrecorded(self, data: bytes, checked: CheckedSession) -> Iterator[ask.Observe]:
+    def observe_commands(self, data: bytes, checked: CheckedSession) -> Iterator[ask.Observe]:
         document, size = checked.document, self.state.size
         if len(data) == size:
             return
@@ -178,33 +178,33 @@ class Record:
             return reading.size == size and reading.digest == self.state.digest
         return hashlib.sha256(reading.data[:size]).hexdigest() == self.state.digest
 
-    def restored(self, data: bytes) -> bytes:
+    def restore(self, data: bytes) -> bytes:
         """Put back what the file has lost at its end; Refused if it is no exact beginning."""
-        expected = self.expected()
+        expected = self.expected_bytes()
         if len(data) >= len(expected) or not expected.startswith(data):
-            raise changed(self.file)
+            raise session_changed(self.file)
         append(self.file, expected[len(data) :])
         return expected
 
-    def expected(self) -> bytes:
-        with self.space.store.read() as view:
-            events = history(view, self.stream)
-        return b"".join(part for part, _, _ in segments(events, self.artifacts))
+    def expected_bytes(self) -> bytes:
+        with self.workspace.store.read() as view:
+            events = read_events(view, self.stream)
+        return b"".join(part for part, _, _ in recorded_parts(events, self.artifacts))
 
     @property
     def artifacts(self) -> Artifacts:
-        return self.space.artifacts
+        return self.workspace.artifacts
 
 
-def history(view: View, stream: str) -> list[tuple[int, Any]]:
+def read_events(view: View, stream: str) -> list[tuple[int, Any]]:
     """The events of a session, each with its number."""
     records = view.records(stream)
     return [(record.seq, read_record(MACHINE, record).event) for record in records]
 
 
-def segments(events: Iterable[tuple[int, Any]], artifacts: Artifacts) -> list[Segment]:
+def recorded_parts(events: Iterable[tuple[int, Any]], artifacts: Artifacts) -> list[RecordedPart]:
     """The file as recorded, in parts: bytes, the event they come from, the entry they are."""
-    parts: list[Segment] = []
+    parts: list[RecordedPart] = []
     for seq, event in events:
         if isinstance(event, did.Piece):
             part = (_bytes_of(event, artifacts), seq, getattr(event, "id", ""))
@@ -213,7 +213,7 @@ def segments(events: Iterable[tuple[int, Any]], artifacts: Artifacts) -> list[Se
     return parts
 
 
-def _split(parts: list[Segment], offset: int) -> int:
+def _split(parts: list[RecordedPart], offset: int) -> int:
     """Make a joint at this offset; gives its place among the parts."""
     for place, (data, seq, name) in enumerate(parts):
         if offset <= 0:
@@ -238,7 +238,7 @@ def _store_long_text(artifacts: Artifacts, command: Any) -> None:
         artifacts.put(text.encode(), MEDIA_TYPE)
 
 
-def changed(file: Path) -> Refused:
+def session_changed(file: Path) -> Refused:
     return Refused(
         "session_changed",
         f"{file} is no longer what was recorded",
@@ -254,38 +254,39 @@ def _not_a_session() -> Refused:
     )
 
 
-def find(space: Workspace, file: Path, checked: CheckedSession) -> Record | None:
+def find_record(workspace: Workspace, file: Path, checked: CheckedSession) -> SessionRecord | None:
     """The record for a file: by its session id, or by its place if that was changed."""
     session = checked.document.session_id
-    record = Record(space, file, session) if is_uuid(session) else None
-    if record is not None and record.known:
+    record = SessionRecord(workspace, file, session) if is_uuid(session) else None
+    if record is not None and record.is_known:
         return record
-    with space.store.read() as view:
-        placed = session_at(view, place_of(space, file))
-    return record if placed in (None, session) else Record(space, file, placed)
+    with workspace.store.read() as view:
+        session_here = find_session_at(view, recorded_path(workspace, file))
+    return (
+        record if session_here in (None, session) else SessionRecord(workspace, file, session_here)
+    )
 
 
-def double_of(space: Workspace, file: Path, checked: CheckedSession) -> list[Finding]:
+def find_double(workspace: Workspace, file: Path, checked: CheckedSession) -> list[Finding]:
     """BNC-026: another file that holds this session, as the record knows it."""
     session = checked.document.session_id
-    record = Record(space, file, session) if is_uuid(session) else None
-    found = None if record is None else _other_file(record)
-    return [] if found is None else [_double(found)]
+    record = SessionRecord(workspace, file, session) if is_uuid(session) else None
+    other = None if record is None else _other_file(record)
+    return [] if other is None else [_double(other)]
 
 
-def require_one_file(record: Record) -> None:
+def require_one_file(record: SessionRecord) -> None:
     """A session is one file; a second one with its id is a double, unless it has moved."""
     found = _other_file(record)
     if found is not None:
-        double = _double(found)
-        raise Refused(double.code, double.message, hint=double.hint, findings=[double])
+        raise Refused.of([_double(found)])
 
 
-def _other_file(record: Record) -> str | None:
+def _other_file(record: SessionRecord) -> str | None:
     """Where the session is recorded to stand, if that is elsewhere and there is a file."""
     other = record.state.file
-    here = place_of(record.space, record.file)
-    elsewhere = record.known and other != here and (record.space.root / other).exists()
+    here = recorded_path(record.workspace, record.file)
+    elsewhere = record.is_known and other != here and (record.workspace.root / other).exists()
     return other if elsewhere else None
 
 
@@ -300,13 +301,13 @@ def _double(other: str) -> Finding:
     )
 
 
-def moved(record: Record, by: str | None) -> None:
-    place = place_of(record.space, record.file)
-    if by is not None and record.known and record.state.file != place:
+def record_move(record: SessionRecord, by: str | None) -> None:
+    place = recorded_path(record.workspace, record.file)
+    if by is not None and record.is_known and record.state.file != place:
         record.run([(ask.Move(file=place), by)])
 
 
-def no_record(file: Path) -> NotFound:
+def not_recorded(file: Path) -> NotFound:
     return NotFound(
         "not_recorded",
         f"nothing is recorded of {file} here",

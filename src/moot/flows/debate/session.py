@@ -24,10 +24,10 @@ from moot.core.errors import Refused
 from moot.core.findings import Finding
 from moot.core.machine import Due
 from moot.engine.job import ALONE, Link
-from moot.flows.debate.file import create, named, read_file, rewrite
-from moot.flows.debate.place import Desk, desk
-from moot.flows.debate.reading import Held
-from moot.flows.debate.record import Record, find
+from moot.flows.debate.file import create, read_file, rewrite, with_md_ending
+from moot.flows.debate.locked_session import LockedSession, lock_session
+from moot.flows.debate.reading import CachedFile
+from moot.flows.debate.record import SessionRecord, find_record
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate.checker import CheckedSession, check_session
 from moot.protocols.debate.context_addition import add_context_section
@@ -53,7 +53,7 @@ def nobody() -> None:
     return None
 
 
-class Written(msgspec.Struct, frozen=True):
+class WrittenSession(msgspec.Struct, frozen=True):
     """What was done: the entries written, the file as it is now, and how it was recorded.
 
     `recorded` is `signed` (by the author's or a person's own key), `observed` (by the machine) or
@@ -80,10 +80,10 @@ def view(file: Path, speaker: str, clock: Clock) -> SpeakerView:
     return view_for_speaker(read(file), speaker, clock())
 
 
-def agenda(space: Workspace, file: Path) -> tuple[Due, ...]:
+def agenda(workspace: Workspace, file: Path) -> tuple[Due, ...]:
     """Whose turn it is by the record, and until when; nothing if the file is not recorded."""
-    record = find(space, file, read(file))
-    if record is None or not record.known:
+    record = find_record(workspace, file, read(file))
+    if record is None or not record.is_known:
         return ()
     return tuple(due for _, due in record.engine.agenda([record.stream]))
 
@@ -94,14 +94,18 @@ def agenda(space: Workspace, file: Path) -> tuple[Due, ...]:
 def new(
     file: Path,
     text: str,
-    space: Workspace | None = None,
+    workspace: Workspace | None = None,
     by: str | None = None,
     link: Link = ALONE,
 ) -> Path:
     """A new file with this text; in a workspace the session is recorded in the same step."""
-    file = named(file)
+    file = with_md_ending(file)
     checked = check_session(text)
-    record = Record(space, file, checked.document.session_id) if space is not None else None
+    record = (
+        SessionRecord(workspace, file, checked.document.session_id)
+        if workspace is not None
+        else None
+    )
     actor = by if record and by and by in record.engine.registry().agents else None
     actor = actor or (record.witness(None) if record else None)
     if record is None or actor is None:
@@ -115,133 +119,152 @@ def add(
     file: Path,
     draft: EntryDraft,
     clock: Clock,
-    space: Workspace | None = None,
+    workspace: Workspace | None = None,
     *,
     entry_id: str | None = None,
     escape: bool = False,
     after_end: bool = False,
-    held: Held | None = None,
-) -> Written:
+    cached: CachedFile | None = None,
+) -> WrittenSession:
     """Append one entry as its author; signed if that author is registered.
 
     With `entry_id` the same call may be made again: an entry that stands there is not repeated.
-    Whoever speaks often in one file keeps it `held`.
+    Whoever speaks often in one file keeps it `cached`.
     """
-    with desk(file, clock, space, draft.author, held) as at:
-        if at.witness is not None:
-            at.apply_policy()
-        before = _written_before(at, tidy_draft(draft, escape), entry_id)
+    with lock_session(file, clock, workspace, draft.author, cached) as debate:
+        if debate.witness is not None:
+            debate.apply_policy()
+        before = _find_written_before(debate, tidy_draft(draft, escape), entry_id)
         if before is not None:
             return before
         addition = prepare_own_entry(
-            at.checked,
+            debate.checked,
             draft,
             entry_id or str(uuid.uuid4()),  # BNC-105
-            at.now,
+            debate.now,
             escape=escape,
             after_end=after_end,
         )
-        signs = at.registered(draft.author)
+        signs = debate.is_registered(draft.author)
         made = partial(ask.Add, after_end=after_end) if signs else ask.Observe
-        at.put_entry(addition, made, draft.author if signs else at.witness)
-        return Written((addition.id,), at.checked, _how(at, signs), findings=addition.findings)
+        debate.append_entry(addition, made, draft.author if signs else debate.witness)
+        return WrittenSession(
+            (addition.id,), debate.checked, _how_recorded(debate, signs), findings=addition.findings
+        )
 
 
-def _how(at: Desk, signed: bool) -> str | None:
-    if at.record is None or not (signed or at.witness):
+def _how_recorded(debate: LockedSession, signed: bool) -> str | None:
+    if debate.record is None or not (signed or debate.witness):
         return None
     return SIGNED if signed else OBSERVED
 
 
-def _written_before(at: Desk, draft: EntryDraft, entry_id: str | None) -> Written | None:
+def _find_written_before(
+    debate: LockedSession, draft: EntryDraft, entry_id: str | None
+) -> WrittenSession | None:
     """The same entry stands there already: from a call that never heard back."""
-    document = at.checked.document
+    document = debate.checked.document
     known = document.find_entry(entry_id) if entry_id else None
     known = known if known is not None and known.yielded else None
     if known is not None and not is_exactly(known, draft):
         raise Refused(
             "id_taken", f"another entry has the id {entry_id}", hint="a new entry needs a new id"
         )
-    waiting = {one.id for one in at.record.state.unsigned} if at.record else set()
+    waiting = {one.id for one in debate.record.state.unsigned} if debate.record else set()
     observed = reversed(document.entries if waiting else ())
     mine = (entry for entry in observed if entry.id in waiting and is_exactly(entry, draft))
-    left = (entry for entry in mine if _unsigned(at, entry))
+    left = (entry for entry in mine if _could_be_signed(debate, entry))
     found = known or next(left, None)
     if found is None:
         return None
-    if _unsigned(at, found):
-        _sign(at, found)
-    return Written((found.id,), at.checked, _how(at, at.registered(draft.author)), again=True)
+    if _could_be_signed(debate, found):
+        _sign(debate, found)
+    return WrittenSession(
+        (found.id,),
+        debate.checked,
+        _how_recorded(debate, debate.is_registered(draft.author)),
+        again=True,
+    )
 
 
-def _unsigned(at: Desk, entry: DebateEntry) -> bool:
+def _could_be_signed(debate: LockedSession, entry: DebateEntry) -> bool:
     """Was it only observed, although its author could sign it?"""
-    if at.record is None or at.record.state.find_unsigned_entry(entry.id) is None:
+    if debate.record is None or debate.record.state.find_unsigned_entry(entry.id) is None:
         return False
-    return at.registered(entry.author)
+    return debate.is_registered(entry.author)
 
 
-def _sign(at: Desk, entry: DebateEntry) -> None:
-    found = at.record.state.find_unsigned_entry(entry.id) if at.record else None
-    if at.record is not None and found is not None:
-        at.record.run([(ask.Sign(id=entry.id, sha256=found.sha256), entry.author)])
+def _sign(debate: LockedSession, entry: DebateEntry) -> None:
+    found = debate.record.state.find_unsigned_entry(entry.id) if debate.record else None
+    if debate.record is not None and found is not None:
+        debate.record.run([(ask.Sign(id=entry.id, sha256=found.sha256), entry.author)])
 
 
-def sign(file: Path, author: str, clock: Clock, space: Workspace) -> Written:
+def sign(file: Path, author: str, clock: Clock, workspace: Workspace) -> WrittenSession:
     """Sign every entry of this author that was only observed."""
-    with desk(file, clock, space, author) as at:
-        mine = [e for e in at.checked.document.entries if e.author == author and _unsigned(at, e)]
+    with lock_session(file, clock, workspace, author) as debate:
+        mine = [
+            e
+            for e in debate.checked.document.entries
+            if e.author == author and _could_be_signed(debate, e)
+        ]
         for entry in mine:
-            _sign(at, entry)
-        return Written(tuple(entry.id for entry in mine), at.checked, _how(at, signed=True))
+            _sign(debate, entry)
+        return WrittenSession(
+            tuple(entry.id for entry in mine), debate.checked, _how_recorded(debate, signed=True)
+        )
 
 
 def tick(
-    file: Path, clock: Clock, space: Workspace | None = None, held: Held | None = None
-) -> Written:
+    file: Path, clock: Clock, workspace: Workspace | None = None, cached: CachedFile | None = None
+) -> WrittenSession:
     """Let a turn that has timed out take effect, as the session's own policy says."""
-    with desk(file, clock, space, held=held) as at:
-        done = at.apply_policy()
-        return Written(tuple(done), at.checked, _how(at, signed=False))
+    with lock_session(file, clock, workspace, cached=cached) as debate:
+        done = debate.apply_policy()
+        return WrittenSession(tuple(done), debate.checked, _how_recorded(debate, signed=False))
 
 
 def resume_late(
-    file: Path, clock: Clock, space: Workspace | None = None, operator: Operator = nobody
-) -> Written:
+    file: Path, clock: Clock, workspace: Workspace | None = None, operator: Operator = nobody
+) -> WrittenSession:
     """The operator gives the late agent its time again."""
-    with desk(file, clock, space) as at:
-        before, text = make_resumption_mark(at.checked, at.now)
-        who = operator() if at.record else None
-        at.put_mark(before, text, ask.Resume, who or at.witness)
-        return Written((), at.checked, _how(at, who is not None))
+    with lock_session(file, clock, workspace) as debate:
+        before, text = make_resumption_mark(debate.checked, debate.now)
+        who = operator() if debate.record else None
+        debate.append_mark(before, text, ask.Resume, who or debate.witness)
+        return WrittenSession((), debate.checked, _how_recorded(debate, who is not None))
 
 
 def resume_skipping(
-    file: Path, clock: Clock, space: Workspace | None = None, operator: Operator = nobody
-) -> Written:
+    file: Path, clock: Clock, workspace: Workspace | None = None, operator: Operator = nobody
+) -> WrittenSession:
     """The operator passes over the late agent."""
-    with desk(file, clock, space) as at:
-        before, draft = draft_skipped_turn(at.checked, at.now)
-        addition = prepare_entry(before, draft, str(uuid.uuid4()), at.now)
-        who = operator() if at.record else None
+    with lock_session(file, clock, workspace) as debate:
+        before, draft = draft_skipped_turn(debate.checked, debate.now)
+        addition = prepare_entry(before, draft, str(uuid.uuid4()), debate.now)
+        who = operator() if debate.record else None
         made = partial(ask.Escalate, agent=draft.author)
-        at.put_entry(addition, made, who or at.witness)
-        return Written((addition.id,), at.checked, _how(at, who is not None))
+        debate.append_entry(addition, made, who or debate.witness)
+        return WrittenSession(
+            (addition.id,), debate.checked, _how_recorded(debate, who is not None)
+        )
 
 
 def close(
     file: Path,
     reason: str,
     clock: Clock,
-    space: Workspace | None = None,
+    workspace: Workspace | None = None,
     operator: Operator = nobody,
-) -> Written:
+) -> WrittenSession:
     """The operator ends the session."""
-    with desk(file, clock, space) as at:
-        addition = prepare_closing(at.checked, reason, str(uuid.uuid4()), at.now)
-        who = operator() if at.record else None
-        at.put_entry(addition, ask.Add if who else ask.Observe, who or at.witness)
-        return Written((addition.id,), at.checked, _how(at, who is not None))
+    with lock_session(file, clock, workspace) as debate:
+        addition = prepare_closing(debate.checked, reason, str(uuid.uuid4()), debate.now)
+        who = operator() if debate.record else None
+        debate.append_entry(addition, ask.Add if who else ask.Observe, who or debate.witness)
+        return WrittenSession(
+            (addition.id,), debate.checked, _how_recorded(debate, who is not None)
+        )
 
 
 def add_context(
@@ -249,26 +272,26 @@ def add_context(
     title: str,
     text: str,
     clock: Clock,
-    space: Workspace | None = None,
+    workspace: Workspace | None = None,
     operator: Operator = nobody,
-) -> Written:
+) -> WrittenSession:
     """The operator adds a subsection to the context: the one write that is not at the end."""
-    with desk(file, clock, space) as at:
-        data = add_context_section(at.checked, title, text).encode()
-        who = operator() if at.record else None
-        actor = who or at.witness
+    with lock_session(file, clock, workspace) as debate:
+        data = add_context_section(debate.checked, title, text).encode()
+        who = operator() if debate.record else None
+        actor = who or debate.witness
         write = partial(rewrite, file, data)
-        if at.record is None or actor is None:
+        if debate.record is None or actor is None:
             write()
         else:
-            at.record.run([(_context(at, at.record, data), actor)], write)
-        return Written((), read(file), _how(at, who is not None))
+            debate.record.run([(_context(debate, debate.record, data), actor)], write)
+        return WrittenSession((), read(file), _how_recorded(debate, who is not None))
 
 
-def _context(at: Desk, record: Record, data: bytes) -> ask.AddContext:
-    section = at.checked.document.find_section("Context")
-    start = at.bytes_before(section.end if section else 0)
-    size = len(data) - at.reading.size
+def _context(debate: LockedSession, record: SessionRecord, data: bytes) -> ask.AddContext:
+    section = debate.checked.document.find_section("Context")
+    start = debate.bytes_before(section.end if section else 0)
+    size = len(data) - debate.reading.size
     digest = hashlib.sha256(data[: record.state.size + size]).hexdigest()
     piece = data[start : start + size].decode()
     return ask.AddContext(start=start, text=piece, digest=digest)

@@ -12,7 +12,7 @@ from moot.agents.quoting import Trust
 from moot.core.machine import KeyClass
 from moot.core.markdown import BYTE_ORDER_MARK
 from moot.flows.debate.reading import Reading
-from moot.flows.debate.record import Record
+from moot.flows.debate.record import SessionRecord
 from moot.protocols.debate.course import is_placeholder
 from moot.protocols.debate.escalation import is_written_by_policy
 from moot.protocols.debate.model import DebateEntry
@@ -20,7 +20,7 @@ from moot.protocols.debate.state import MOST_UNSIGNED, State
 from moot.protocols.debate.views import require_course
 
 
-def trust_in(reading: Reading, record: Record | None) -> Callable[[DebateEntry], Trust]:
+def trust_in(reading: Reading, record: SessionRecord | None) -> Callable[[DebateEntry], Trust]:
     """What is known of the author of each entry in this file."""
     rules = require_course(reading.checked).rules
     signed = _signed_by(reading, record)
@@ -33,8 +33,8 @@ def trust_in(reading: Reading, record: Record | None) -> Callable[[DebateEntry],
     return of
 
 
-def _signed_by(reading: Reading, record: Record | None) -> Callable[[DebateEntry], Trust]:
-    if record is None or not record.known or not record.fits(reading):
+def _signed_by(reading: Reading, record: SessionRecord | None) -> Callable[[DebateEntry], Trust]:
+    if record is None or not record.is_known or not record.fits(reading):
         return lambda _entry: Trust.UNSIGNED
     agents, state = record.engine.registry().agents, record.state
     first, end = _remembered_from(reading, state), _place(reading, state.size)

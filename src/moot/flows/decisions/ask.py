@@ -17,29 +17,28 @@ import msgspec
 
 from moot.agents.outcome import Ended, Stop
 from moot.agents.participant import Participant
-from moot.agents.runner import Runner
 from moot.agents.seats import Room
 from moot.agents.spec import Spec
 from moot.agents.watch import Watch
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
 from moot.flows.debate import session
-from moot.flows.debate.mending import Lost, mend
-from moot.flows.debate.others_words import quoted, title
+from moot.flows.debate.mending import FileLoss, restore_file
+from moot.flows.debate.others_words import make_title, quote_lines
 from moot.flows.decisions.argument import NO_ARGUMENT, Argument
 from moot.flows.decisions.questions import read_text, state_of
 from moot.flows.decisions.receipt_content import describe_outcome, summarize_argument
-from moot.flows.parliament.chamber import Room as ParliamentSession
-from moot.flows.parliament.chamber import id_in
+from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.flows.parliament.results import SETTLED
-from moot.flows.parliament.ruling import decisions_of
+from moot.flows.parliament.ruling import decisions_argued_in
+from moot.flows.parliament.session_ids import id_in_files
 from moot.flows.runs.first_answers import RunnableAnswers
-from moot.flows.runs.run_debate import USUAL, Hall, Limits, Ran, run_in
-from moot.flows.runs.run_parliament import convene_for, opening
-from moot.flows.runs.run_parliament import run_in as run_parliament_session
-from moot.flows.runs.run_parliament import session_of as parliament_of
-from moot.flows.runs.run_record import DecisionBooks
-from moot.flows.runs.seats import seated
+from moot.flows.runs.run_debate import SeatedDebate, run_seated
+from moot.flows.runs.run_parliament import convene_for_question, make_opening
+from moot.flows.runs.run_parliament import open_session_of as parliament_of
+from moot.flows.runs.run_parliament import run_seated as run_parliament_session
+from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits, run_seats
+from moot.flows.runs.seats import seat_participants
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.model import ConsensusMode, Escalation, Rules, TurnOrder
 from moot.protocols.debate.writer import make_session_text
@@ -68,7 +67,7 @@ class DecisionProgress(NamedTuple):
     state: State
     file: Path | None
     ended: Ended | None
-    lost: Lost | None = None
+    lost: FileLoss | None = None
     argument: Argument = NO_ARGUMENT
 
     @property
@@ -86,10 +85,10 @@ def carry_on(
     watch: Watch | None = None,
 ) -> DecisionProgress:
     """Do everything that is still missing before a person can rule on it."""
-    participants = seated(specs, room)
+    participants = seat_participants(specs, room)
     state = state_of(workspace, decision)
     ended: Ended | None = None
-    lost: Lost | None = None
+    lost: FileLoss | None = None
     if state.stage is Stage.ANSWERING:
         ended = _first_answers(workspace, decision, participants, limits, watch)
         if ended.stop is not Stop.SETTLED:
@@ -120,18 +119,18 @@ def _run_debate(
     participants: Mapping[str, Participant],
     limits: Limits,
     watch: Watch | None,
-) -> Ran:
-    books, file = DecisionBooks(workspace.engine, decision), session_file(workspace, decision)
+) -> FinishedRun:
+    file = session_file(workspace, decision)
     opened = state_of(workspace, decision).session
-    lost = mend(workspace, file, opened.id if opened is not None else None)
+    lost = restore_file(workspace, file, opened.id if opened is not None else None)
     if not file.exists():
         raise Refused(
             "session_gone",
             f"{file} is gone, and no record of it is here",
             hint=f"put it back, or begin anew: moot decide {decision} veto --reason TEXT",
         )
-    hall = Hall(file, participants, workspace.engine.clock, workspace, books)
-    return run_in(hall, decision, limits, watch)._replace(lost=lost)
+    debate = SeatedDebate(file, participants, workspace.engine.clock, workspace, decision)
+    return run_seated(debate, limits, watch)._replace(lost=lost)
 
 
 def _run_parliament(
@@ -140,7 +139,7 @@ def _run_parliament(
     participants: Mapping[str, Participant],
     limits: Limits,
     watch: Watch | None,
-) -> Ran:
+) -> FinishedRun:
     parliament = parliament_of(workspace, decision, state_of(workspace, decision))
     return run_parliament_session(parliament, decision, participants, limits, watch)
 
@@ -154,14 +153,8 @@ def _first_answers(
 ) -> Ended:
     state = state_of(workspace, decision)
     runnable = RunnableAnswers(workspace.engine, decision, read_text(workspace, state.context))
-    return Runner(
-        runnable,
-        participants,
-        workspace.engine.clock,
-        budget=limits.budget,
-        turn_seconds=limits.turn_seconds,
-        watch=watch,
-    ).run()
+    clock = workspace.engine.clock
+    return run_seats(runnable, participants, clock, decision, limits, watch).ended
 
 
 def _set_motion(workspace: Workspace, decision: str) -> None:
@@ -196,13 +189,13 @@ def _in_debate(state: State) -> bool:
 def _open_parliament(workspace: Workspace, decision: str, _limits: Limits) -> None:
     """Open a parliament about the motion; one that a killed run left is the one to use."""
     state, folder = state_of(workspace, decision), session_file(workspace, decision)
-    known = id_in(folder)
+    known = id_in_files(folder)
     problem = compose_context(workspace, decision, state)
-    parliament = ParliamentSession.known(workspace, folder, known) if known else None
+    parliament = ParliamentSession.open_by_id(workspace, folder, known) if known else None
     if parliament is not None and not _is_left_by_killed_run(parliament, problem, state):
         raise _another_session(decision, folder)
-    parliament = parliament or convene_for(workspace, folder, problem, state)
-    workspace.engine.execute(stream_of(decision), opening(parliament), SYSTEM)
+    parliament = parliament or convene_for_question(workspace, folder, problem, state)
+    workspace.engine.execute(stream_of(decision), make_opening(parliament), SYSTEM)
 
 
 def _is_left_by_killed_run(parliament: ParliamentSession, problem: str, state: State) -> bool:
@@ -210,7 +203,11 @@ def _is_left_by_killed_run(parliament: ParliamentSession, problem: str, state: S
     found, names = parliament.state, {seat.agent for seat in state.seats}
     untouched = found.next_message_id == 1 and not found.imported and found.outcome is None
     same = found.problem_statement == problem and set(found.holders) == names
-    return untouched and same and not decisions_of(parliament.space, parliament.stream)
+    return (
+        untouched
+        and same
+        and not decisions_argued_in(parliament.workspace.engine, parliament.stream)
+    )
 
 
 def _is_just_begun(checked: CheckedSession, context: str, rules: Rules) -> bool:
@@ -239,7 +236,7 @@ def _open_debate(workspace: Workspace, decision: str, limits: Limits) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         rules = _rules(state, limits)
         text = make_session_text(
-            title(state.question),
+            make_title(state.question),
             compose_context(workspace, decision, state),
             rules,
             str(uuid.uuid4()),
@@ -251,7 +248,7 @@ def _open_debate(workspace: Workspace, decision: str, limits: Limits) -> None:
     if not _is_just_begun(checked, context, _rules(state, limits)):
         raise _another_session(decision, file)
     stream = f"debate/{checked.document.session_id}"
-    if decisions_of(workspace, stream):
+    if decisions_argued_in(workspace.engine, stream):
         raise _another_session(decision, file)
     place = file.relative_to(workspace.root).as_posix()
     command = ask.OpenSession(session=stream, file=place)
@@ -289,5 +286,5 @@ def compose_context(workspace: Workspace, decision: str, state: State) -> str:
     parts.append(("First answers, given before anyone heard the others", answers))
     if state.motion is not None:
         parts.append(("Motion: approve or reject this", state.motion.text))
-    sections = "\n".join(f"### {name}\n\n{quoted(text)}" for name, text in parts)
+    sections = "\n".join(f"### {name}\n\n{quote_lines(text)}" for name, text in parts)
     return f"{sections}\nDecision {decision}. Every stance is about the motion."

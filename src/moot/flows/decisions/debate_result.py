@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from moot.core.quoted import Quoted
-from moot.flows.debate.outcome import in_words
-from moot.flows.debate.record import history, segments
+from moot.flows.debate.outcome import describe_outcome
+from moot.flows.debate.record import read_events, recorded_parts
 from moot.flows.decisions.argument import (
     NO_ARGUMENT,
     Argument,
@@ -27,8 +27,8 @@ from moot.workspace.workspace import Workspace
 def summarize_debate(workspace: Workspace, _decision: str, state: State) -> Argument:
     assert state.session is not None
     with workspace.store.read() as view:
-        events = history(view, state.session.id)
-    parts = segments(events, workspace.artifacts)
+        events = read_events(view, state.session.id)
+    parts = recorded_parts(events, workspace.artifacts)
     if not parts:
         return NO_ARGUMENT
     checked = check_session(b"".join(part for part, _, _ in parts))
@@ -43,7 +43,7 @@ def summarize_debate(workspace: Workspace, _decision: str, state: State) -> Argu
         last=_count(course, rounds[-1]),
         changes=tuple(map(_change, find_position_changes(course))),
         dissent=tuple(_dissent(decided or rounds[-1])),
-        outcome=in_words(view_consensus(checked, course.ended_at_round)),
+        outcome=describe_outcome(view_consensus(checked, course.ended_at_round)),
     )
 
 

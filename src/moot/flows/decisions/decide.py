@@ -14,14 +14,13 @@ from msgspec.json import decode
 from moot.core.errors import Conflict, Malformed, Refused
 from moot.core.machine import Acting, Context, KeyClass
 from moot.core.names import OPERATOR, SYSTEM
-from moot.engine.job import as_refused
 from moot.flows.decisions.questions import read_text, record_question, state_of, store_text
-from moot.flows.parliament.bills import merged
-from moot.flows.parliament.cabinet import messages
-from moot.flows.parliament.chamber import Room as ParliamentSession
+from moot.flows.parliament.bills import merge_into_bill
+from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.flows.parliament.results import SETTLED
-from moot.flows.parliament.ruling import heard_in
-from moot.flows.runs.run_parliament import session_of as parliament_of
+from moot.flows.parliament.ruling import decision_signed_here
+from moot.flows.parliament.session_files import read_messages
+from moot.flows.runs.run_parliament import open_session_of as parliament_of
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.machine import MACHINE, QUESTIONS
@@ -62,7 +61,7 @@ def require_open_for(
     context = Context(workspace.engine.clock(), acting, stream_of(decision), workspace.trust.origin)
     rehearsed = MACHINE.decide(state, ask.Approve(reason=reason), context)  # one rule for all three
     if rehearsed.refused:
-        raise as_refused(rehearsed)
+        raise Refused.of(rehearsed.findings)
     if text is not None:
         _require_text(text)
     parliament = _parliament_to_rule_in(workspace, decision, ruling)
@@ -73,7 +72,7 @@ def require_open_for(
     if anew and parliament.state.status is SessionStatus.PM_REVIEW:
         raise _vote_waits(decision)
     parliament.rehearse(_make_command(parliament, ruling, reason, text or ""), PRIME_MINISTER)
-    return parliament.vote or 0
+    return parliament.vote_shown or 0
 
 
 def _veto_was_cut_short(state: State) -> bool:
@@ -130,8 +129,8 @@ def _rule_in_parliament(
         raise Conflict("busy", "somebody spoke at this moment", hint="look at it again")
     if parliament is None:
         return False
-    parliament.vote = vote
-    parliament.run(_make_command(parliament, ruling, reason, text), person, PRIME_MINISTER)
+    parliament.vote_shown = vote
+    parliament.execute(_make_command(parliament, ruling, reason, text), person, PRIME_MINISTER)
     return True
 
 
@@ -144,7 +143,7 @@ def _make_command(
         decision=str(ruling),
         reason=reason,
         guidance=reason if veto else "",
-        draft=merged(parliament.state, _read_amendment(text)) if text else None,
+        draft=merge_into_bill(parliament.state, _read_amendment(text)) if text else None,
         extend_rounds=1 if veto else 0,
     )
 
@@ -157,7 +156,7 @@ def _parliament_to_rule_in(
     if state.chamber is not ChamberKind.PARLIAMENT or state.word is not None or not state.session:
         return None
     parliament = parliament_of(workspace, decision, state)
-    ruled_there = heard_in(workspace, parliament.stream) is not None
+    ruled_there = decision_signed_here(workspace, parliament.stream) is not None
     if parliament.state.status is SessionStatus.PM_REVIEW or ruled_there:
         return parliament
     if ruling is not PrimeMinisterChoice.VETO and parliament.state.status not in SETTLED:
@@ -229,7 +228,7 @@ def _argued_since_ruling(workspace: Workspace, decision: str, state: State) -> b
     """True if a seat has spoken since the prime minister ruled."""
     parliament = parliament_of(workspace, decision, state)
     with workspace.store.read() as view:
-        recorded = list(messages(view, parliament.stream))
+        recorded = list(read_messages(view, parliament.stream))
     for message in reversed(recorded):
         if message.type is Kind.PM_DECISION or message.sender in parliament.state.seats:
             return message.type is not Kind.PM_DECISION

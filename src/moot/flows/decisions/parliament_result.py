@@ -12,9 +12,9 @@ from moot.flows.decisions.argument import (
     StanceChange,
     VoteCount,
 )
-from moot.flows.parliament.bills import in_words
-from moot.flows.parliament.ruling import heard_in
-from moot.flows.runs.run_parliament import session_of
+from moot.flows.parliament.bills import describe_bill
+from moot.flows.parliament.ruling import decision_signed_here
+from moot.flows.runs.run_parliament import open_session_of
 from moot.protocols.decision.model import State
 from moot.protocols.parliament.documents.proceedings import CountedBallot, Proceedings, list_ballots
 from moot.protocols.parliament.messages.contents import Vote
@@ -24,8 +24,8 @@ from moot.workspace.workspace import Workspace
 
 
 def summarize_parliament(workspace: Workspace, decision: str, state: State) -> Argument:
-    parliament = session_of(workspace, decision, state)
-    record = parliament.proceedings()
+    parliament = open_session_of(workspace, decision, state)
+    record = parliament.read_proceedings()
     counted = list_ballots(record)
     return Argument(
         votes=tuple(_vote(record, message, vote) for message, vote in record.messages_with(Vote)),
@@ -33,8 +33,8 @@ def summarize_parliament(workspace: Workspace, decision: str, state: State) -> A
         last=_count(record, counted[-1]) if counted else None,
         changes=tuple(_changes(record)),
         dissent=tuple(_dissent(record, counted[-1])) if counted else (),
-        text=Quoted(in_words(record.state.bill)),
-        heard=str(heard_in(workspace, parliament.stream) or ""),
+        text=Quoted(describe_bill(record.state.bill)),
+        heard=str(decision_signed_here(workspace, parliament.stream) or ""),
     )
 
 

@@ -17,8 +17,13 @@ from moot.core.errors import Malformed, NotFound, Refused
 from moot.core.machine import Acting, Context, KeyClass
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
-from moot.engine.job import as_refused
-from moot.flows.runs.seats import ELSEWHERE, named, require_once, seated, seats_of
+from moot.flows.runs.seats import (
+    ELSEWHERE,
+    name_specs,
+    recorded_seats,
+    require_distinct_names,
+    seat_participants,
+)
 from moot.protocols.debate.model import ConsensusMode
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
@@ -62,7 +67,7 @@ def put_question(
     A name is never given twice, so whatever is wrong must be found before one is.
     """
     named_specs = read_participants(question.participants)
-    require_once(named_specs)
+    require_distinct_names(named_specs)
     rehearsal = {spec.name or f"some-body-{place}": spec for place, spec in enumerate(named_specs)}
     _require_known(question.motives, rehearsal)
     seats = tuple(DecisionSeat(name, ELSEWHERE, "") for name in rehearsal)
@@ -70,11 +75,11 @@ def put_question(
     context = Context(workspace.engine.clock(), acting, stream_of("q-0"), workspace.trust.origin)
     rehearsed = MACHINE.decide(State(), _question(question, seats, None), context)
     if rehearsed.refused:
-        raise as_refused(rehearsed)
-    seated(rehearsal, room)
-    specs = named(workspace, named_specs)
+        raise Refused.of(rehearsed.findings)
+    seat_participants(rehearsal, room)
+    specs = name_specs(workspace, named_specs)
     material = store_text(workspace, question.context) if question.context.strip() else None
-    seats = seats_of(workspace, tuple(specs), specs, seated(specs, room))
+    seats = recorded_seats(workspace, tuple(specs), specs, seat_participants(specs, room))
     return record_question(workspace, _question(question, seats, material)), specs
 
 
@@ -181,7 +186,7 @@ def specs_again(state: State, texts: Iterable[str]) -> dict[str, Spec]:
     specs = read_participants(texts)
     if not specs:
         return _recorded_specs(state)
-    require_once(specs)
+    require_distinct_names(specs)
     names = [seat.agent for seat in state.seats]
     unnamed = iter([name for name in names if name not in {spec.name for spec in specs}])
     matched = {spec.name or next(unnamed, ""): spec for spec in specs}

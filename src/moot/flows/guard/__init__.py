@@ -1,4 +1,4 @@
-"""The guard: may this agent write there? Asked by the hooks, the command line and the library.
+"""The guard: may this agent write there? The pieces that `moot.api.guard` is made of.
 
 guarded_paths.py   which workspace and worktree a path belongs to, and its name there
 roots.py           from where names are counted if neither git nor the workspace says it
@@ -6,7 +6,6 @@ aliases.py         other names under which a file is held: hard links, reserved 
 off_limits.py      what no agent writes: the record itself, and git's own files
 blockers.py        who stands in the way of writing some files; records nothing
 incursions.py      what a shell command changed although someone else holds it
-hook_workspace.py  a workspace opened for the short life of a hook
-session_agent.py   which agent a coding tool's session acts as
-holder.py          is this session still the holder of its name?
+command_stamps.py  when a shell command began
+staged_files.py    what the next commit would change
 """

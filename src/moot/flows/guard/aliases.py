@@ -17,53 +17,59 @@ from moot.protocols.presence import sorted_index
 from moot.protocols.presence.model import Reservation, State
 from moot.protocols.presence.paths import is_inside
 
-_Identity = tuple[int, int]
+_Identity = tuple[int, int]  # device and number of a file
 _NOWHERE: Final[_Identity] = (0, 0)
 
 
-def twins(state: State, scopes: Iterable[str], root: Path) -> tuple[Reservation, ...]:
+def find_aliases(
+    state: State, scopes: Iterable[str], worktree_root: Path
+) -> tuple[Reservation, ...]:
     """What is held, under another name, of one of `scopes`, or of a folder around one."""
-    asked = tuple(scopes)
-    found = (*_same_file(state, asked, str(root)), *_same_place(state, asked, str(root)))
-    return tuple({one.fencing: one for one in found if one.key and one.key not in asked}.values())
+    asked, root = tuple(scopes), str(worktree_root)
+    found = (*_same_file(state, asked, root), *_same_location(state, asked, root))
+    by_fencing = {held.fencing: held for held in found if held.key and held.key not in asked}
+    return tuple(by_fencing.values())
 
 
-def covers(held: Reservation, scope: str, root: Path) -> bool:
+def covers_file(held: Reservation, scope: str, root: Path) -> bool:
     """Is this very file of this root part of what is held, wherever that was counted from?"""
-    theirs = _places(held.worktree or str(root), held.key)
-    mine = _places(str(root), scope)
-    return any(one == place or is_inside(one, place) for one in mine for place in theirs)
+    held_locations = _locations(held.worktree or str(root), held.key)
+    return any(
+        location == held_location or is_inside(location, held_location)
+        for location in _locations(str(root), scope)
+        for held_location in held_locations
+    )
 
 
-def _same_file(state: State, asked: tuple[str, ...], top: str) -> Iterator[Reservation]:
+def _same_file(state: State, asked: tuple[str, ...], root: str) -> Iterator[Reservation]:
     """By device and number, in both worktrees: a name is held in all of them."""
-    wanted = {_identity(f"{top}/{place}") for scope in asked for place in _with_folders(scope)}
+    wanted = {_identity(f"{root}/{path}") for scope in asked for path in _with_folders(scope)}
     wanted.discard(_NOWHERE)
-    for one in state.live if wanted else ():
-        roots = (top,) if one.worktree in ("", top) else (top, one.worktree)
-        if any(_identity(f"{root}/{one.key}") in wanted for root in roots):
-            yield one
+    for held in state.live if wanted else ():
+        roots = (root,) if held.worktree in ("", root) else (root, held.worktree)
+        if any(_identity(f"{each}/{held.key}") in wanted for each in roots):
+            yield held
 
 
-def _same_place(state: State, asked: tuple[str, ...], top: str) -> Iterator[Reservation]:
+def _same_location(state: State, asked: tuple[str, ...], root: str) -> Iterator[Reservation]:
     """By where it lies, of what is held from another root."""
-    for root in {one.worktree for one in state.live} - {"", top}:
-        for place in (place for scope in asked for place in _places(top, scope)):
-            for name in _names_from(root, place):
-                held = sorted_index.overlapping_reservations(state, name)
-                yield from (one for one in held if one.worktree == root)
+    for other in {held.worktree for held in state.live} - {"", root}:
+        for location in (location for scope in asked for location in _locations(root, scope)):
+            for name in _names_from(other, location):
+                overlapping = sorted_index.overlapping_reservations(state, name)
+                yield from (held for held in overlapping if held.worktree == other)
 
 
-def _names_from(root: str, place: str) -> Iterator[str]:
-    """What a place is called from a root; a folder around the root is all of it."""
-    for top in _places(root, ""):
-        if place == top or is_inside(top, place):
+def _names_from(root: str, location: str) -> Iterator[str]:
+    """What a location is called from a root; a folder around the root is all of it."""
+    for top in _locations(root, ""):
+        if location == top or is_inside(top, location):
             yield ""
-        elif is_inside(place, top):
-            yield os.path.relpath(place, top).replace(os.sep, "/")
+        elif is_inside(location, top):
+            yield os.path.relpath(location, top).replace(os.sep, "/")
 
 
-def _places(root: str, scope: str) -> list[str]:
+def _locations(root: str, scope: str) -> list[str]:
     """Where it lies, by the name of the root and by the folder that this really is."""
     tops = dict.fromkeys((root, os.path.realpath(root)))
     return [os.path.normpath(f"{top}/{scope}") for top in tops]
@@ -78,7 +84,7 @@ def _with_folders(scope: str) -> Iterator[str]:
 
 def _identity(path: str) -> _Identity:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return _NOWHERE
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from moot.core.errors import NotFound
-from moot.flows.guard.hook_workspace import moment_of
+from moot.flows.presence.observation import observe
 from moot.protocols.presence import STREAM, overlap, views
 from moot.protocols.presence.overlap import OverlapConflict
 from moot.protocols.presence.paths import read_path
-from moot.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from moot.core.clock import Millis
+    from moot.workspace.workspace import Workspace
 
 
-def in_the_way(
-    space: Workspace, paths: Iterable[str], root: Path, name: str | None, env: Mapping[str, str]
+def find_blockers(
+    workspace: Workspace,
+    paths: Iterable[str],
+    root: Path,
+    name: str | None,
+    stale_millis: Millis | None,
 ) -> tuple[OverlapConflict, ...]:
-    """Reservations of others than `name` that overlap `paths`, which are relative to `root`."""
+    """Reservations of others than `name` that overlap `paths`, which are relative to `root`.
+
+    If nobody is named, everyone who holds something there stands in the way.
+    """
     claims = [read_path(path, str(root)) for path in paths]
-    state = space.engine.state(STREAM)
-    moment = moment_of(space, overlap.find_owners(state, claims), env)
-    return views.find_blockers(state, claims, _holder(space, name), moment)
+    state = workspace.engine.state(STREAM)
+    observation = observe(workspace, overlap.find_owners(state, claims), stale_millis)
+    return views.find_blockers(state, claims, _holder(workspace, name), observation)
 
 
-def _holder(space: Workspace, name: str | None) -> tuple[str, int]:
+def _holder(workspace: Workspace, name: str | None) -> tuple[str, int]:
     if name is None:
         return "", 0
-    agent = space.engine.registry().agents.get(name)
+    agent = workspace.engine.registry().agents.get(name)
     if agent is None:
         raise NotFound(
             "agent_not_found", f"no agent is called {name}", hint="`moot agent list` shows all"

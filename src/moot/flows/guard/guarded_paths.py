@@ -16,53 +16,61 @@ from moot.core.errors import Unavailable
 from moot.workspace.find import FOLDER, find, git_common_dir, worktree_root
 
 
-class Spot(NamedTuple):
-    """Files of one worktree, named relative to its root, and the workspace that guards them."""
+class GuardedPaths(NamedTuple):
+    """Paths of one worktree, relative to its root, and the workspace that guards them."""
 
     workspace: Path
-    root: Path
+    worktree_root: Path
     scopes: tuple[str, ...] = ()
 
 
-def session_spot(cwd: str, home: Path | None) -> Spot | None:
-    """Where a session works; None outside of every workspace. A named home must exist."""
-    start = Path(cwd)
-    own = _own_spot(start)
+def find_guarded_folder(folder: Path, home: Path | None) -> GuardedPaths | None:
+    """The workspace and worktree around `folder`; None outside of every workspace.
+
+    A home that is named must exist.
+    """
+    own = _around(folder)
     if home is None:
         return own
-    place = find(start, home)
-    if own is not None and _same(own.workspace, place):
+    workspace = find(folder, home)
+    if own is not None and _is_same(own.workspace, workspace):
         return own
-    return Spot(place, worktree_root(start) or start)
+    return GuardedPaths(workspace, worktree_root(folder) or folder)
 
 
-def adrift(spot: Spot) -> bool:
-    """Is its root only where somebody stood? Neither git nor the workspace says where it is."""
-    return worktree_root(spot.root) is None and not _same(spot.workspace.parent, spot.root)
+def root_was_guessed(guarded: GuardedPaths) -> bool:
+    """True if neither git nor the workspace told the root: it is only the current folder."""
+    root = guarded.worktree_root
+    return worktree_root(root) is None and not _is_same(guarded.workspace.parent, root)
 
 
-def outermost(name: str, roots: Iterable[str]) -> Path | None:
+def widest_root_around(path: str, roots: Iterable[str]) -> Path | None:
     """The widest of the roots around a path: all who know them count from the same one."""
-    around = [root for root in roots if root and _relative(name, Path(root)) is not None]
+    around = [root for root in roots if root and _relative(path, Path(root)) is not None]
     return Path(min(around, key=lambda root: len(os.path.realpath(root)))) if around else None
 
 
-def spots_of(
-    paths: Iterable[str], cwd: str, home: Path | None, roots: Iterable[str] = ()
-) -> list[Spot]:
+def find_guarded_paths(
+    paths: Iterable[str], folder: Path, home: Path | None, other_roots: Iterable[str] = ()
+) -> list[GuardedPaths]:
     """The workspaces that guard `paths` (absolute), each with the scopes they are there.
 
-    `roots` are those that others count from; they matter to a session whose own is adrift.
+    `folder` is where the session works, `home` the workspace that was named to it. `other_roots`
+    are those that others count from; they matter to a session whose own root was guessed.
     """
-    found: dict[tuple[Path, Path], dict[str, None]] = {}
-    session, known = session_spot(cwd, home) if home is not None else None, tuple(roots)
+    scopes_by_root: dict[tuple[Path, Path], dict[str, None]] = {}
+    session = find_guarded_folder(folder, home) if home is not None else None
+    known_roots = tuple(other_roots)
     for path in paths:
-        for name in dict.fromkeys((os.path.normpath(path), os.path.realpath(path))):
-            spot = _spot_of(name, _settled(name, session, known))
-            if spot is not None:
-                scopes = found.setdefault((spot.workspace, spot.root), {})
-                scopes.update(dict.fromkeys(spot.scopes))
-    return [Spot(place, root, tuple(scopes)) for (place, root), scopes in found.items()]
+        for file in dict.fromkeys((os.path.normpath(path), os.path.realpath(path))):
+            guarded = _guard_of(file, _with_common_root(file, session, known_roots))
+            if guarded is not None:
+                where = guarded.workspace, guarded.worktree_root
+                scopes_by_root.setdefault(where, {}).update(dict.fromkeys(guarded.scopes))
+    return [
+        GuardedPaths(workspace, root, tuple(scopes))
+        for (workspace, root), scopes in scopes_by_root.items()
+    ]
 
 
 def branch_of(root: Path) -> str | None:
@@ -79,58 +87,65 @@ def branch_of(root: Path) -> str | None:
     return head.removeprefix(reference)[:200] if head.startswith(reference) else None
 
 
-def _settled(name: str, session: Spot | None, roots: tuple[str, ...]) -> Spot | None:
-    """The session's spot for this path, from the root that others count from too.
+def _with_common_root(
+    file: str, session: GuardedPaths | None, other_roots: tuple[str, ...]
+) -> GuardedPaths | None:
+    """Count from the same root as the other sessions do.
 
-    What lies elsewhere, and in a workspace, is asked there.
+    Two sessions that guessed different roots would give one file two names, and both could reserve
+    it. A file that lies elsewhere, in a workspace of its own, is asked there.
     """
-    if session is None or not roots or not adrift(session):
+    if session is None or not other_roots or not root_was_guessed(session):
         return session
-    if _relative(name, session.root) is None and _own_spot(Path(name).parent) is not None:
+    root = session.worktree_root
+    if _relative(file, root) is None and _around(Path(file).parent) is not None:
         return session
-    return session._replace(root=outermost(name, (*roots, str(session.root))) or session.root)
+    return session._replace(
+        worktree_root=widest_root_around(file, (*other_roots, str(root))) or root
+    )
 
 
-def _spot_of(name: str, session: Spot | None) -> Spot | None:
+def _guard_of(file: str, session: GuardedPaths | None) -> GuardedPaths | None:
     """A home that was named guards the session's own project, whatever else is found there.
 
     A worktree inside of another is a root of its own: its files have the same names in both.
     """
-    spot = _own_spot(Path(name) if os.path.isdir(name) else Path(name).parent)
-    if session is not None and _relative(name, session.root) is not None:
-        spot = spot if spot is not None and _same(spot.workspace, session.workspace) else session
-    scope = _relative(name, spot.root) if spot is not None else None
-    return None if spot is None or scope is None else spot._replace(scopes=(scope,))
+    guarded = _around(Path(file) if os.path.isdir(file) else Path(file).parent)
+    if session is not None and _relative(file, session.worktree_root) is not None:
+        is_ours = guarded is not None and _is_same(guarded.workspace, session.workspace)
+        guarded = guarded if is_ours else session
+    scope = _relative(file, guarded.worktree_root) if guarded is not None else None
+    return None if guarded is None or scope is None else guarded._replace(scopes=(scope,))
 
 
-def _own_spot(start: Path) -> Spot | None:
+def _around(folder: Path) -> GuardedPaths | None:
     """A submodule has no workspace of its own: the project around it guards it."""
-    root = worktree_root(start)
+    root = worktree_root(folder)
     try:
-        place = find(start)
+        workspace = find(folder)
     except Unavailable:
         above = root.parent if root is not None else None
-        return _own_spot(above) if above is not None and above != root else None
-    while root is not None and not _guards(place, root):
+        return _around(above) if above is not None and above != root else None
+    while root is not None and not _belongs_to(workspace, root):
         root = worktree_root(root.parent) if root.parent != root else None
-    return Spot(place, root or place.parent)
+    return GuardedPaths(workspace, root or workspace.parent)
 
 
-def _same(one: Path, other: Path) -> bool:
+def _is_same(one: Path, other: Path) -> bool:
     """One folder, however it is called."""
     return one == other or (one.exists() and other.exists() and one.samefile(other))
 
 
-def _guards(place: Path, root: Path) -> bool:
-    """Is `place` the workspace of the very repository that `root` is a worktree of?"""
-    if root / FOLDER == place:
+def _belongs_to(workspace: Path, root: Path) -> bool:
+    """True if this is the workspace of the very repository that `root` is a worktree of."""
+    if root / FOLDER == workspace:
         return True
     common = git_common_dir(root)
-    return common is not None and place in (common.parent / FOLDER, common / FOLDER)
+    return common is not None and workspace in (common.parent / FOLDER, common / FOLDER)
 
 
-def _relative(name: str, root: Path) -> str | None:
+def _relative(file: str, root: Path) -> str | None:
     for top in dict.fromkeys((str(root), os.path.realpath(root))):
-        if name == top or name.startswith(top.rstrip(os.sep) + os.sep):
-            return os.path.relpath(name, top)
+        if file == top or file.startswith(top.rstrip(os.sep) + os.sep):
+            return os.path.relpath(file, top)
     return None

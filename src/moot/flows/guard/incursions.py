@@ -25,7 +25,7 @@ _WORD: Final = re.compile(r"[^\s'\"`;&|<>()=,:]+")
 _GLOB: Final = re.compile(r"[*?\[{]")
 
 
-class Command(NamedTuple):
+class ShellCommand(NamedTuple):
     """A shell command: its text, where it ran, and when it began (by the disk's clock)."""
 
     text: str
@@ -33,39 +33,45 @@ class Command(NamedTuple):
     began_ns: int | None
 
 
-def slipped_past(command: Command, root: Path, others: Iterable[Reservation]) -> tuple[str, ...]:
-    """Paths relative to `root` that the command seems to have changed under others' hands."""
-    theirs = {one.key: one for one in others}
-    if not theirs:
+def changed_by_command(
+    command: ShellCommand, root: Path, others: Iterable[Reservation]
+) -> tuple[str, ...]:
+    """Paths relative to `root`, held by `others`, that the command seems to have changed."""
+    held = {reservation.key: reservation for reservation in others}
+    if not held:
         return ()
-    meant = _meant(command, root)
-    found = []
-    for path in changed(root, list(theirs)):
-        holders = _around(path, theirs)
-        apart = any(one.worktree != str(root) for one in holders)
-        named = meant is not None and any(path == one or is_inside(path, one) for one in meant)
-        if holders and newer(root / path, command.began_ns) and _could(apart, meant, named):
-            found.append(path)
-    return tuple(found[:MOST_PATHS])
+    named = _named_paths(command, root)
+    return tuple(
+        path
+        for path in changed_files(root, list(held))
+        if _may_be_meant(path, named, root, _reservations_around(path, held))
+        and is_newer(root / path, command.began_ns)
+    )[:MOST_PATHS]
 
 
-def held(paths: Iterable[str], others: Iterable[Reservation]) -> tuple[str, ...]:
+def held_by_others(paths: Iterable[str], others: Iterable[Reservation]) -> tuple[str, ...]:
     """Those of `paths` that one of the reservations covers."""
-    theirs = {one.key: one for one in others}
-    return tuple(path for path in paths if _around(path, theirs))
+    held = {reservation.key: reservation for reservation in others}
+    return tuple(path for path in paths if _reservations_around(path, held))
 
 
-def _around(path: str, theirs: Mapping[str, Reservation]) -> list[Reservation]:
+def _reservations_around(path: str, held: Mapping[str, Reservation]) -> list[Reservation]:
     """The reservations of the path itself and of the folders it is in: one look for each."""
     folders = ("", *(path[:at] for at, letter in enumerate(path) if letter == "/"), path)
-    return [theirs[one] for one in folders if one in theirs]
+    return [held[folder] for folder in folders if folder in held]
 
 
-def _could(apart: bool, meant: tuple[str, ...] | None, named: bool) -> bool:
-    return apart or meant is None or named
+def _may_be_meant(
+    path: str, named: tuple[str, ...] | None, root: Path, holders: list[Reservation]
+) -> bool:
+    """False if nobody holds it, or if it may as well be the holder at work in this worktree."""
+    if any(held.worktree != str(root) for held in holders):
+        return True
+    is_named = named is None or any(path == each or is_inside(path, each) for each in named)
+    return bool(holders) and is_named
 
 
-def changed(root: Path, keys: list[str]) -> list[str]:
+def changed_files(root: Path, keys: list[str]) -> list[str]:
     """What git calls changed below `keys`, both sides of a rename; nothing without git."""
     scopes = [f":(top,literal){key}" if key else ":(top)" for key in keys[:MOST_SCOPES]]
     command = ["git", "--no-optional-locks", "status", "--porcelain=v1", "-z"]
@@ -85,21 +91,21 @@ def changed(root: Path, keys: list[str]) -> list[str]:
     return [entry[3:] for entry in entries if len(entry) > 3] if done.returncode == 0 else []
 
 
-def newer(path: Path, began_ns: int | None) -> bool:
+def is_newer(path: Path, began_ns: int | None) -> bool:
     """Of a file that is gone, the folder it was in tells. Without a beginning, all may be."""
     if began_ns is None:
         return True
-    for place in (path, *path.parents):
+    for existing in (path, *path.parents):
         try:
-            return place.lstat().st_mtime_ns >= began_ns
+            return existing.lstat().st_mtime_ns >= began_ns
         except OSError:
             continue
     return False
 
 
-def _meant(command: Command, root: Path) -> tuple[str, ...] | None:
+def _named_paths(command: ShellCommand, root: Path) -> tuple[str, ...] | None:
     """The paths a command names, relative to `root` ("" is all of it); None if it names none."""
-    found = []
+    paths = []
     for word in _WORD.findall(command.text):
         plain = _GLOB.split(word, maxsplit=1)[0]
         if plain != word:
@@ -107,6 +113,6 @@ def _meant(command: Command, root: Path) -> tuple[str, ...] | None:
         full = os.path.normpath(os.path.join(command.folder, plain))
         known = os.path.lexists(full) or "/" in word or "." in plain.strip(".")
         if known and not word.startswith("-"):
-            found.append(os.path.relpath(full, root))
-    below = (one for one in found if not one.startswith(".."))
-    return tuple("" if one == "." else one for one in below) if found else None
+            paths.append(os.path.relpath(full, root))
+    below = (path for path in paths if not path.startswith(".."))
+    return tuple("" if path == "." else path for path in below) if paths else None

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from moot.core.clock import DAY, HOUR, MINUTE, Millis, to_text
+from moot.core.clock import DAY, HOUR, MINUTE, Millis
 from moot.core.ledger import StoredRow, View
 from moot.protocols.mail.keys import ANSWERS, INBOX, answer_key, inbox_prefix, time_key
+from moot.protocols.mail.sender import label_sender
 
 if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
@@ -41,7 +42,7 @@ class Box(msgspec.Struct, frozen=True):
         return f"{self.name}@{self.epoch}"
 
 
-class Slip(msgspec.Struct, frozen=True):
+class InboxEntry(msgspec.Struct, frozen=True):
     """One row of an inbox."""
 
     key: str
@@ -53,42 +54,18 @@ class Slip(msgspec.Struct, frozen=True):
 
     @property
     def sender(self) -> str:
-        return named(self.value["from"], not self.value["imported"])
-
-    def as_json(self) -> dict[str, Any]:
-        value = self.value
-        return {
-            "id": value["id"],
-            "thread": self.thread.partition("/")[2],
-            "from": value["from"],
-            "subject": value["subject"],
-            "type": value["type"],
-            "at": to_text(value["at"]),
-            "state": self.state,
-            "status": self.status,
-            "ack_required": value["ack_required"],
-            "cc": value["cc"],
-            "importance": value["importance"],
-            "says": value["says"],
-            "proved": not value["imported"],
-            "resent": value["resent"],
-        }
+        return label_sender(self.value["from"], not self.value["imported"])
 
 
-def named(sender: str, proved: bool) -> str:
-    """A sender as it may be shown: what was taken in from outside only claims a name."""
-    return sender if proved else f"{sender} (not proved)"
-
-
-def box_of(space: Workspace, name: str) -> Box | None:
+def box_of(workspace: Workspace, name: str) -> Box | None:
     """The inbox of whoever is called so now; None if nobody ever was."""
-    agent = space.engine.registry().agents.get(name)
+    agent = workspace.engine.registry().agents.get(name)
     return None if agent is None else Box(name, agent.epoch)
 
 
-def everything(view: View, box: Box) -> list[Slip]:
+def everything(view: View, box: Box) -> list[InboxEntry]:
     """Every message, oldest first."""
-    return list(_slips(view, box, ""))
+    return list(_read_entries(view, box, ""))
 
 
 def threads_in(view: View, box: Box) -> set[str]:
@@ -96,7 +73,7 @@ def threads_in(view: View, box: Box) -> set[str]:
     return {row.stream for row in _rows(view, box, "")}
 
 
-def unread(view: View, box: Box, now: Millis) -> list[Slip]:
+def unread(view: View, box: Box, now: Millis) -> list[InboxEntry]:
     """What has not been shown yet and not been answered either, oldest first."""
     since = "" if _sweep_due(view, box, now) else _before(view, box, LOOKED, now, DAY)
     return _unread_since(view, box, since)
@@ -107,8 +84,10 @@ def _sweep_due(view: View, box: Box, now: Millis) -> bool:
     return not swept <= now < swept + HOUR
 
 
-def _unread_since(view: View, box: Box, since: str) -> list[Slip]:
-    return [slip for slip in _slips(view, box, since, new_only=True) if slip.state == UNREAD]
+def _unread_since(view: View, box: Box, since: str) -> list[InboxEntry]:
+    return [
+        entry for entry in _read_entries(view, box, since, new_only=True) if entry.state == UNREAD
+    ]
 
 
 def _before(view: View, box: Box, name: str, now: Millis, margin: Millis) -> str:
@@ -117,39 +96,43 @@ def _before(view: View, box: Box, name: str, now: Millis, margin: Millis) -> str
     return time_key(min(last, now) - margin) if last else ""
 
 
-def untold(space: Workspace, box: Box) -> list[Slip]:
+def announce_new(workspace: Workspace, box: Box) -> list[InboxEntry]:
     """What is new and was not announced before; from now on it was.
 
     Asked after every step of a coding tool, so it looks no further back than it must: what it
     misses because a clock went back is still new in the inbox.
     """
-    engine = space.engine
+    engine = workspace.engine
 
-    def news(view: View) -> list[Slip]:
-        new = _unread_since(view, box, _before(view, box, _TOLD_AT, engine.clock(), _TOLD_MARGIN))
-        return [one for one in new if one.position >= view.cursor(box.cursor, _TOLD + one.thread)]
+    def not_announced(view: View) -> list[InboxEntry]:
+        since = _before(view, box, _TOLD_AT, engine.clock(), _TOLD_MARGIN)
+        return [
+            entry
+            for entry in _unread_since(view, box, since)
+            if entry.position >= view.cursor(box.cursor, _TOLD + entry.thread)
+        ]
 
     with engine.store.read() as view:
-        if not news(view):
+        if not not_announced(view):
             return []
 
-    def pick(view: View) -> tuple[list[Slip], Mapping[str, int]]:
-        found = news(view)
-        told = {_TOLD + thread: reach for thread, reach in _positions(found).items()}
-        return found, {**told, _TOLD_AT: max(engine.clock(), 1)}
+    def pick(view: View) -> tuple[list[InboxEntry], Mapping[str, int]]:
+        new = not_announced(view)
+        positions = {_TOLD + thread: reach for thread, reach in _positions(new).items()}
+        return new, {**positions, _TOLD_AT: max(engine.clock(), 1)}
 
     return engine.deliver(box.cursor, pick)
 
 
-def take(space: Workspace, box: Box, limit: int) -> tuple[list[Slip], int]:
+def take(workspace: Workspace, box: Box, limit: int) -> tuple[list[InboxEntry], int]:
     """What is new, at most about `limit`, now marked as seen; and how much more there is."""
-    engine = space.engine
+    engine = workspace.engine
     with engine.store.read() as view:
         now = engine.clock()
         if not _sweep_due(view, box, now) and not unread(view, box, now):
             return [], 0
 
-    def pick(view: View) -> tuple[tuple[list[Slip], int], Mapping[str, int]]:
+    def pick(view: View) -> tuple[tuple[list[InboxEntry], int], Mapping[str, int]]:
         now = max(engine.clock(), 1)
         new = unread(view, box, now)
         shown = _whole_threads(new, limit)
@@ -162,20 +145,20 @@ def take(space: Workspace, box: Box, limit: int) -> tuple[list[Slip], int]:
     return engine.deliver(box.cursor, pick)
 
 
-def _whole_threads(new: list[Slip], limit: int) -> list[Slip]:
+def _whole_threads(new: list[InboxEntry], limit: int) -> list[InboxEntry]:
     """The first ones, and whatever of the same thread stands before them: a cursor passes both."""
     reach = _positions(new[:limit])
-    return [slip for slip in new if slip.position < reach.get(slip.thread, 0)]
+    return [entry for entry in new if entry.position < reach.get(entry.thread, 0)]
 
 
-def _positions(slips: list[Slip]) -> dict[str, int]:
+def _positions(entries: list[InboxEntry]) -> dict[str, int]:
     reach: dict[str, int] = {}
-    for slip in slips:
-        reach[slip.thread] = max(reach.get(slip.thread, 0), slip.position + 1)
+    for entry in entries:
+        reach[entry.thread] = max(reach.get(entry.thread, 0), entry.position + 1)
     return reach
 
 
-def _slips(view: View, box: Box, since: str, new_only: bool = False) -> Iterator[Slip]:
+def _read_entries(view: View, box: Box, since: str, new_only: bool = False) -> Iterator[InboxEntry]:
     reached = _reached(view, box)
     for row in _rows(view, box, since):
         shown = row.seq < reached(row.stream)
@@ -185,7 +168,7 @@ def _slips(view: View, box: Box, since: str, new_only: bool = False) -> Iterator
         answer = view.row(ANSWERS, answer_key(value["id"], box.name, box.epoch))
         status = None if answer is None else msgspec.json.decode(answer.value)["status"]
         state = ACKED if status else SEEN if shown else UNREAD
-        yield Slip(row.key, row.stream, row.seq, state, status, value)
+        yield InboxEntry(row.key, row.stream, row.seq, state, status, value)
 
 
 def _reached(view: View, box: Box) -> Callable[[str], int]:

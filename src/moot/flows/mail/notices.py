@@ -16,7 +16,14 @@ import msgspec
 from moot.core.errors import NotFound, Refused
 from moot.core.findings import Finding
 from moot.engine.job import ALONE, Job, Link, Outcome
-from moot.flows.mail.post import Letter, Posted, ack_in, job_of, posted, run
+from moot.flows.mail.letters import (
+    Letter,
+    PostedLetter,
+    describe_posted,
+    make_job,
+    read_ack_in,
+    run_job,
+)
 from moot.protocols.mail.body_writer import write_blocked_body, write_handoff_body
 from moot.protocols.mail.case import read_ack_status
 from moot.protocols.mail.commands import Acknowledge
@@ -43,7 +50,7 @@ RECEIPTS: Final[dict[AckStatus | None, type[Accept] | type[MarkSeen]]] = {
 _MAX_SUBJECT: Final = 300
 
 
-class Answered(NamedTuple):
+class Acknowledged(NamedTuple):
     """What an answer changed in mail and, if it is about an event, in presence."""
 
     mail: Outcome
@@ -61,19 +68,19 @@ class Answered(NamedTuple):
 
 def moved_to(accepted: Outcome) -> tuple[str, ...]:
     """The scopes that an accepted HANDOFF moved."""
-    moved = (one.event for one in accepted.recorded)
+    moved = (recorded.event for recorded in accepted.recorded)
     return tuple(event.scope for event in moved if isinstance(event, did.ScopeHandedOver))
 
 
 def send(
-    space: Workspace,
+    workspace: Workspace,
     sender: str,
     notice: Notice,
     key: str | None = None,
     corr: str | None = None,
 ) -> list[Outcome]:
     """The event, then the message about it; both or neither."""
-    made = job_of(space, sender, _LETTERS[type(notice)](notice, sender, key))
+    made = make_job(workspace, sender, _LETTERS[type(notice)](notice, sender, key))
 
     def message(sent: Outcome) -> Job:
         event = next(one for one in sent.recorded if isinstance(one.event, did.WITH_ENVELOPE))
@@ -81,7 +88,7 @@ def send(
         cause = event.hash.hex()
         return msgspec.structs.replace(made, command=command, cause=cause, corr=corr)
 
-    return space.engine.execute_chain(Job(STREAM, notice, sender, key, corr=corr), message)
+    return workspace.engine.execute_chain(Job(STREAM, notice, sender, key, corr=corr), message)
 
 
 def _handoff(notice: SendHandoff, sender: str, key: str | None) -> Letter:
@@ -137,85 +144,86 @@ def thread_of_work(work: str) -> str | None:
     return named if is_thread_id(named) else None
 
 
-def accept(space: Workspace, name: str, event: str) -> Outcome:
+def accept(workspace: Workspace, name: str, event: str, key: str | None = None) -> Outcome:
     """Accept an event of presence; its message is acknowledged with it."""
-    first = Job(STREAM, Accept(id=event), name)
-    message = message_about(space, event)
-    if message is None or not _expects(space, message, name):
-        return space.engine.execute(first.stream, first.command, name)
-    second = _acknowledging(message.id, AckStatus.WILL_ACTION.value, "", name)
-    return space.engine.execute_chain(first, lambda _: second)[0]
+    first = Job(STREAM, Accept(id=event), name, key)
+    message = message_about(workspace, event)
+    if message is None or not _expects(workspace, message, name):
+        return run_job(workspace, first)
+    second = _acknowledgement(message.id, AckStatus.WILL_ACTION.value, "", name)
+    return workspace.engine.execute_chain(first, lambda _: second)[0]
 
 
-def answer(
-    space: Workspace,
+def acknowledge(
+    workspace: Workspace,
     name: str,
-    id: str,  # noqa: A002
+    message_id: str,
     status: str,
     notes: str = "",
+    *,
     link: Link = ALONE,
-) -> Answered:
+    key: str | None = None,
+) -> Acknowledged:
     """Acknowledge a message, and the event it is about, if that is not long over."""
-    job = _acknowledging(id, status, notes, name, link)
-    return _with_receipt(space, job, id, read_ack_status(status))
+    job = _acknowledgement(message_id, status, notes, name, link)
+    job = msgspec.structs.replace(job, key=key)
+    return _acknowledge_both(workspace, job, message_id, read_ack_status(status))
 
 
-def post(space: Workspace, sender: str, letter: Letter) -> Posted:
+def send_message(workspace: Workspace, sender: str, letter: Letter) -> PostedLetter:
     """Send a message; an ACK that was written by hand is a receipt like any other."""
-    job, said = job_of(space, sender, letter), ack_in(letter)
-    if said is None:
-        return posted(space, letter, run(space, job))
-    about = said.message_id or letter.re or ""
-    done = _with_receipt(space, job, about, said.status)
-    sent = posted(space, letter, done.mail)
-    found = (*sent.findings, *done.remarks)
-    return msgspec.structs.replace(sent, findings=found, moved=done.moved)
+    job, ack = make_job(workspace, sender, letter), read_ack_in(letter)
+    if ack is None:
+        return describe_posted(workspace, letter, run_job(workspace, job))
+    answered = ack.message_id or letter.re or ""
+    done = _acknowledge_both(workspace, job, answered, ack.status)
+    sent = describe_posted(workspace, letter, done.mail)
+    findings = (*sent.findings, *done.remarks)
+    return msgspec.structs.replace(sent, findings=findings, moved=done.moved)
 
 
-def _with_receipt(space: Workspace, job: Job, id: str, status: AckStatus | None) -> Answered:  # noqa: A002
-    """Answer message `id`, and let the event it is about know."""
-    state: Thread = space.engine.state(job.stream)
-    message = state.find_message(id)
+def _acknowledge_both(
+    workspace: Workspace, job: Job, message_id: str, status: AckStatus | None
+) -> Acknowledged:
+    """Answer a message, and the event it is about in the same commit and under the same key."""
+    state: Thread = workspace.engine.state(job.stream)
+    message = state.find_message(message_id)
     if message is None or message.event is None or status is None:
-        return Answered(run(space, job))
+        return Acknowledged(run_job(workspace, job))
     receipt = RECEIPTS[status](id=message.event)
-    first = Job(STREAM, receipt, job.actor, cause=job.cause, corr=job.corr)
+    first = Job(STREAM, receipt, job.actor, job.key, cause=job.cause, corr=job.corr)
     try:
-        event, mail = space.engine.execute_chain(first, lambda _: job)
-        return Answered(mail, event)
+        event, mail = workspace.engine.execute_chain(first, lambda _: job)
+        return Acknowledged(mail, event)
     except (Refused, NotFound) as refused:
         if refused.code not in _LONG_OVER:
             raise
-    return Answered(run(space, job))
+    return Acknowledged(run_job(workspace, job))
 
 
 _LONG_OVER: Final = frozenset({"event_not_found", "ack_forbidden"})
 
 
-def message_about(space: Workspace, event: str) -> MailMessage | None:
+def message_about(workspace: Workspace, event: str) -> MailMessage | None:
     """The message of mail that says the same as an event of presence, if an answer still counts."""
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         row = view.row(MESSAGES_OF_EVENTS, event)
     if row is None:
         return None
-    state: Thread = space.engine.state(row.stream)
+    state: Thread = workspace.engine.state(row.stream)
     return state.find_message(msgspec.json.decode(row.value)["id"])
 
 
-def _expects(space: Workspace, message: MailMessage, name: str) -> bool:
+def _expects(workspace: Workspace, message: MailMessage, name: str) -> bool:
     """Has `name` not said yet that it takes this on?"""
-    agent = space.engine.registry().agents.get(name)
+    agent = workspace.engine.registry().agents.get(name)
     receiver = message.find_receiver(name, agent.epoch) if agent is not None else None
     return receiver is not None and RECEIPTS.get(receiver.status, MarkSeen) is MarkSeen
 
 
-def _acknowledging(
-    id: str,  # noqa: A002
-    status: str,
-    notes: str,
-    name: str,
-    link: Link = ALONE,
+def _acknowledgement(
+    message_id: str, status: str, notes: str, name: str, link: Link = ALONE
 ) -> Job:
-    command = Acknowledge(id=id, status=status, notes=notes)
-    stream = stream_of(thread_of_id(id))
+    command = Acknowledge(id=message_id, status=status, notes=notes)
+    stream = stream_of(thread_of_id(message_id))
     return Job(stream, command, name, cause=link.cause, corr=link.corr)

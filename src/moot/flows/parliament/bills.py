@@ -1,4 +1,4 @@
-"""A bill as JSON, brought by whoever amends it: only what changes must be said; and in words."""
+"""A bill as JSON, as whoever amends it sends it (only the parts that change), and as plain text."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from moot.protocols.parliament.messages.message import to_document
 from moot.protocols.parliament.model import Bill, State
 
 
-def merged(state: State, given: Any) -> dict[str, Any]:
-    """The current bill with the parts that `given` names in their place."""
-    if not isinstance(given, dict):
+def merge_into_bill(state: State, changes: Any) -> dict[str, Any]:
+    """The current bill with the parts that `changes` names put in their place."""
+    if not isinstance(changes, dict):
         raise Malformed(
             "a bill is a JSON object",
             code="not_an_object",
@@ -19,26 +19,25 @@ def merged(state: State, given: Any) -> dict[str, Any]:
         )
     bill = state.bill
     if bill is None:
-        return given
-    sections = to_document(bill.sections)
-    changes = given.get("sections", {})
-    if isinstance(changes, dict):
-        changes = {**sections, **changes}
-    return {"title": bill.title, "summary": bill.summary, **given, "sections": changes}
+        return changes
+    sections = changes.get("sections", {})
+    if isinstance(sections, dict):
+        sections = {**to_document(bill.sections), **sections}
+    return {"title": bill.title, "summary": bill.summary, **changes, "sections": sections}
 
 
-def is_as(bill: Bill | None, given: Any) -> bool:
-    """The bill has just these words: nothing of it would change."""
-    if bill is None or not isinstance(given, dict):
+def has_same_words(bill: Bill | None, draft: Any) -> bool:
+    """True if the draft would change nothing of the bill."""
+    if bill is None or not isinstance(draft, dict):
         return False
-    own = {"title": bill.title, "summary": bill.summary, "sections": to_document(bill.sections)}
-    return all(given.get(name) == value for name, value in own.items())
+    parts = {"title": bill.title, "summary": bill.summary, "sections": to_document(bill.sections)}
+    return all(draft.get(name) == value for name, value in parts.items())
 
 
-def in_words(bill: Bill | None) -> str:
+def describe_bill(bill: Bill | None) -> str:
     """Title and version, then what it says; empty without a bill."""
     if bill is None:
         return ""
-    parts = bill.sections
-    texts = (bill.summary, parts.problem, parts.solution, parts.implementation)
+    sections = bill.sections
+    texts = (bill.summary, sections.problem, sections.solution, sections.implementation)
     return "\n\n".join((f"{bill.title} (version {bill.version})", *filter(None, texts)))

@@ -1,25 +1,26 @@
-"""How a session comes to be: convened anew, or gone on with from the files of elsewhere.
+"""How a session begins: convened anew, or continued from the files of elsewhere.
 
-A seat without an agent gets one with a key of its own. Session and names come in one commit or
-not at all: a name is never given twice, and none is used up by what was refused.
+A seat without an agent gets one with a key of its own. The session and its names are registered
+in one commit or not at all: a refused attempt uses up no name.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from moot.core.clock import to_text
-from moot.core.errors import NotFound, Refused, Unavailable
+from moot.core.errors import Malformed, NotFound, Refused, Unavailable
 from moot.core.findings import errors
 from moot.core.machine import Command, KeyClass
 from moot.core.names import REGISTRY, SYSTEM
 from moot.engine.agents import agent_named, registration
 from moot.engine.job import ALONE, Job, Link
-from moot.flows.parliament.cabinet import read_or_none
-from moot.flows.parliament.chamber import REPLY, Room, bad_id, fresh_seed, no_session
+from moot.flows.parliament.parliament_session import ParliamentSession, make_seed
+from moot.flows.parliament.session_files import read_or_none
+from moot.flows.parliament.session_ids import bad_id, no_session
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament.files.file_shapes import FILES
 from moot.protocols.parliament.files.inspection import inspect_files
@@ -28,160 +29,203 @@ from moot.protocols.parliament.messages.shapes import read_json
 from moot.protocols.parliament.messages.words import PARLIAMENT_ID
 from moot.workspace.workspace import Workspace
 
-# Others may take today's next number first; as often as that we take the one after it.
+SEAT_NOTATION: Final = "Rep. Name:motive,motive[@AGENT]"
+# Another process may take today's next number first; so often we try the number after it.
 _TRIES: Final = 20
 _TAKEN: Final = ("already_convened", "name_taken")
 
 
-class Plan(msgspec.Struct, frozen=True):
-    """A seat as it is asked for: with no agent it gets one of its own."""
+class SeatRequest(msgspec.Struct, frozen=True):
+    """A seat as it is asked for; without an agent it gets one of its own.
+
+    Its text is `Rep. Name:motive,motive[@AGENT]`, and `parse` reads that.
+    """
 
     name: str
     motives: tuple[str, ...]
     agent: str | None = None
 
+    @classmethod
+    def parse(cls, text: str) -> SeatRequest:
+        name, colon, rest = text.partition(":")
+        if not colon:
+            raise Malformed(
+                f"{text!r} is not NAME:motive,motive",
+                code="bad_seat",
+                hint=f'write it like "{SEAT_NOTATION}"',
+            )
+        motives, _, agent = rest.partition("@")
+        wanted = tuple(motive.strip() for motive in motives.split(",") if motive.strip())
+        return cls(name.strip(), wanted, agent.strip() or None)
+
+    def __str__(self) -> str:
+        at_agent = "" if self.agent is None else f"@{self.agent}"
+        return f"{self.name}:{','.join(self.motives)}{at_agent}"
+
 
 def convene(
-    space: Workspace,
+    workspace: Workspace,
     folder: Path,
     problem: str,
     issues: tuple[str, ...],
-    plans: tuple[Plan, ...],
+    requests: tuple[SeatRequest, ...],
     max_rounds: int,
     parliament_id: str | None = None,
     link: Link = ALONE,
-) -> Room:
+) -> ParliamentSession:
     """A new session in an empty folder; seats without an agent get one with a key of its own."""
-    require_free(folder)
-    beyond = 0
-    for left in reversed(range(_TRIES)):
-        room = Room(space, folder, parliament_id or fresh_id(space, beyond))
-        seats = tuple(_seat(room, number, plan) for number, plan in enumerate(plans, 1))
+    require_free_folder(folder)
+    skipped = 0
+    for tries_left in reversed(range(_TRIES)):
+        session_id = parliament_id or next_free_id(workspace, skipped)
+        session = ParliamentSession(workspace, folder, session_id)
+        seats = tuple(_plan_seat(session, number, seat) for number, seat in enumerate(requests, 1))
         command = ask.Convene(
             problem_statement=problem,
             issues=issues,
             seats=seats,
             max_rounds=max_rounds,
-            seed=fresh_seed(),
+            seed=make_seed(),
         )
         try:
-            _enter(room, seats, [command, ask.Begin()], link)
+            _record_beginning(session, seats, [command, ask.Begin()], link)
         except Refused as error:
-            if error.code not in _TAKEN or parliament_id is not None or not left:
+            if error.code not in _TAKEN or parliament_id is not None or not tries_left:
                 raise
-            beyond += error.code == "name_taken"  # of a seat; no session says so
+            # A seat's name is taken although no session has this number: go one further.
+            skipped += error.code == "name_taken"
         else:
             break
     make_folder(folder)
-    room.cabinet.write()
-    return room
+    session.files.write()
+    return session
 
 
-def _seat(room: Room, number: int, plan: Plan) -> ask.SeatPlan:
-    if plan.agent is None:
-        return ask.SeatPlan(plan.name, plan.motives, f"{room.id}-rep-{number}", bound=False)
-    agent = agent_named(room.space.engine, plan.agent)
-    return ask.SeatPlan(plan.name, plan.motives, plan.agent, epoch=agent.epoch)
+def _plan_seat(session: ParliamentSession, number: int, request: SeatRequest) -> ask.SeatPlan:
+    if request.agent is None:
+        own_agent = f"{session.id}-rep-{number}"
+        return ask.SeatPlan(request.name, request.motives, own_agent, bound=False)
+    agent = agent_named(session.workspace.engine, request.agent)
+    return ask.SeatPlan(request.name, request.motives, request.agent, epoch=agent.epoch)
 
 
-def _enter(
-    room: Room, seats: tuple[ask.SeatPlan, ...], commands: list[Command], link: Link = ALONE
+def _record_beginning(
+    session: ParliamentSession,
+    seats: tuple[ask.SeatPlan, ...],
+    commands: list[Command],
+    link: Link = ALONE,
 ) -> None:
     """Run the commands and register the agents made for this session: all of it, or nothing."""
-    space, folder = room.space, room.space.folder
+    workspace, keys = session.workspace, session.workspace.folder
     made = [
-        (plan.agent, folder.add(space.trust.origin, plan.agent, KeyClass.AGENT))
+        (plan.agent, keys.add(workspace.trust.origin, plan.agent, KeyClass.AGENT))
         for plan in seats
         if not plan.bound
     ]
     first, *then = (
-        Job(room.stream, command, SYSTEM, cause=link.cause, corr=link.corr) for command in commands
+        Job(session.stream, command, SYSTEM, cause=link.cause, corr=link.corr)
+        for command in commands
     )
     then += [
-        Job(REGISTRY, registration(space.engine, name, signer, folder.custodian), SYSTEM)
+        Job(REGISTRY, registration(workspace.engine, name, signer, keys.custodian), SYSTEM)
         for name, signer in made
     ]
-    kept = False
+    is_recorded = False
     try:
-        space.engine.execute_chain(first, *(lambda _done, job=job: job for job in then))
-        kept = True
+        workspace.engine.execute_chain(first, *(lambda _done, job=job: job for job in then))
+        is_recorded = True
     finally:
-        if not kept:
+        if not is_recorded:
             for name, signer in made:
-                folder.forget(space.trust.origin, name, signer.kid)
+                keys.forget(workspace.trust.origin, name, signer.kid)
 
 
-def fresh_id(space: Workspace, beyond: int = 0) -> str:
+def next_free_id(workspace: Workspace, skipped: int = 0) -> str:
     """PAR-004: today's next free number, or one further on."""
-    day = to_text(space.engine.clock())[:10].replace("-", "")
-    with space.store.read() as view:
+    day = to_text(workspace.engine.clock())[:10].replace("-", "")
+    with workspace.store.read() as view:
         taken = {row.key for row in view.rows(SESSIONS, f"parl-{day}-", limit=100_000)}
-    number = len(taken) + 1 + beyond
+    number = len(taken) + 1 + skipped
     while f"parl-{day}-{number:03d}" in taken:
         number += 1
     return f"parl-{day}-{number:03d}"
 
 
-def require_free(folder: Path) -> None:
-    there = [name for name in FILES if (folder / name).exists()]
-    if there:
+def require_free_folder(folder: Path) -> None:
+    present = [name for name in FILES if (folder / name).exists()]
+    if present:
         raise Refused(
             "folder_taken",
-            f"{folder} holds {there[0]} already",
+            f"{folder} holds {present[0]} already",
             hint="choose another folder; `moot parliament status DIR` shows what it is",
         )
 
 
-def take(
-    space: Workspace, folder: Path, binds: dict[str, str], parliament_id: str | None = None
-) -> tuple[Room, tuple[str, ...]]:
-    """Go on with a session from elsewhere; its files are stored and, where ours differ, put aside.
+def import_session(
+    workspace: Workspace,
+    folder: Path,
+    agents: dict[str, str],
+    parliament_id: str | None = None,
+) -> tuple[ParliamentSession, tuple[str, ...]]:
+    """Continue a session from elsewhere; its files are stored and, where ours differ, put aside.
 
-    `binds` names the agents of seats; every other seat gets one with a key of its own. With
-    `parliament_id` the session goes on under another id than the files have.
+    `agents` names the agents of seats; every other seat gets one with a key of its own. With
+    `parliament_id` the session goes on under another id than the files have. Gives the session and
+    the names of the files that were put aside.
     """
     if parliament_id is not None and not PARLIAMENT_ID.fullmatch(parliament_id):
         raise bad_id(parliament_id)
+    data = _read_sound_files(folder)
+    ledger, session_file, bill, summaries = (read_json(data[name]) for name in FILES)
+    session = ParliamentSession(workspace, folder, parliament_id or session_file["parliament_id"])
+    if session.state.status is not None:
+        raise _known_here(session)
+    session_file["parliament_id"] = ledger["parliament_id"] = session.id
+    plans = _plan_imported_seats(session, session_file, agents)
+    command = ask.Import(
+        ledger=ledger,
+        session=session_file,
+        bill=bill,
+        summaries=summaries,
+        agents={seat: plan.agent for seat, plan in plans.items()},
+        bound=tuple(seat for seat, plan in plans.items() if plan.bound),
+        epochs={seat: plan.epoch for seat, plan in plans.items()},
+        files=tuple(workspace.artifacts.put(data[name], "application/json") for name in FILES),
+    )
+    _record_beginning(session, tuple(plans.values()), [command])
+    return session, session.files.restore()
+
+
+def _read_sound_files(folder: Path) -> dict[str, bytes]:
     data = {name: read_or_none(folder / name) for name in FILES}
     if not any(data.values()):
         raise no_session(folder)
     wrong = errors(inspect_files(data))
     if wrong:
-        raise Refused(wrong[0].code, wrong[0].message, hint=wrong[0].hint, findings=wrong)
-    ledger, session, bill, told = (read_json(data[name] or b"") for name in FILES)
-    room = Room(space, folder, parliament_id or session["parliament_id"])
-    if room.state.status is not None:
-        raise _known_here(space, room)
-    session["parliament_id"] = ledger["parliament_id"] = room.id
-    named = {rep["agent_id"]: rep["name"] for rep in session["representatives"]}
-    unknown = sorted(binds.keys() - named.keys())
+        raise Refused.of(wrong)
+    return {name: content or b"" for name, content in data.items()}
+
+
+def _plan_imported_seats(
+    session: ParliamentSession, session_file: dict[str, Any], agents: dict[str, str]
+) -> dict[str, ask.SeatPlan]:
+    names = {seat["agent_id"]: seat["name"] for seat in session_file["representatives"]}
+    unknown = sorted(agents.keys() - names.keys())
     if unknown:
         raise NotFound("unknown_seat", f"{unknown[0]} has no seat in these files", hint="check it")
-    plans = tuple(
-        _seat(room, number, Plan(name, (), binds.get(seat)))
-        for number, (seat, name) in enumerate(named.items(), 1)
-    )
-    stored = tuple(space.artifacts.put(data[name] or b"", REPLY) for name in FILES)
-    command = ask.Import(
-        ledger=ledger,
-        session=session,
-        bill=bill,
-        summaries=told,
-        agents={seat: plan.agent for seat, plan in zip(named, plans, strict=True)},
-        bound=tuple(seat for seat, plan in zip(named, plans, strict=True) if plan.bound),
-        epochs={seat: plan.epoch for seat, plan in zip(named, plans, strict=True)},
-        files=stored,
-    )
-    _enter(room, plans, [command])
-    return room, room.cabinet.restore()
+    return {
+        seat: _plan_seat(session, number, SeatRequest(name, (), agents.get(seat)))
+        for number, (seat, name) in enumerate(names.items(), 1)
+    }
 
 
-def _known_here(space: Workspace, room: Room) -> Refused:
+def _known_here(session: ParliamentSession) -> Refused:
+    command = f"moot parliament import {session.files.quoted_folder}"
+    free_id = next_free_id(session.workspace)
     return Refused(
         "already_convened",
-        f"this workspace has a session {room.id} already",
-        hint=f"`moot parliament import {room.cabinet.shown} --id {fresh_id(space)}` takes the files"
-        " as another session",
+        f"this workspace has a session {session.id} already",
+        hint=f"`{command} --id {free_id}` takes the files as another session",
     )
 
 

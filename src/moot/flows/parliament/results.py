@@ -16,12 +16,12 @@ SETTLED: Final = frozenset(
 )
 
 
-def result_of(state: State) -> tuple[ask.RecordResult, str, str]:
-    """The command, whose it is, and the key under which each vote is recorded once."""
-    return _result(state), SYSTEM, f"result-{len(state.vote_history)}"
+def vote_result_command(state: State) -> tuple[ask.RecordResult, str, str]:
+    """The command, who gives it, and the key under which each vote is recorded once."""
+    return _make_result(state), SYSTEM, f"result-{len(state.vote_history)}"
 
 
-def _result(state: State) -> ask.RecordResult:
+def _make_result(state: State) -> ask.RecordResult:
     if not state.vote_history:
         return ask.RecordResult(result=DecisionResult.NOT_CARRIED, summary="no bill was drafted")
     last = state.vote_history[-1]
@@ -33,13 +33,15 @@ def _result(state: State) -> ask.RecordResult:
     expelled = [seat.agent for seat in state.seats_in_order() if seat.expelled]
     return ask.RecordResult(
         result=DecisionResult.CARRIED if last.passed else DecisionResult.NOT_CARRIED,
-        summary=_counted(last, expelled),
+        summary=_describe_count(last, expelled),
         approvers=tuple(name for name, vote in votes.items() if vote == "YES"),
-        dissent=tuple(n for n, vote in votes.items() if vote == "NO" and n not in expelled),
+        dissent=tuple(
+            name for name, vote in votes.items() if vote == "NO" and name not in expelled
+        ),
     )
 
 
-def _counted(last: VoteRow, expelled: list[str]) -> str:
-    """An expelled seat counts as NO by the rules; that is nobody's opinion, and so it is said."""
-    said = f"{last.yes} YES, {last.no} NO of {last.total} on version {last.bill_version}"
-    return f"{said} ({', '.join(expelled)} expelled, counted as NO)" if expelled else said
+def _describe_count(last: VoteRow, expelled: list[str]) -> str:
+    """The rules count an expelled seat as NO. That is nobody's opinion, so the summary says it."""
+    count = f"{last.yes} YES, {last.no} NO of {last.total} on version {last.bill_version}"
+    return f"{count} ({', '.join(expelled)} expelled, counted as NO)" if expelled else count

@@ -1,7 +1,8 @@
-"""A person's word on what a parliament argued: one act, in the session's record and the decision's.
+"""A person's ruling on what a parliament argued: one act, in the session's record and in that of
+the decision.
 
-Both are written in one commit (decision 0009), whichever command it comes by. Where one of them
-holds a word that the other lacks, only the same word may be said, and completes it.
+Both are written in one commit (decision 0009), whichever command brings it. Where only one of them
+holds a ruling, only the same ruling may be given again, and it completes the other.
 """
 
 from __future__ import annotations
@@ -10,216 +11,226 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from moot.core.errors import Conflict, Refused
-from moot.core.findings import errors
 from moot.core.machine import Command
 from moot.engine.engine import Engine
 from moot.engine.job import Job, Outcome
 from moot.engine.keys import hand_of_system
-from moot.flows.parliament.bills import in_words, is_as
-from moot.flows.parliament.cabinet import messages
-from moot.flows.parliament.results import result_of
+from moot.flows.parliament.bills import describe_bill, has_same_words
+from moot.flows.parliament.incoming_message import IncomingMessage, check_incoming
+from moot.flows.parliament.results import vote_result_command
+from moot.flows.parliament.session_files import read_messages
 from moot.protocols.decision import PROTOCOL, stream_of
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision.machine import SESSIONS
 from moot.protocols.decision.model import PersonsRuling, Stage, State
 from moot.protocols.parliament import commands as parliament
 from moot.protocols.parliament.messages.contents import PmDecision
-from moot.protocols.parliament.messages.message import read_response, response_findings
 from moot.protocols.parliament.messages.words import Kind, PrimeMinisterChoice
-from moot.protocols.parliament.model import SessionOutcome as Ended
+from moot.protocols.parliament.model import SessionOutcome
 from moot.protocols.parliament.model import State as Parliament
 from moot.workspace.workspace import Workspace
 
-# What a decision, and a session that has ended, call each word.
+# What a decision calls each ruling, and which ruling ended a session.
 _STAGES: Final = {
     PrimeMinisterChoice.APPROVE: Stage.APPROVED,
     PrimeMinisterChoice.AMEND_AND_APPROVE: Stage.AMENDED,
     PrimeMinisterChoice.VETO: Stage.VETOED,
 }
-_HEARD: Final = {
-    Ended.APPROVED: PrimeMinisterChoice.APPROVE,
-    Ended.APPROVED_WITH_AMENDMENTS: PrimeMinisterChoice.AMEND_AND_APPROVE,
-    Ended.VETOED: PrimeMinisterChoice.VETO,
+_RULINGS: Final = {
+    SessionOutcome.APPROVED: PrimeMinisterChoice.APPROVE,
+    SessionOutcome.APPROVED_WITH_AMENDMENTS: PrimeMinisterChoice.AMEND_AND_APPROVE,
+    SessionOutcome.VETOED: PrimeMinisterChoice.VETO,
 }
 
 
-class Said(NamedTuple):
-    """The prime minister's word, and the amended bill if it brings one."""
+class PrimeMinisterDecision(NamedTuple):
+    """What the prime minister decided, with the amended bill if there is one."""
 
-    word: PrimeMinisterChoice
+    choice: PrimeMinisterChoice
     reason: str
     draft: Any = None
 
 
-def word_in(command: Command) -> Said | None:
-    """The word that a command of the session brings; opening guidance decides nothing."""
+def decision_in_command(
+    command: Command, message: IncomingMessage | None = None
+) -> PrimeMinisterDecision | None:
+    """The ruling that a command of the session brings; opening guidance decides nothing.
+
+    `message` is what a `Submit` brings, where it was checked already.
+    """
     if isinstance(command, parliament.Decide):
-        known = command.decision in {str(word) for word in _STAGES}
-        return (
-            Said(PrimeMinisterChoice(command.decision), command.reason, command.draft)
-            if known
-            else None
-        )
-    if not isinstance(command, parliament.Submit) or errors(response_findings(command.document)):
+        if command.decision not in {str(choice) for choice in _STAGES}:
+            return None
+        choice = PrimeMinisterChoice(command.decision)
+        return PrimeMinisterDecision(choice, command.reason, command.draft)
+    if not isinstance(command, parliament.Submit):
         return None
-    content = read_response(command.document).content
+    response = (message or check_incoming(command.document)).response
+    content = None if response is None else response.content
     if isinstance(content, PmDecision) and content.decision in _STAGES:
-        return Said(content.decision, content.reason)
+        return PrimeMinisterDecision(content.decision, content.reason)
     return None
 
 
-def decisions_of(space: Workspace, session: str) -> list[str]:
+def decisions_argued_in(engine: Engine, session: str) -> list[str]:
     """The decisions that are argued in a session: one, unless somebody began another."""
-    return _argued_in(space.engine, session)
-
-
-def _argued_in(engine: Engine, session: str) -> list[str]:
     with engine.store.read() as view:
         keys = [row.key for row in view.rows(SESSIONS, f"{session} ")]
     return [key.partition(f" {PROTOCOL}/")[2] for key in keys]
 
 
-def ended_with(state: Parliament) -> PrimeMinisterChoice | None:
-    """The last word in a session that has ended with one, whoever's it was."""
-    return None if state.outcome is None else _HEARD.get(state.outcome)
+def ruling_at_end(state: Parliament) -> PrimeMinisterChoice | None:
+    """The ruling that ended a session, whoever gave it and wherever."""
+    return None if state.outcome is None else _RULINGS.get(state.outcome)
 
 
-def heard_in(space: Workspace, session: str) -> PrimeMinisterChoice | None:
-    """The same, where a person said it here: what files tell is nobody's word."""
-    state: Parliament = space.engine.state(session)
-    word = ended_with(state)
-    return None if word is None or _came_with_files(space, session, state) else word
+def decision_signed_here(workspace: Workspace, session: str) -> PrimeMinisterChoice | None:
+    """The ruling that a person signed in this ledger. Rulings read from imported files prove
+    nothing."""
+    state: Parliament = workspace.engine.state(session)
+    ruling = ruling_at_end(state)
+    return None if ruling is None or _was_imported(workspace, session, state) else ruling
 
 
-def _came_with_files(space: Workspace, session: str, state: Parliament) -> bool:
-    """Was the last decision read from files? The clerk signed it then, and no person here."""
+def _was_imported(workspace: Workspace, session: str, state: Parliament) -> bool:
     if not state.imported:
         return False
-    with space.store.read() as view:
-        said = [one.id for one in messages(view, session) if one.type is Kind.PM_DECISION]
-    return not said or int(said[-1].removeprefix("msg-")) <= state.imported
+    with workspace.store.read() as view:
+        messages = list(read_messages(view, session))
+    rulings = [message.id for message in messages if message.type is Kind.PM_DECISION]
+    newest = int(rulings[-1].removeprefix("msg-")) if rulings else 0
+    # The first `imported` messages came from files: the clerk signed them, no person did.
+    return newest <= state.imported
 
 
-def is_over(engine: Engine, session: str) -> bool:
-    """A person has ended all that is argued there, and it was not told: nobody is waited for.
+def everyone_has_decided(engine: Engine, session: str) -> bool:
+    """True if each decision argued in this session already has a person's ruling.
 
-    No rule of a parliament ends it before its vote; what it has come to stays as it is.
+    A parliament cannot end before its vote, so such a session stays open; nobody has to wait for
+    it.
     """
     state = engine.state(session)
-    told = isinstance(state, Parliament) and state.outcome is not None
-    words = [word for _, word in _words_on(engine, session)]
-    return not told and bool(words) and None not in words
+    has_ended = isinstance(state, Parliament) and state.outcome is not None
+    rulings = [ruling for _, ruling in _rulings_by_decision(engine, session)]
+    return not has_ended and bool(rulings) and None not in rulings
 
 
-def require_open_for(engine: Engine, session: str) -> None:
-    """Refused if a decision that is argued there has its last word: more words are for nothing."""
-    for decision, word in _words_on(engine, session):
-        if word is not None:
-            raise _decided(decision, f"{word.by} has said {word.word.value}")
+def require_undecided(engine: Engine, session: str) -> None:
+    """Refused if a decision that is argued there has a person's ruling: arguing on is in vain."""
+    for decision, ruling in _rulings_by_decision(engine, session):
+        if ruling is not None:
+            raise _decided(decision, f"{ruling.by} has said {ruling.word.value}")
 
 
-def _words_on(engine: Engine, session: str) -> list[tuple[str, PersonsRuling | None]]:
-    return [(one, engine.state(stream_of(one)).word) for one in _argued_in(engine, session)]
+def _rulings_by_decision(engine: Engine, session: str) -> list[tuple[str, PersonsRuling | None]]:
+    decisions = decisions_argued_in(engine, session)
+    return [(decision, _state(engine, decision).word) for decision in decisions]
 
 
-def only_repeats(space: Workspace, session: str, said: Said) -> bool:
-    """The session has heard this very word, and a decision has not; Refused if another stands."""
-    decisions = decisions_of(space, session)
-    for one in decisions:
-        spoken = _state(space, one).word
-        if spoken is not None and spoken.word is not _STAGES[said.word]:
-            raise _decided(one, f"{spoken.by} has said {spoken.word.value}")
-    state: Parliament = space.engine.state(session)
-    heard = heard_in(space, session)
-    if heard is None or not decisions:
+def only_repeats_ruling(
+    workspace: Workspace, session: str, decision: PrimeMinisterDecision
+) -> bool:
+    """True if the session holds this very ruling and a decision lacks it; Refused if another one
+    was given, or nothing is lacking."""
+    engine = workspace.engine
+    rulings = _rulings_by_decision(engine, session)
+    for name, ruling in rulings:
+        if ruling is not None and ruling.word is not _STAGES[decision.choice]:
+            raise _decided(name, f"{ruling.by} has said {ruling.word.value}")
+    signed = decision_signed_here(workspace, session)
+    if signed is None or not rulings:
         return False
-    another = heard is not said.word or not (said.draft is None or is_as(state.bill, said.draft))
-    if another or not _lacking(space, decisions):
-        raise _decided(decisions[0], f"the prime minister has said {heard}")
+    bill = engine.state(session).bill
+    same_text = decision.draft is None or has_same_words(bill, decision.draft)
+    is_lacking = any(ruling is None for _, ruling in rulings)
+    if signed is not decision.choice or not same_text or not is_lacking:
+        raise _decided(rulings[0][0], f"the prime minister has said {signed}")
     return True
 
 
-def say(space: Workspace, job: Job, said: Said, vote: int | None = None) -> Outcome:
-    """The word in both records, or in the one that lacks it; in neither if one refuses.
+def record_ruling(
+    workspace: Workspace, job: Job, decision: PrimeMinisterDecision, vote: int | None = None
+) -> Outcome:
+    """Record the ruling in the session and in its decisions, or where it is lacking; in none of
+    them if one refuses.
 
-    `vote`: the vote that the person has seen, by its number; of another one nothing was said.
+    `vote` is the number of the vote that the person has seen: about another one nothing was said.
     """
-    decisions = decisions_of(space, job.stream)
-    lacking = _lacking(space, decisions)
-    state: Parliament = space.engine.state(job.stream)
-    if only_repeats(space, job.stream, said):
-        word = _command(space, said, state)
-        jobs = [Job(stream_of(one), word, job.actor) for one in lacking]
-        words: list[Callable[[Outcome], Job]] = []
+    engine = workspace.engine
+    argued = decisions_argued_in(engine, job.stream)
+    lacking = [name for name in argued if _state(engine, name).word is None]
+    state: Parliament = engine.state(job.stream)
+    if only_repeats_ruling(workspace, job.stream, decision):
+        command = _decision_command(workspace, decision, state)
+        jobs = [Job(stream_of(name), command, job.actor) for name in lacking]
+        rulings: list[Callable[[Outcome], Job]] = []
     else:
-        jobs = [*_results(space, state, lacking), job]
-        words = _words(space, job.actor, said, lacking)
+        jobs = [*_result_jobs(engine, state, lacking), job]
+        rulings = _ruling_jobs(workspace, job.actor, decision, lacking)
 
-    def unchanged(_done: list[Outcome]) -> None:
-        if decisions_of(space, job.stream) != decisions:
+    def require_unchanged(_done: list[Outcome]) -> None:
+        if decisions_argued_in(engine, job.stream) != argued:
             raise Conflict("busy", "a run was begun at this moment", hint="say it again")
-        require_vote(space.engine.state(job.stream), vote)
+        require_same_vote(engine.state(job.stream), vote)
 
-    then = [*((lambda _, job=one: job) for one in jobs[1:]), *words]
+    then = [*((lambda _, job=after: job) for after in jobs[1:]), *rulings]
     proved = [job.stream, *map(stream_of, lacking)]
     try:
-        done = space.engine.execute_chain(jobs[0], *then, proved=proved, before_commit=unchanged)
+        done = engine.execute_chain(jobs[0], *then, proved=proved, before_commit=require_unchanged)
     except Refused:
-        only_repeats(space, job.stream, said)  # somebody was heard first: that is why
+        only_repeats_ruling(workspace, job.stream, decision)  # somebody was first: that is why
         raise
     return done[len(jobs) - 1]
 
 
-def require_vote(state: Parliament, vote: int | None) -> None:
-    """Conflict if what was put to the person is no longer what stands there."""
+def require_same_vote(state: Parliament, vote: int | None) -> None:
+    """Conflict if what the person was shown is no longer what stands there."""
     if vote is not None and len(state.vote_history) != vote:
         raise Conflict("busy", "it was argued further, and voted on anew", hint="look at it again")
 
 
-def _results(space: Workspace, state: Parliament, decisions: list[str]) -> Iterator[Job]:
-    """What the vote came to, where nobody has recorded it: it was not counted in a run."""
-    if not state.vote_history or hand_of_system(space.engine.trust, space.engine.keys) is None:
+def _result_jobs(engine: Engine, state: Parliament, decisions: list[str]) -> Iterator[Job]:
+    """Record what the vote came to where nobody has: it was not counted in a run."""
+    if not state.vote_history or hand_of_system(engine.trust, engine.keys) is None:
         return
-    for one in decisions:
-        if _state(space, one).stage is Stage.ARGUING:
-            yield Job(stream_of(one), *result_of(state))
+    for decision in decisions:
+        if _state(engine, decision).stage is Stage.ARGUING:
+            yield Job(stream_of(decision), *vote_result_command(state))
 
 
-def _words(
-    space: Workspace, person: str, said: Said, decisions: list[str]
+def _ruling_jobs(
+    workspace: Workspace, person: str, ruling: PrimeMinisterDecision, decisions: list[str]
 ) -> list[Callable[[Outcome], Job]]:
-    """The same word for each decision, made from what the session came to by it."""
+    """The same ruling for each decision, made from what the session came to by it."""
     made: list[Command] = []
 
-    def job_of(one: str) -> Callable[[Outcome], Job]:
-        def job(done: Outcome) -> Job:
+    def job_for(decision: str) -> Callable[[Outcome], Job]:
+        def make_job(before: Outcome) -> Job:
             if not made:  # the session comes first, then the decisions
-                made.append(_command(space, said, done.state))
-            return Job(stream_of(one), made[0], person)
+                made.append(_decision_command(workspace, ruling, before.state))
+            return Job(stream_of(decision), made[0], person)
 
-        return job
+        return make_job
 
-    return [job_of(one) for one in decisions]
+    return [job_for(decision) for decision in decisions]
 
 
-def _command(space: Workspace, said: Said, after: Parliament) -> Command:
-    """What the decision records: by the word, and by whether the session goes on after it."""
+def _decision_command(
+    workspace: Workspace, ruling: PrimeMinisterDecision, after: Parliament
+) -> Command:
+    """What the decision records: by the ruling, and by whether the session goes on after it."""
     if after.outcome is None:
-        return ask.SendBack(reason=said.reason)
-    if said.word is PrimeMinisterChoice.APPROVE:
-        return ask.Approve(reason=said.reason)
-    if said.word is PrimeMinisterChoice.VETO:
-        return ask.Veto(reason=said.reason)
-    text = space.artifacts.put(in_words(after.bill).encode(), "text/markdown")
-    return ask.Amend(reason=said.reason, text=text)
+        return ask.SendBack(reason=ruling.reason)
+    if ruling.choice is PrimeMinisterChoice.APPROVE:
+        return ask.Approve(reason=ruling.reason)
+    if ruling.choice is PrimeMinisterChoice.VETO:
+        return ask.Veto(reason=ruling.reason)
+    text = workspace.artifacts.put(describe_bill(after.bill).encode(), "text/markdown")
+    return ask.Amend(reason=ruling.reason, text=text)
 
 
-def _lacking(space: Workspace, decisions: list[str]) -> list[str]:
-    return [one for one in decisions if _state(space, one).word is None]
-
-
-def _state(space: Workspace, decision: str) -> State:
-    state: State = space.engine.state(stream_of(decision))
+def _state(engine: Engine, decision: str) -> State:
+    state: State = engine.state(stream_of(decision))
     return state
 
 

@@ -17,7 +17,7 @@ from moot.core.errors import Malformed
 from moot.core.machine import Due
 from moot.core.names import SYSTEM
 from moot.engine.engine import Engine
-from moot.flows.runs.run_record import DecisionBooks
+from moot.flows.runs.run_record import DecisionRunRecord
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import MAX_ANSWER, ChamberKind, Stage, State
@@ -58,11 +58,11 @@ class RunnableAnswers:
         self._engine = engine
         self._stream = stream_of(decision)
         self._context = context
-        self._books = DecisionBooks(engine, decision)
+        self._record = DecisionRunRecord(engine, decision)
 
     @property
     def _state(self) -> State:
-        return self._books.state
+        return self._record.state
 
     def advance(self) -> None:
         """Nothing here moves by itself."""
@@ -119,10 +119,10 @@ class RunnableAnswers:
         return {"state": state.stage.value, "answers": len(state.answers)}
 
     def spent(self) -> Spent:
-        return self._books.spent()
+        return self._record.spent()
 
     def note(self, outcome: Outcome) -> None:
-        self._books.note(outcome)
+        self._record.note(outcome)
 
     def ended(self, ended: Ended) -> None:
-        self._books.ended(ended)
+        self._record.ended(ended)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from moot.agents.budget import Budget
-from moot.agents.outcome import Ended
 from moot.agents.participant import Participant
-from moot.agents.runner import TURN_SECONDS, Runner
 from moot.agents.seats import Room
 from moot.agents.spec import Spec
 from moot.agents.watch import Watch
@@ -17,12 +14,13 @@ from moot.core.clock import Clock
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
 from moot.flows.debate import session
-from moot.flows.debate.mending import Lost, mend
-from moot.flows.debate.outcome import in_words
-from moot.flows.debate.record import place_of
-from moot.flows.runs.run_record import Books, DecisionBooks, NoBooks, begin
-from moot.flows.runs.runnable_debate import DebateDesk
-from moot.flows.runs.seats import require_key, seated, seats_of
+from moot.flows.debate.mending import restore_file
+from moot.flows.debate.outcome import describe_outcome
+from moot.flows.debate.record import recorded_path
+from moot.flows.runs.run_record import DecisionRunRecord, NoRunRecord, begin_decision
+from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits, run_seats
+from moot.flows.runs.runnable_debate import RunnableDebate
+from moot.flows.runs.seats import recorded_seats, require_somebody, seat_participants
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.views import require_course, view_consensus
 from moot.protocols.decision import commands as ask
@@ -38,36 +36,17 @@ RESULTS: Final[Mapping[str, DecisionResult]] = {
 }
 
 
-class Limits(NamedTuple):
-    """How far a run may go."""
+class SeatedDebate(NamedTuple):
+    """A debate about to be run: its file and who sits there.
 
-    budget: Budget = Budget()
-    turn_seconds: float = TURN_SECONDS
-
-
-USUAL: Final = Limits()
-
-
-class Ran(NamedTuple):
-    """How a run ended, where the session stands, and under which id it is recorded.
-
-    `lost` says what had become of its file before, if it had to be put back.
+    In a workspace `decision` keeps what the run costs and what comes out; without one nothing does.
     """
 
-    ended: Ended
-    standing: dict[str, Any]
-    decision: str | None
-    lost: Lost | None = None
-
-
-class Hall(NamedTuple):
-    """A debate about to be run: its file, who sits there, and the workspace if there is one."""
-
     file: Path
-    sitting: Mapping[str, Participant]
+    participants: Mapping[str, Participant]
     clock: Clock
-    space: Workspace | None
-    books: Books
+    workspace: Workspace | None = None
+    decision: str | None = None
 
 
 def run_debate(
@@ -75,24 +54,20 @@ def run_debate(
     specs: Mapping[str, Spec],
     room: Room,
     clock: Clock,
-    space: Workspace | None = None,
+    workspace: Workspace | None = None,
     limits: Limits = USUAL,
     watch: Watch | None = None,
-) -> Ran:
+) -> FinishedRun:
     """Run the debate in this file with these participants until it is over or they are stuck."""
-    lost = mend(space, file) if space is not None and file.exists() else None
+    lost = restore_file(workspace, file) if workspace is not None and file.exists() else None
     checked = session.read(file)
-    names = require_course(checked).rules.agents
-    _require_listed(specs, names)
-    sitting = seated(specs, room)
-    if space is None:
-        return run_in(Hall(file, sitting, clock, None, NoBooks()), None, limits, watch)
-    for name in specs:
-        require_key(space, name)
-    decision = _opened(space, file, checked, specs, sitting)
-    books = DecisionBooks(space.engine, decision)
-    ran = run_in(Hall(file, sitting, clock, space, books), decision, limits, watch)
-    return ran._replace(lost=lost)
+    _require_listed(specs, require_course(checked).rules.agents)
+    require_somebody(specs)
+    participants = seat_participants(specs, room, workspace)
+    debate = SeatedDebate(file, participants, clock, workspace)
+    if workspace is not None:
+        debate = debate._replace(decision=_open_decision(workspace, debate, checked, specs))
+    return run_seated(debate, limits, watch)._replace(lost=lost)
 
 
 def _require_listed(specs: Mapping[str, Spec], names: tuple[str, ...]) -> None:
@@ -103,73 +78,51 @@ def _require_listed(specs: Mapping[str, Spec], names: tuple[str, ...]) -> None:
                 f"{name} is not one of the agents of this session",
                 hint=f"the agents are {', '.join(names)}",
             )
-    if not specs:
-        raise Refused("bad_participants", "nobody takes part", hint="--participant NAME=SPEC")
 
 
-def run_in(hall: Hall, decision: str | None, limits: Limits, watch: Watch | None) -> Ran:
+def run_seated(debate: SeatedDebate, limits: Limits, watch: Watch | None) -> FinishedRun:
     """Let the runner go; when the session is over, its result goes on record."""
-    desk = DebateDesk(hall.file, hall.clock, hall.space, hall.books)
-    runner = Runner(
-        desk,
-        hall.sitting,
-        hall.clock,
-        budget=limits.budget,
-        turn_seconds=limits.turn_seconds,
-        watch=watch,
-    )
-    ended = runner.run()
-    if hall.space is not None and decision is not None:
-        record_result(hall.space, decision, session.read(hall.file))
-    return Ran(ended, desk.standing(), decision)
+    file, participants, clock, workspace, decision = debate
+    if workspace is None or decision is None:
+        bare = RunnableDebate(file, clock, workspace, NoRunRecord())
+        return run_seats(bare, participants, clock, limits=limits, watch=watch)
+    record = DecisionRunRecord(workspace.engine, decision)
+    recorded = RunnableDebate(file, clock, workspace, record)
+    finished = run_seats(recorded, participants, clock, decision, limits, watch)
+    record_result(workspace, decision, session.read(file))
+    return finished
 
 
-def _opened(
-    space: Workspace,
-    file: Path,
-    checked: CheckedSession,
-    specs: Mapping[str, Spec],
-    sitting: Mapping[str, Participant],
+def _open_decision(
+    workspace: Workspace, debate: SeatedDebate, checked: CheckedSession, specs: Mapping[str, Spec]
 ) -> str:
     """The record of decisions for this session: begun once, under the session's own id."""
     rules = require_course(checked).rules
     question = ask.AskQuestion(
         question=checked.document.name[:MAX_QUESTION],
-        seats=seats_of(space, rules.agents, specs, sitting),
+        seats=recorded_seats(workspace, rules.agents, specs, debate.participants),
         chamber=ChamberKind.DEBATE,
         rule=rules.consensus_mode.value,
         rounds=rules.max_rounds,
     )
     decision = checked.document.session_id
-    opened = ask.OpenSession(session=f"debate/{decision}", file=place_of(space, file))
-    return begin(space.engine, decision, question, opened)
+    place = recorded_path(workspace, debate.file)
+    opening = ask.OpenSession(session=f"debate/{decision}", file=place)
+    return begin_decision(workspace.engine, decision, question, opening)
 
 
-def record_result(space: Workspace, decision: str, checked: CheckedSession) -> None:
+def record_result(workspace: Workspace, decision: str, checked: CheckedSession) -> None:
     """What came out, once; a session that goes on has no result yet."""
-    state: State = space.engine.state(stream_of(decision))
+    state: State = workspace.engine.state(stream_of(decision))
     result = RESULTS.get(require_course(checked).phase.value)
     if state.stage is not Stage.ARGUING or result is None:
         return
     consensus = view_consensus(checked)
     command = ask.RecordResult(
         result=result,
-        summary=in_words(consensus),
+        summary=describe_outcome(consensus),
         score="" if consensus.score is None else f"{consensus.score:.4f}",
         approvers=consensus.approvers,
         dissent=consensus.rejecters,
     )
-    space.engine.execute(stream_of(decision), command, SYSTEM, key="result")
-
-
-def standing_words(standing: dict[str, Any]) -> str:
-    """Where a session stands after a run, in one line."""
-    score = "no score" if standing["score"] is None else f"score {standing['score']:.2f}"
-    sides = ", ".join(
-        f"{name}: {', '.join(standing[key])}"
-        for key, name in (("approvers", "approve"), ("rejecters", "reject"), ("neutral", "neutral"))
-        if standing[key]
-    )
-    return (
-        f"round {standing['round']}, {standing['state']}, {score}{f' ({sides})' if sides else ''}"
-    )
+    workspace.engine.execute(stream_of(decision), command, SYSTEM, key="result")

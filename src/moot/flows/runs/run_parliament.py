@@ -1,6 +1,6 @@
-"""Run a parliament: seats are taken by participants, procedure by the machine, the end by a person.
+"""Run a parliament: participants take the seats, the machine does procedure, a person decides.
 
-The session's own record is all there is to go on with; costs and endings are kept in a decision
+A run continues from the session's own record alone; costs and endings are recorded in a decision
 under the session's id.
 """
 
@@ -11,20 +11,18 @@ from pathlib import Path
 from typing import Final
 
 from moot.agents.participant import Participant
-from moot.agents.runner import Runner
 from moot.agents.seats import Room
 from moot.agents.spec import Spec
 from moot.agents.watch import Watch
 from moot.core.errors import Conflict, NotFound, Refused
-from moot.flows.parliament.chamber import Room as Session
-from moot.flows.parliament.convening import Plan, convene
-from moot.flows.parliament.results import SETTLED, result_of
-from moot.flows.parliament.ruling import decisions_of, ended_with, require_open_for
-from moot.flows.runs import run_record
-from moot.flows.runs.run_debate import USUAL, Limits, Ran
-from moot.flows.runs.run_record import DecisionBooks, NoBooks
-from moot.flows.runs.runnable_parliament import ParliamentDesk
-from moot.flows.runs.seats import require_key, seated, seats_of
+from moot.flows.parliament.convening import SeatRequest, convene
+from moot.flows.parliament.parliament_session import ParliamentSession
+from moot.flows.parliament.results import SETTLED, vote_result_command
+from moot.flows.parliament.ruling import decisions_argued_in, require_undecided, ruling_at_end
+from moot.flows.runs.run_record import begin_decision, record_of
+from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits, run_seats
+from moot.flows.runs.runnable_parliament import RunnableParliament
+from moot.flows.runs.seats import recorded_seats, seat_participants
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import MAX_QUESTION, ChamberKind, State
@@ -33,53 +31,44 @@ from moot.workspace.workspace import Workspace
 
 
 def run_parliament(
-    session: Session,
+    session: ParliamentSession,
     specs: Mapping[str, Spec],
     room: Room,
     limits: Limits = USUAL,
     watch: Watch | None = None,
-) -> Ran:
+) -> FinishedRun:
     """Run it with these participants until a person is asked, or nobody here can go on."""
     for name in specs:
-        agent_of(session, name)
-    sitting = seated(specs, room)
-    for name in specs:
-        require_key(session.space, name)
-    decision = _books_of(session)
-    if decision is None and ended_with(session.state) is None:
-        decision = _opened(session, specs, sitting)
-    return run_in(session, decision, sitting, limits, watch)
+        require_seated_agent(session, name)
+    participants = seat_participants(specs, room, session.workspace)
+    decision = _find_decision(session)
+    if decision is None and ruling_at_end(session.state) is None:
+        decision = _begin_decision(session, specs, participants)
+    return run_seated(session, decision, participants, limits, watch)
 
 
-def run_in(
-    session: Session,
+def run_seated(
+    session: ParliamentSession,
     decision: str | None,
-    sitting: Mapping[str, Participant],
+    participants: Mapping[str, Participant],
     limits: Limits,
     watch: Watch | None,
-) -> Ran:
-    """Without a decision where a person has had the last word already: nothing is left to judge."""
-    engine = session.space.engine
-    require_open_for(engine, session.stream)  # before an answer costs anything
-    session.cabinet.require_ours()
-    kept = NoBooks() if decision is None else DecisionBooks(engine, decision)
-    desk = ParliamentDesk(session, kept)
-    runner = Runner(
-        desk,
-        sitting,
-        engine.clock,
-        budget=limits.budget,
-        turn_seconds=limits.turn_seconds,
-        watch=watch,
-    )
-    ended = runner.run()
+) -> FinishedRun:
+    """Run it with those who sit there. There is no decision where a person has ruled already: then
+    nothing is left to decide."""
+    engine = session.workspace.engine
+    require_undecided(engine, session.stream)  # before an answer costs anything
+    session.files.require_unchanged()
+    runnable = RunnableParliament(session, record_of(engine, decision))
+    name = decision or session.id
+    finished = run_seats(runnable, participants, engine.clock, name, limits, watch)
     if decision is not None:
         record_vote(session, decision)
-    return Ran(ended, desk.standing(), decision or session.id)
+    return finished
 
 
-def agent_of(session: Session, named: str) -> str:
-    """Who sits there: a seat is named by its own id (`rep_1`) or by its agent."""
+def require_seated_agent(session: ParliamentSession, named: str) -> str:
+    """The agent of a seat that is named by its own id (`rep_1`) or by its agent."""
     seats = {seat.id: seat.agent for seat in session.state.seats_in_order()}
     if named in seats:
         return seats[named]
@@ -92,55 +81,61 @@ def agent_of(session: Session, named: str) -> str:
     return named
 
 
-def _books_of(session: Session) -> str | None:
+def _find_decision(session: ParliamentSession) -> str | None:
     """The decision that this session belongs to, if one was begun."""
-    known = decisions_of(session.space, session.stream)
-    return session.id if session.id in known else next(iter(known), None)
+    decisions = decisions_argued_in(session.workspace.engine, session.stream)
+    return session.id if session.id in decisions else next(iter(decisions), None)
 
 
-def _opened(session: Session, specs: Mapping[str, Spec], sitting: Mapping[str, Participant]) -> str:
-    """The books for this session: begun once, under its own id."""
+def _begin_decision(
+    session: ParliamentSession, specs: Mapping[str, Spec], participants: Mapping[str, Participant]
+) -> str:
+    """The decision that records the runs of this session: begun once, under its own id."""
     state = session.state
     names = tuple(seat.agent for seat in state.seats_in_order())
     question = ask.AskQuestion(
         question=state.problem_statement[:MAX_QUESTION],
-        seats=seats_of(session.space, names, specs, sitting),
+        seats=recorded_seats(session.workspace, names, specs, participants),
         chamber=ChamberKind.PARLIAMENT,
         rule="majority",
         rounds=max(1, min(100, state.max_rounds)),
     )
 
-    def unheard(_done: object) -> None:
-        if ended_with(session.state) is not None:
+    def require_no_ruling(_done: object) -> None:
+        if ruling_at_end(session.state) is not None:
             raise Conflict("busy", "a person decided at this moment", hint="look at it again")
 
-    engine = session.space.engine
-    return run_record.begin(engine, session.id, question, opening(session), before_commit=unheard)
+    engine = session.workspace.engine
+    return begin_decision(
+        engine, session.id, question, make_opening(session), before_commit=require_no_ruling
+    )
 
 
-def opening(session: Session) -> ask.OpenSession:
-    """Where the session stands: its folder, as seen from the project if it lies in it."""
-    folder, root = session.folder.resolve(), session.space.root.resolve()
-    place = folder.relative_to(root) if folder.is_relative_to(root) else folder
-    return ask.OpenSession(session=session.stream, file=place.as_posix())
+def make_opening(session: ParliamentSession) -> ask.OpenSession:
+    """What the decision records of the session: its folder, relative to the project if inside."""
+    folder, root = session.folder.resolve(), session.workspace.root.resolve()
+    recorded = folder.relative_to(root) if folder.is_relative_to(root) else folder
+    return ask.OpenSession(session=session.stream, file=recorded.as_posix())
 
 
-def session_of(space: Workspace, decision: str, state: State) -> Session:
+def open_session_of(workspace: Workspace, decision: str, state: State) -> ParliamentSession:
     """The parliament in which a decision is argued."""
     opened = state.session
     if opened is None or state.chamber is not ChamberKind.PARLIAMENT:
         raise NotFound("session_not_found", f"{decision} is in no parliament", hint="`moot agenda`")
-    return Session.known(space, space.root / opened.file, opened.id.partition("/")[2])
+    return ParliamentSession.open_by_id(
+        workspace, workspace.root / opened.file, opened.id.partition("/")[2]
+    )
 
 
-def record_vote(session: Session, decision: str) -> None:
-    """What the last vote came to, once the chamber has done its part."""
-    engine, stream, state = session.space.engine, stream_of(decision), session.state
+def record_vote(session: ParliamentSession, decision: str) -> None:
+    """Record in the decision what the last vote came to, once the parliament has done its part."""
+    engine, stream, state = session.workspace.engine, stream_of(decision), session.state
     if state.status not in SETTLED:
         return
-    command, clerk, key = result_of(state)
-    kept: State = engine.state(stream)
-    if kept.word is None:
+    command, clerk, key = vote_result_command(state)
+    recorded: State = engine.state(stream)
+    if recorded.word is None:
         engine.execute(stream, command, clerk, key=key)
 
 
@@ -150,18 +145,20 @@ def record_vote(session: Session, decision: str) -> None:
 MOTIVES: Final = ("quality", "cost", "speed", "safety", "simplicity")
 
 
-def convene_for(space: Workspace, folder: Path, problem: str, state: State) -> Session:
+def convene_for_question(
+    workspace: Workspace, folder: Path, problem: str, state: State
+) -> ParliamentSession:
     """A parliament about a question, with a seat for everybody who was asked."""
-    plans = tuple(
-        Plan(f"Rep. {seat.agent}", _motives(state, place, seat.agent), seat.agent)
+    requests = tuple(
+        SeatRequest(f"Rep. {seat.agent}", _motives(state, place, seat.agent), seat.agent)
         for place, seat in enumerate(state.seats)
     )
-    known = {motive.casefold(): motive for plan in reversed(plans) for motive in plan.motives}
+    known = {motive.casefold(): motive for seat in reversed(requests) for motive in seat.motives}
     issues = tuple(reversed(known.values()))[:MAX_ISSUES]
-    return convene(space, folder, problem, issues, plans, state.rounds)
+    return convene(workspace, folder, problem, issues, requests, state.rounds)
 
 
 def _motives(state: State, place: int, agent: str) -> tuple[str, ...]:
-    """Each once; what nobody named is one of the usual ones."""
-    said = {one.casefold(): one for one in state.motives_of(agent)}
-    return tuple(said.values()) or (MOTIVES[place % len(MOTIVES)],)
+    """Each motive once; whoever named none gets one of the usual ones."""
+    own = {motive.casefold(): motive for motive in state.motives_of(agent)}
+    return tuple(own.values()) or (MOTIVES[place % len(MOTIVES)],)

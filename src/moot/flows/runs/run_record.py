@@ -1,4 +1,4 @@
-"""The books of a run: what calls cost and how they ended, kept in the decision they belong to."""
+"""What calls cost and how they ended, kept in the decision that a run belongs to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import CallCost, Stage, State
 
 
-class Books(Protocol):
+class RunRecord(Protocol):
     def spent(self) -> Spent: ...
 
     def note(self, outcome: Outcome) -> None: ...
@@ -28,7 +28,7 @@ class Books(Protocol):
     def ended(self, ended: Ended) -> None: ...
 
 
-class NoBooks:
+class NoRunRecord:
     """For a bare file: there is nowhere to write, so nothing is remembered."""
 
     def spent(self) -> Spent:
@@ -39,7 +39,7 @@ class NoBooks:
     def ended(self, ended: Ended) -> None: ...
 
 
-class DecisionBooks:
+class DecisionRunRecord:
     """In the record of a decision, kept by the machine or by whoever asked."""
 
     def __init__(self, engine: Engine, decision: str, clerk: str = SYSTEM) -> None:
@@ -54,7 +54,7 @@ class DecisionBooks:
 
     def spent(self) -> Spent:
         state = self.state
-        return Spent(state.turns, cost_of(state.cost))
+        return Spent(state.turns, total_cost(state.cost))
 
     def note(self, outcome: Outcome) -> None:
         self._engine.execute(
@@ -78,25 +78,30 @@ class DecisionBooks:
         self._engine.execute(self._stream, command, self._clerk)
 
 
-def begin(
+def record_of(engine: Engine, decision: str | None) -> RunRecord:
+    """Where a run keeps what it costs; nowhere if it belongs to no decision."""
+    return NoRunRecord() if decision is None else DecisionRunRecord(engine, decision)
+
+
+def begin_decision(
     engine: Engine,
     decision: str,
     *commands: Command,
     before_commit: Callable[[object], None] | None = None,
 ) -> str:
-    """Open the books of a session under its own id, all at once; once is enough."""
+    """Begin the decision of a session, all of these commands at once; a second time is nothing."""
     stream = stream_of(decision)
     known: State = engine.state(stream)
     if known.stage is Stage.NEW:
-        jobs = [Job(stream, one, SYSTEM) for one in commands]
+        jobs = [Job(stream, command, SYSTEM) for command in commands]
         for result in engine.execute_all(jobs, before_commit):
             if isinstance(result, MootError):
                 raise result
     return decision
 
 
-def cost_of(purse: CallCost) -> Cost:
-    return Cost(*msgspec.structs.astuple(purse))
+def total_cost(recorded: CallCost) -> Cost:
+    return Cost(*msgspec.structs.astuple(recorded))
 
 
 def _recordable(text: str) -> str:

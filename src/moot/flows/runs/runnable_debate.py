@@ -23,10 +23,10 @@ from moot.core.errors import Malformed
 from moot.core.machine import Due
 from moot.core.names import OPERATOR
 from moot.flows.debate import session
-from moot.flows.debate.reading import Held
-from moot.flows.debate.record import find
+from moot.flows.debate.reading import CachedFile
+from moot.flows.debate.record import find_record
 from moot.flows.debate.trust import trust_in
-from moot.flows.runs.run_record import Books
+from moot.flows.runs.run_record import RunRecord
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.course import Course, is_placeholder, list_entries
 from moot.protocols.debate.drafts import EntryDraft
@@ -67,13 +67,15 @@ _TASK: Final = (
 )
 
 
-class DebateDesk:
-    def __init__(self, file: Path, clock: Clock, space: Workspace | None, books: Books) -> None:
+class RunnableDebate:
+    def __init__(
+        self, file: Path, clock: Clock, workspace: Workspace | None, record: RunRecord
+    ) -> None:
         self._file = file
         self._clock = clock
-        self._space = space
-        self._books = books
-        self._held = Held(file)
+        self._workspace = workspace
+        self._record = record
+        self._cached = CachedFile(file)
 
     # What is due ----------------------------------------------------------------------------------
 
@@ -135,8 +137,12 @@ class DebateDesk:
     ) -> tuple[tuple[Quote, ...], int]:
         """Title and context first, then what was said, from the newest back to a bound."""
         document, kept, room = checked.document, list[Quote](), MOST_SAID
-        record = find(self._space, self._file, checked) if self._space is not None else None
-        trust = trust_in(self._held.look(), record)
+        record = (
+            find_record(self._workspace, self._file, checked)
+            if self._workspace is not None
+            else None
+        )
+        trust = trust_in(self._cached.peek(), record)
         for entry in reversed(said[-MOST_ENTRIES:]):
             quote = _quoted(entry, trust(entry))
             room -= len(quote.text)
@@ -165,8 +171,8 @@ class DebateDesk:
             evidence=reply.evidence.strip() or "n/a",
         )
         session.add(
-            self._file, draft, self._clock, self._space,
-            entry_id=self._entry_id(due), held=self._held,
+            self._file, draft, self._clock, self._workspace,
+            entry_id=self._entry_id(due), cached=self._cached,
         )  # fmt: skip
 
     def _entry_id(self, due: Due) -> str:
@@ -180,7 +186,7 @@ class DebateDesk:
         del due, ending, detail
         if require_course(self._checked()).rules.escalation is Escalation.HUMAN:
             return Passed.NEVER
-        done = session.tick(self._file, self._clock, self._space, self._held)
+        done = session.tick(self._file, self._clock, self._workspace, self._cached)
         return Passed.DONE if done.entries else Passed.LATER
 
     def history(self) -> Sequence[Said]:
@@ -197,13 +203,13 @@ class DebateDesk:
         ]
 
     def spent(self) -> Spent:
-        return self._books.spent()
+        return self._record.spent()
 
     def note(self, outcome: Outcome) -> None:
-        self._books.note(outcome)
+        self._record.note(outcome)
 
     def ended(self, ended: Ended) -> None:
-        self._books.ended(ended)
+        self._record.ended(ended)
 
     # For whoever looks on -------------------------------------------------------------------------
 
@@ -226,7 +232,7 @@ class DebateDesk:
         return course, find_standing(course, self._clock())
 
     def _checked(self) -> CheckedSession:
-        return self._held.look().checked
+        return self._cached.peek().checked
 
     def _operator(self, why: str) -> Due:
         hint = f"moot debate status {quote(str(self._file))}"

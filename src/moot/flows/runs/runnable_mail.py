@@ -19,8 +19,8 @@ from moot.agents.quoting import Quote, Trust
 from moot.agents.repeats import Said
 from moot.core.errors import Malformed
 from moot.core.machine import Due, KeyClass
-from moot.flows.mail import notices, post
-from moot.flows.runs.run_record import Books, NoBooks
+from moot.flows.mail import messages, notices
+from moot.flows.runs.run_record import NoRunRecord, RunRecord
 from moot.protocols.mail.model import MailMessage, State, stream_of, thread_of_id
 from moot.workspace.workspace import Workspace
 
@@ -41,16 +41,18 @@ _SCHEMA: Final = schema_of(AckReply)
 
 
 class MailDesk:
-    def __init__(self, space: Workspace, names: Iterable[str], books: Books | None = None) -> None:
+    def __init__(
+        self, space: Workspace, names: Iterable[str], record: RunRecord | None = None
+    ) -> None:
         self._space = space
         self._names = frozenset(names)
-        self._books = books or NoBooks()
+        self._record = record or NoRunRecord()
 
     def advance(self) -> None:
         """Nothing here moves by itself."""
 
     def dues(self) -> Sequence[Due]:
-        return [due for stream, state in post.open_threads(self._space)
+        return [due for stream, state in messages.open_threads(self._space)
                 for due in self._owed(stream, state)]  # fmt: skip
 
     def _owed(self, stream: str, state: State) -> Iterator[Due]:
@@ -68,9 +70,9 @@ class MailDesk:
 
     def brief(self, due: Due) -> Brief:
         with self._space.store.read() as view:
-            recorded = post.message_at(view, due.subject)
+            recorded = messages.read_message(view, due.subject)
         message = self._message(due)
-        text = f"{message.subject}\n\n{post.body_of(self._space, recorded)}"
+        text = f"{message.subject}\n\n{messages.read_message_text(self._space, recorded)}"
         quote = Quote(
             author=message.sender, trust=self._trust(message.sender), place=message.id, text=text
         )
@@ -90,7 +92,7 @@ class MailDesk:
             reply = msgspec.convert(said, AckReply)
         except msgspec.ValidationError as error:
             raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
-        notices.answer(self._space, due.who, due.subject, reply.status, reply.notes)
+        notices.acknowledge(self._space, due.who, due.subject, reply.status, reply.notes)
 
     def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
         """A receiver who is silent is chased by mail itself, in its own time."""
@@ -104,19 +106,19 @@ class MailDesk:
         return {"open": len(self.dues())}
 
     def spent(self) -> Spent:
-        return self._books.spent()
+        return self._record.spent()
 
     def note(self, outcome: Outcome) -> None:
-        self._books.note(outcome)
+        self._record.note(outcome)
 
     def ended(self, ended: Ended) -> None:
-        self._books.ended(ended)
+        self._record.ended(ended)
 
     def _message(self, due: Due) -> MailMessage:
         state = self._space.engine.state(stream_of(thread_of_id(due.subject)))
         found: MailMessage | None = state.find_message(due.subject)
         if found is None:
-            raise post.not_found(due.subject)
+            raise messages.message_not_found(due.subject)
         return found
 
     def _trust(self, name: str) -> Trust:

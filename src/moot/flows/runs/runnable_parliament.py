@@ -18,9 +18,16 @@ from moot.agents.repeats import Said
 from moot.core.errors import Malformed, Refused
 from moot.core.machine import Due
 from moot.core.names import OPERATOR, SYSTEM
-from moot.flows.parliament import chamber
-from moot.flows.parliament.bills import merged
-from moot.flows.parliament.speaking import agenda, conduct, quiet, seats_dues, to_be_worded
+from moot.flows.parliament.bills import merge_into_bill
+from moot.flows.parliament.parliament_session import ParliamentSession
+from moot.flows.parliament.procedure import (
+    conduct_procedure,
+    list_amendments_to_word,
+    list_dues,
+    list_seat_dues,
+    silence_seat,
+)
+from moot.flows.parliament.submitting import submit as submit_message
 from moot.flows.runs.parliament_prompts import (
     INCORPORATE,
     SCHEMAS,
@@ -28,7 +35,7 @@ from moot.flows.runs.parliament_prompts import (
     WANTED,
     AmendmentReply,
 )
-from moot.flows.runs.run_record import Books
+from moot.flows.runs.run_record import RunRecord
 from moot.protocols.parliament import amendments, clock
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament.messages.message import LedgerMessage, to_document
@@ -47,20 +54,24 @@ FAILURES: Final = frozenset({Ending.REFUSED, Ending.SILENT, Ending.TIMED_OUT, En
 TOGETHER: Final = frozenset({Kind.OPENING_STATEMENT, Kind.VOTE})
 
 
-class ParliamentDesk:
-    def __init__(self, room: chamber.Room, books: Books) -> None:
-        self._room = room
-        self._books = books
+class RunnableParliament:
+    """A session as the runner drives it; all it knows is in the record."""
+
+    def __init__(self, session: ParliamentSession, record: RunRecord) -> None:
+        self._session = session
+        self._record = record
 
     def advance(self) -> None:
-        conduct(self._room)
+        conduct_procedure(self._session)
 
     def dues(self) -> Sequence[Due]:
         """What a seat can answer; for the rest a person is waited for."""
-        found = [*to_be_worded(self._room), *seats_dues(self._room)]
-        found = [due for due in found if due.what in WANTED]
-        waits = [due for due in agenda(self._room) if due.command is None]
-        return found or [msgspec.structs.replace(due, who=_person(due)) for due in waits]
+        dues = [*list_amendments_to_word(self._session), *list_seat_dues(self._session)]
+        answerable = [due for due in dues if due.what in WANTED]
+        waits = [due for due in list_dues(self._session) if due.command is None]
+        return answerable or [
+            msgspec.structs.replace(due, who=_waited_person(due)) for due in waits
+        ]
 
     def together(self, due: Due) -> bool:
         return WANTED[due.what].kind in TOGETHER
@@ -68,45 +79,48 @@ class ParliamentDesk:
     # What a seat is told --------------------------------------------------------------------------
 
     def brief(self, due: Due) -> Brief:
-        state, wanted = self._room.state, WANTED[due.what]
+        state, wanted = self._session.state, WANTED[due.what]
         seat = _seat_of(state, due)
-        said = self._room.proceedings().messages
+        messages = self._session.read_proceedings().messages
         kinds = (wanted.kind, Kind.AMENDMENT) if wanted.kind is Kind.QUESTION else (wanted.kind,)
-        mine = [one for one in said if one.sender == seat.id and one.type in kinds]
+        own = [
+            message for message in messages if message.sender == seat.id and message.type in kinds
+        ]
         return Brief(
             agent=due.who,
             role=f"{seat.id}, a representative in a parliament that is recorded",
             what=wanted.kind.value.lower(),
             task=wanted.task,
             schema=SCHEMAS[due.what],
-            view=_view(state, seat, due),
-            quotes=(*_matter(state), *_said(state, said, due)),
-            number=len(mine),
+            view=_describe_moment(state, seat, due),
+            quotes=(*_quote_matter(state), *_quote_messages(state, messages, due)),
+            number=len(own),
         )
 
     # What comes of it -----------------------------------------------------------------------------
 
     def submit(self, due: Due, said: dict[str, Any]) -> None:
-        state, wanted = self._room.state, WANTED[due.what]
+        state, wanted = self._session.state, WANTED[due.what]
         said = {name: value for name, value in said.items() if value is not None}
         if due.what == INCORPORATE:
-            draft = merged(state, said)
-            command = ask.Incorporate(amendment_id=_amendment(due), draft=draft)
-            self._room.run(command, due.who)
+            draft = merge_into_bill(state, said)
+            command = ask.Incorporate(amendment_id=_amendment_id(due), draft=draft)
+            self._session.execute(command, due.who)
             return
-        amendment = _amending(said.pop("amendment", None))
+        amendment = _read_amendment(said.pop("amendment", None))
         # Its turn is taken with the first of the two: only that is asked for again.
         if amendment is None or due.what not in SPEECHES or said.get("question"):
-            self._say(due, wanted.kind, _ADDRESS.get(due.what, _plain)(state, due, said))
+            self._send(due, wanted.kind, _ADDRESS.get(due.what, _as_content)(state, due, said))
         if amendment is not None:
-            content = {"amendment_id": amendments.next_amendment_id(self._room.state), **amendment}
-            self._say(due, Kind.AMENDMENT, {"content": content})
+            name = amendments.next_amendment_id(self._session.state)
+            content = {"amendment_id": name, **amendment}
+            self._send(due, Kind.AMENDMENT, {"content": content})
 
-    def _say(self, due: Due, kind: Kind, rest: dict[str, Any]) -> None:
+    def _send(self, due: Due, kind: Kind, rest: dict[str, Any]) -> None:
         """One message, under the key of its seat."""
-        seat = _seat_of(self._room.state, due)
+        seat = _seat_of(self._session.state, due)
         data = json.dumps({"type": kind.value, "from": seat.id, **rest}).encode()
-        chamber.submit(self._room, data, due.who, lambda needed, _person: needed or due.who)
+        submit_message(self._session, data, due.who, lambda signer, _is_person: signer or due.who)
 
     def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
         """A seat that is not there is waited for; one that fails is asked again, then expelled.
@@ -117,24 +131,25 @@ class ParliamentDesk:
         wanted = WANTED.get(due.what)
         if wanted is None or due.what == INCORPORATE:
             return Passed.NEVER
-        seat = _seat_of(self._room.state, due)
+        seat = _seat_of(self._session.state, due)
         if ending in OFFENCES:
-            return self._reported(due, ending, times=2)
+            return self._report(due, ending, times=2)
         if wanted.kind is Kind.VOTE:
-            self._room.run(ask.CloseBallot(), SYSTEM, "speaker")
+            self._session.execute(ask.CloseBallot(), SYSTEM, "speaker")
             return Passed.DONE
         if wanted.kind is Kind.QUESTION:
-            quiet(self._room, seat.id, f"{seat.id} is not heard this round: {ending.value}.")
+            why = f"{seat.id} is not heard this round: {ending.value}."
+            silence_seat(self._session, seat.id, why)
             return Passed.DONE
-        return self._reported(due, ending, times=1) if ending in FAILURES else Passed.NEVER
+        return self._report(due, ending, times=1) if ending in FAILURES else Passed.NEVER
 
-    def _reported(self, due: Due, ending: Ending, times: int) -> Passed:
+    def _report(self, due: Due, ending: Ending, times: int) -> Passed:
         """Two malformed replies expel a seat; what the chamber counted itself counts."""
         for _ in range(times):
             if due not in self.dues():
                 break
             try:
-                self._room.run(ask.ReportUnreadable(problem=ending.value), due.who)
+                self._session.execute(ask.ReportUnreadable(problem=ending.value), due.who)
             except Refused as error:  # a reply that cannot be read is refused, and counted
                 if error.code != UNREADABLE:
                     raise
@@ -145,21 +160,21 @@ class ParliamentDesk:
         return ()
 
     def standing(self) -> dict[str, Any]:
-        state = self._room.state
+        state = self._session.state
         bill = state.bill.version if state.bill is not None else 0
         return {"state": str(state.status), "round": state.round.number, "bill": bill}
 
     def spent(self) -> Spent:
-        return self._books.spent()
+        return self._record.spent()
 
     def note(self, outcome: Outcome) -> None:
-        self._books.note(outcome)
+        self._record.note(outcome)
 
     def ended(self, ended: Ended) -> None:
-        self._books.ended(ended)
+        self._record.ended(ended)
 
 
-def _person(due: Due) -> str:
+def _waited_person(due: Due) -> str:
     return due.who if due.who == PRIME_MINISTER else OPERATOR
 
 
@@ -167,36 +182,37 @@ def _seat_of(state: State, due: Due) -> Seat:
     return next(seat for seat in state.seats_in_order() if seat.agent == due.who)
 
 
-def _view(state: State, seat: Seat, due: Due) -> dict[str, Any]:
+def _describe_moment(state: State, seat: Seat, due: Due) -> dict[str, Any]:
     """Facts only: names of seats and motives were given by whoever convened the session."""
-    found: dict[str, Any] = {
+    moment: dict[str, Any] = {
         "phase": str(state.status),
         "round": state.round.number,
         "of_rounds": state.max_rounds,
         "you": seat.id,
         "motives": dict(seat.scores_by_motive()),
         "seats": {
-            one.id: list(one.motives)
-            for one in state.seats_in_order()
-            if not one.expelled and not one.is_quiet
+            other.id: list(other.motives)
+            for other in state.seats_in_order()
+            if not other.expelled and not other.is_quiet
         },
         "bill_version": state.bill.version if state.bill is not None else 0,
     }
     if state.status is SessionStatus.DEBATE:
-        found["response_budget"] = clock.sentence_budget(state)
-        found["amendments"] = {
-            one.amendment_id: _pending(one) for one in state.pending_amendments()
+        moment["response_budget"] = clock.sentence_budget(state)
+        moment["amendments"] = {
+            amendment.amendment_id: _describe_amendment(amendment)
+            for amendment in state.pending_amendments()
         }
-    told = _SUGGESTED.fullmatch(due.subject) if due.what == "ask" else None
-    found |= {"ask": {"seat": told[1], "motive": told[2]}} if told else {}
-    found |= {"amendment": _amendment(due)} if due.what == INCORPORATE else {}
-    return found
+    suggested = _SUGGESTED.fullmatch(due.subject) if due.what == "ask" else None
+    moment |= {"ask": {"seat": suggested[1], "motive": suggested[2]}} if suggested else {}
+    moment |= {"amendment": _amendment_id(due)} if due.what == INCORPORATE else {}
+    return moment
 
 
 _SUGGESTED: Final = re.compile(r"\S+ asks (\S+) about (.*)", re.DOTALL)
 
 
-def _pending(amendment: Amendment) -> dict[str, Any]:
+def _describe_amendment(amendment: Amendment) -> dict[str, Any]:
     """Its words stand in its message, which is quoted."""
     return {
         "by": amendment.proposed_by,
@@ -206,11 +222,11 @@ def _pending(amendment: Amendment) -> dict[str, Any]:
     }
 
 
-def _amendment(due: Due) -> str:
+def _amendment_id(due: Due) -> str:
     return due.subject.partition(":")[0]
 
 
-def _matter(state: State) -> list[Quote]:
+def _quote_matter(state: State) -> list[Quote]:
     """The problem, the bill as it stands, and the prime minister's guidance."""
     matter = [("the problem", Trust.MATERIAL, state.problem_statement)]
     matter += [("the issues", Trust.MATERIAL, "\n".join(state.constituent_issues))]
@@ -222,16 +238,16 @@ def _matter(state: State) -> list[Quote]:
     return [Quote(author=who, trust=trust, text=text) for who, trust, text in matter]
 
 
-def _said(state: State, messages: Sequence[LedgerMessage], due: Due) -> list[Quote]:
+def _quote_messages(state: State, messages: Sequence[LedgerMessage], due: Due) -> list[Quote]:
     """What was said, to a bound; for an answer, the question that is asked comes last."""
-    question = _question(state, due)
+    question = _find_question(state, due)
     latest = [one for one in messages if one.type is not Kind.SPEAKER_RULING][-MOST_SAID:]
     asked = [one for one in messages if question is not None and one.id == question.id]
-    rest = [one for one in latest if one not in asked]
-    return [_quoted(state, one) for one in (*rest, *asked)]
+    others = [one for one in latest if one not in asked]
+    return [_quote_message(state, message) for message in (*others, *asked)]
 
 
-def _quoted(state: State, message: LedgerMessage) -> Quote:
+def _quote_message(state: State, message: LedgerMessage) -> Quote:
     seat = state.seats.get(message.sender)
     to = f" to {message.to}" if message.to else ""
     return Quote(
@@ -242,7 +258,7 @@ def _quoted(state: State, message: LedgerMessage) -> Quote:
     )
 
 
-def _question(state: State, due: Due) -> Any:
+def _find_question(state: State, due: Due) -> Any:
     """The open question that this due is about."""
     words = due.subject.split()
     known = (state.round.questions.get(word) for word in words[1:2])
@@ -252,26 +268,26 @@ def _question(state: State, due: Due) -> Any:
 # How a reply becomes a message ------------------------------------------------------------------
 
 
-def _plain(_state: State, _due: Due, said: dict[str, Any]) -> dict[str, Any]:
+def _as_content(_state: State, _due: Due, said: dict[str, Any]) -> dict[str, Any]:
     return {"content": said}
 
 
-def _asked(_state: State, due: Due, said: dict[str, Any]) -> dict[str, Any]:
+def _as_due_question(_state: State, due: Due, said: dict[str, Any]) -> dict[str, Any]:
     """A question that is due goes to the seat it is due to."""
-    told = _SUGGESTED.fullmatch(due.subject)
-    seat, topic = (told[1], told[2]) if told else ("", "")
+    suggested = _SUGGESTED.fullmatch(due.subject)
+    seat, topic = (suggested[1], suggested[2]) if suggested else ("", "")
     if said.get("to") not in (None, "", seat):
         raise Refused("other_seat", f"the question is due to {seat}", hint=f"ask {seat}")
     about = str(said.get("topic") or topic)
     said["topic"] = about if topic.casefold() in about.casefold() else f"{topic}: {about}"
-    return _addressed({**said, "to": seat})
+    return _with_address({**said, "to": seat})
 
 
-def _spoke(_state: State, _due: Due, said: dict[str, Any]) -> dict[str, Any]:
-    return _addressed(said)
+def _as_speech(_state: State, _due: Due, said: dict[str, Any]) -> dict[str, Any]:
+    return _with_address(said)
 
 
-def _amending(said: Any) -> dict[str, Any] | None:
+def _read_amendment(said: Any) -> dict[str, Any] | None:
     """An amendment is judged before anything is said: both are said, or it is asked again."""
     if said is None:
         return None
@@ -286,26 +302,26 @@ def _amending(said: Any) -> dict[str, Any] | None:
     return data
 
 
-def _answered(state: State, due: Due, said: dict[str, Any]) -> dict[str, Any]:
-    question = _question(state, due)
+def _as_answer(state: State, due: Due, said: dict[str, Any]) -> dict[str, Any]:
+    question = _find_question(state, due)
     reply = {"to": question.asker, "in_reply_to": question.id} if question is not None else {}
-    return {**_addressed(said), **reply}
+    return {**_with_address(said), **reply}
 
 
-def _addressed(said: dict[str, Any]) -> dict[str, Any]:
+def _with_address(said: dict[str, Any]) -> dict[str, Any]:
     """To whom, and what is moved, stand beside the content."""
     names = [name for name in ("to", "motion") if name in said]
     return {**{name: said.pop(name) for name in names}, "content": said}
 
 
-def _drafted(_state: State, _due: Due, said: dict[str, Any]) -> dict[str, Any]:
+def _as_draft(_state: State, _due: Due, said: dict[str, Any]) -> dict[str, Any]:
     return {"content": {"bill_version": 1, **said}}
 
 
 _ADDRESS: Final[dict[str, Callable[[State, Due, dict[str, Any]], dict[str, Any]]]] = {
-    "ask": _asked,
-    "be heard": _spoke,
-    "speak": _spoke,
-    "answer": _answered,
-    "draft the bill": _drafted,
+    "ask": _as_due_question,
+    "be heard": _as_speech,
+    "speak": _as_speech,
+    "answer": _as_answer,
+    "draft the bill": _as_draft,
 }

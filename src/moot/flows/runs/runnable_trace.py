@@ -25,13 +25,13 @@ from moot.core.errors import Malformed, Refused
 from moot.core.machine import Command, Due
 from moot.core.names import OPERATOR
 from moot.engine.replay import read_record
-from moot.flows.runs.run_record import Books, NoBooks
+from moot.flows.runs.run_record import NoRunRecord, RunRecord
 from moot.flows.runs.trace_prompts import (
     JUDGE,
+    REPLY_REQUESTS,
     REVISE_INTENT,
     REVISE_PROPOSAL,
     SCHEMAS,
-    WANTED,
     ChallengeReply,
     ClaimReply,
     ClaimReviewReply,
@@ -57,34 +57,34 @@ WORDS: Final = ("objective", "rationale", "justification", "command", "text", "r
 MOST_CIRCLED: Final = 2 * TIMES
 
 
-class Ground(NamedTuple):
+class ExecutionSite(NamedTuple):
     """Where intents run, and with which environment; None of it is given to a participant."""
 
     root: Path
     env: Mapping[str, str]
 
 
-class TraceDesk:
+class RunnableTrace:
     def __init__(
         self,
-        space: Workspace,
+        workspace: Workspace,
         stream: str,
         seated: Iterable[str],
-        ground: Ground | None = None,
-        books: Books | None = None,
+        site: ExecutionSite | None = None,
+        record: RunRecord | None = None,
     ) -> None:
-        """With `ground`, intents that may run are run; without it they wait for someone else."""
-        self._space = space
+        """With `site`, intents that may run are run; without it they wait for someone else."""
+        self._workspace = workspace
         self._stream = stream
         self._seated = frozenset(seated)
-        self._ground = ground
-        self._books = books or NoBooks()
+        self._site = site
+        self._record = record or NoRunRecord()
         # That a claim stands is no event of a trace; another run would ask the critic once more.
         self._stands: set[str] = set()
 
     @property
     def _state(self) -> State:
-        state: State = self._space.engine.state(self._stream)
+        state: State = self._workspace.engine.state(self._stream)
         return state
 
     def advance(self) -> None:
@@ -95,27 +95,27 @@ class TraceDesk:
         for due in self._agenda():
             if due.who not in self._seated:
                 continue
-            if due.what == RUN and self._ground is not None:
-                self._run(due, self._ground)
+            if due.what == RUN and self._site is not None:
+                self._run(due, self._site)
                 return
             if due.what in VERIFY:
-                auditing.verify(self._space, self._stream, due.who, Profile.DEFAULT)
+                auditing.audit_trace(self._workspace, self._stream, due.who, Profile.DEFAULT)
                 return
 
-    def _run(self, due: Due, ground: Ground) -> None:
+    def _run(self, due: Due, site: ExecutionSite) -> None:
         """A refused run (a scope that another holds, say) stays due, for a person to see."""
         with suppress(Refused):
             execution.execute(
-                self._space, self._stream, _about(due), due.who, ground.env, ground.root
+                self._workspace, self._stream, _about(due), due.who, site.env, site.root
             )
 
     def _agenda(self) -> list[Due]:
-        return [due for _, due in self._space.engine.agenda([self._stream])]
+        return [due for _, due in self._workspace.engine.agenda([self._stream])]
 
     def dues(self) -> Sequence[Due]:
         """What a participant can answer; for the rest a person is waited for."""
         found = [*self._to_judge(), *self._agenda()]
-        ours = [due for due in found if due.what in WANTED]
+        ours = [due for due in found if due.what in REPLY_REQUESTS]
         return ours or [
             Due(who=OPERATOR, what=due.what, subject=f"{due.who}: {due.subject}") for due in found
         ]
@@ -125,7 +125,7 @@ class TraceDesk:
         if not any(due.what == FINISH for due in self._agenda()):
             return
         state = self._state
-        critic = tracing.player(state, Role.CRITIC)
+        critic = tracing.agent_in_role(state, Role.CRITIC)
         for claim in state.claims.values():
             if critic in self._seated and claim.id not in self._stands:
                 yield Due(who=critic, what=JUDGE, subject=claim.id, since=claim.since)
@@ -135,7 +135,7 @@ class TraceDesk:
         return False
 
     def brief(self, due: Due) -> Brief:
-        state, wanted = self._state, WANTED[due.what]
+        state, wanted = self._state, REPLY_REQUESTS[due.what]
         task = Quote(author="the task", trust=Trust.MATERIAL, text=state.task)
         events = list(self._events())
         mine = sum(quote.author == due.who for quote in events)
@@ -151,7 +151,7 @@ class TraceDesk:
         )
 
     def _events(self) -> Iterator[Quote]:
-        with self._space.store.read() as view:
+        with self._workspace.store.read() as view:
             records = [read_record(MACHINE, record) for record in view.records(self._stream)]
         for one in records:
             name = type(one.event).__name__
@@ -162,26 +162,30 @@ class TraceDesk:
             yield from self._outputs(one.event)
 
     def _roles(self) -> set[str]:
-        return {tracing.player(self._state, role) for role in Role if self._state.binding_of(role)}
+        return {
+            tracing.agent_in_role(self._state, role)
+            for role in Role
+            if self._state.binding_of(role)
+        }
 
     def _outputs(self, event: Any) -> Iterator[Quote]:
         """What a run printed, shortened; the whole of it is stored."""
         for output in getattr(event, "outputs", ()):
-            raw = b"".join(self._space.artifacts.chunks(output.sha256))[:MOST_OUTPUT]
+            raw = b"".join(self._workspace.artifacts.chunks(output.sha256))[:MOST_OUTPUT]
             name = f"{event.execution_id}/{output.name}"
             text = raw.decode("utf-8", "replace")
             yield Quote(author="a program", trust=Trust.UNSIGNED, place=name, text=text)
 
     def submit(self, due: Due, said: dict[str, Any]) -> None:
-        wanted = WANTED[due.what]
+        wanted = REPLY_REQUESTS[due.what]
         try:
             reply = msgspec.convert(said, wanted.shape)
         except msgspec.ValidationError as error:
             raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
-        execution.recover(self._space, self._stream)
+        execution.recover(self._workspace, self._stream)
         command = _COMMANDS[wanted.what](self, due, reply)
         if command is not None:
-            tracing.ask(self._space, self._stream, command, due.who)
+            tracing.execute_step(self._workspace, self._stream, command, due.who)
 
     def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
         """No role is played by another, and a trace has no clock: it waits."""
@@ -190,7 +194,7 @@ class TraceDesk:
 
     def history(self) -> Sequence[Said]:
         """The latest words of the roles: what is blocked and revised without end is a circle."""
-        with self._space.store.read() as view:
+        with self._workspace.store.read() as view:
             records = [read_record(MACHINE, record) for record in view.records(self._stream)]
         found = [(one.actor.id, _words(one.event)) for one in records]
         return [Said(who, text) for who, text in found if text][-MOST_CIRCLED:]
@@ -199,13 +203,13 @@ class TraceDesk:
         return {"state": str(self._state.stage)}
 
     def spent(self) -> Spent:
-        return self._books.spent()
+        return self._record.spent()
 
     def note(self, outcome: Outcome) -> None:
-        self._books.note(outcome)
+        self._record.note(outcome)
 
     def ended(self, ended: Ended) -> None:
-        self._books.ended(ended)
+        self._record.ended(ended)
 
     # A reply as a command -------------------------------------------------------------------------
 
@@ -257,13 +261,12 @@ class TraceDesk:
         return self.claim(due, better, supersedes=due.subject)
 
     def claim(self, _due: Due, reply: ClaimReply, supersedes: str | None = None) -> Command:
-        evidence = [tracing.cited(self._space, self._stream, one) for one in reply.evidence]
-        runs = dict.fromkeys(one.partition("/")[0] for one in reply.evidence if "/" in one)
-        return ask.IssueClaim(
-            text=reply.text,
-            confidence=f"{reply.confidence:g}",
-            evidence=tuple(evidence),
-            execution_ids=tuple(runs),
+        return tracing.claim_command(
+            self._workspace,
+            self._stream,
+            reply.text,
+            f"{reply.confidence:g}",
+            reply.evidence,
             supersedes=supersedes,
         )
 
@@ -281,13 +284,13 @@ def _about(due: Due) -> str:
 
 
 _AGREED: Final = (Review.APPROVED, Review.CONDITIONAL)
-_COMMANDS: Final[dict[str, Callable[[TraceDesk, Due, Any], Command | None]]] = {
-    "proposal": TraceDesk.propose,
-    "review": TraceDesk.review,
-    "intent": TraceDesk.intend,
-    "intent_review": TraceDesk.review_intent,
-    "claim": TraceDesk.claim,
-    "claim_review": TraceDesk.judge,
-    "challenge_answer": TraceDesk.answer,
-    "statement": TraceDesk.finish,
+_COMMANDS: Final[dict[str, Callable[[RunnableTrace, Due, Any], Command | None]]] = {
+    "proposal": RunnableTrace.propose,
+    "review": RunnableTrace.review,
+    "intent": RunnableTrace.intend,
+    "intent_review": RunnableTrace.review_intent,
+    "claim": RunnableTrace.claim,
+    "claim_review": RunnableTrace.judge,
+    "challenge_answer": RunnableTrace.answer,
+    "statement": RunnableTrace.finish,
 }

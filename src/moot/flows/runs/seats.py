@@ -24,37 +24,52 @@ from moot.workspace.workspace import Workspace
 ELSEWHERE: Final = "elsewhere"
 
 
-def seated(specs: Mapping[str, Spec], room: Room) -> dict[str, Participant]:
-    """A participant for each name; Malformed or Unavailable before anyone is asked."""
-    return {name: seat(spec, name, room) for name, spec in specs.items()}
+def seat_participants(
+    specs: Mapping[str, Spec], room: Room, workspace: Workspace | None = None
+) -> dict[str, Participant]:
+    """A participant for each name; in a workspace each must have its key here.
+
+    Malformed, Unavailable or Refused before anyone is asked, and before a new name is registered
+    for a participant that cannot be made.
+    """
+    participants = {name: seat(spec, name, room) for name, spec in specs.items()}
+    if workspace is not None:
+        for name in specs:
+            require_key(workspace, name)
+    return participants
 
 
-def named(space: Workspace, specs: tuple[Spec, ...]) -> dict[str, Spec]:
+def require_somebody(specs: Mapping[str, Spec]) -> None:
+    if not specs:
+        raise Refused("bad_participants", "nobody takes part", hint="--participant NAME=SPEC")
+
+
+def name_specs(workspace: Workspace, specs: tuple[Spec, ...]) -> dict[str, Spec]:
     """Each spec under a name whose key is here; those without one get a fresh name."""
-    require_once(specs)
+    require_distinct_names(specs)
     for spec in specs:
         if spec.name is not None:
-            require_key(space, spec.name)
-    return {spec.name or arrival.enter_fresh(space): spec for spec in specs}
+            require_key(workspace, spec.name)
+    return {spec.name or arrival.enter_fresh(workspace): spec for spec in specs}
 
 
-def require_once(specs: Iterable[Spec]) -> None:
+def require_distinct_names(specs: Iterable[Spec]) -> None:
     """Each name stands for one participant."""
     counts = Counter(spec.name for spec in specs if spec.name is not None)
-    twice = [name for name, count in counts.items() if count > 1]
-    if twice:
+    repeated = [name for name, count in counts.items() if count > 1]
+    if repeated:
         raise Refused(
             "bad_participants",
-            f"{', '.join(twice)} is named more than once",
+            f"{', '.join(repeated)} is named more than once",
             hint="give each of them a name of its own, or none: then it gets a fresh one",
         )
 
 
-def require_key(space: Workspace, name: str) -> None:
+def require_key(workspace: Workspace, name: str) -> None:
     """Register a new name; Refused if an old one's key is not here, or is a person's."""
-    registry = space.engine.registry()
+    registry = workspace.engine.registry()
     if name not in registry.agents:
-        arrival.enter(space, name)
+        arrival.enter(workspace, name)
     elif registry.agents[name].kind is not KeyClass.AGENT:
         raise Refused(
             "human_key_required",
@@ -62,28 +77,30 @@ def require_key(space: Workspace, name: str) -> None:
             hint="give the participant a name of its own, also where it is `human`",
         )
     else:
-        hand_of(registry, space.keys, name)
+        hand_of(registry, workspace.keys, name)
 
 
-def seats_of(
-    space: Workspace,
+def recorded_seats(
+    workspace: Workspace,
     names: tuple[str, ...],
     specs: Mapping[str, Spec],
-    sitting: Mapping[str, Participant],
+    participants: Mapping[str, Participant],
 ) -> tuple[DecisionSeat, ...]:
     """The seats for the record: what sits there, which model, and who keeps the key."""
-    return tuple(_seat(space, name, specs.get(name), sitting.get(name)) for name in names)
+    return tuple(
+        _recorded_seat(workspace, name, specs.get(name), participants.get(name)) for name in names
+    )
 
 
-def _seat(
-    space: Workspace, name: str, spec: Spec | None, sitting: Participant | None
+def _recorded_seat(
+    workspace: Workspace, name: str, spec: Spec | None, participant: Participant | None
 ) -> DecisionSeat:
-    registry = space.engine.registry()
+    registry = workspace.engine.registry()
     agent = registry.agents.get(name)
     custodian = registry.keys[agent.kid].custodian if agent is not None else ""
-    if spec is None or sitting is None:
+    if spec is None or participant is None:
         return DecisionSeat(name, ELSEWHERE, "", None, custodian)
-    nature = sitting.nature
+    nature = participant.nature
     return DecisionSeat(
         name, nature.kind.value, spec.recordable, nature.model, custodian, nature.scripted
     )

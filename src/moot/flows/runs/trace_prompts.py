@@ -64,7 +64,7 @@ class StatementReply(msgspec.Struct, forbid_unknown_fields=True):
     statement: str
 
 
-class Wanted(NamedTuple):
+class ReplyRequest(NamedTuple):
     """What a due asks for: its short name, the shape of the reply, the task in words."""
 
     what: str
@@ -72,7 +72,7 @@ class Wanted(NamedTuple):
     task: str
 
 
-_PROPOSE: Final = Wanted(
+_PROPOSE: Final = ReplyRequest(
     "proposal",
     ProposalReply,
     "You plan. Propose how to do the task quoted below: the objective, the tools it needs, what "
@@ -81,52 +81,52 @@ _PROPOSE: Final = Wanted(
 JUDGE: Final = "judge a claim"
 REVISE_INTENT: Final = "revise a blocked intent"
 REVISE_PROPOSAL: Final = "revise a blocked proposal"
-WANTED: Final[dict[str, Wanted]] = {
+REPLY_REQUESTS: Final[dict[str, ReplyRequest]] = {
     "propose": _PROPOSE,
     REVISE_PROPOSAL: _PROPOSE,
-    "review a proposal": Wanted(
+    "review a proposal": ReplyRequest(
         "review",
         ReviewReply,
         "You are the critic. Judge the proposal that waits: approved, conditional (each intent "
         "needs you too), rejected, or blocked until it is revised. Say why.",
     ),
-    "say what you will run": Wanted(
+    "say what you will run": ReplyRequest(
         "intent",
         IntentReply,
         "You execute. Say exactly what you would run for the approved proposal: the program and "
         "its arguments, how risky it is, what it writes, and why. Nothing runs by saying so.",
     ),
-    REVISE_INTENT: Wanted(
+    REVISE_INTENT: ReplyRequest(
         "intent",
         IntentReply,
         "You execute. The critic has blocked the intent that `about` names. Say what you would run "
         "instead, so that the critic's reason is met. Nothing runs by saying so.",
     ),
-    "review an intent": Wanted(
+    "review an intent": ReplyRequest(
         "intent_review",
         IntentReviewReply,
         "You are the critic. Approve the intent that waits, or block it, and say why.",
     ),
-    "claim what was found": Wanted(
+    "claim what was found": ReplyRequest(
         "claim",
         ClaimReply,
         "You execute. Claim what the finished runs show, how sure you are, and on which of their "
         "outputs it rests.",
     ),
-    JUDGE: Wanted(
+    JUDGE: ReplyRequest(
         "claim_review",
         ClaimReviewReply,
         "You are the critic. Look at the claim that `about` names and at its evidence. Say that it "
         "stands, or challenge it and say why the evidence is weak or contradicts it.",
     ),
-    "answer a challenge": Wanted(
+    "answer a challenge": ReplyRequest(
         "challenge_answer",
         ChallengeReply,
         "You execute. The claim that `about` names is challenged. Put a better one in its place, "
         "with its evidence and how sure you are, or withdraw it; and say why.",
     ),
-    "finish with a final statement": Wanted(
+    "finish with a final statement": ReplyRequest(
         "statement", StatementReply, "You execute. Close the work with a final statement."
     ),
 }
-SCHEMAS: Final = {wanted.what: schema_of(wanted.shape) for wanted in WANTED.values()}
+SCHEMAS: Final = {wanted.what: schema_of(wanted.shape) for wanted in REPLY_REQUESTS.values()}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from moot.core.errors import Refused, Unavailable
-from moot.flows.tools.original_files import Kept
+from moot.flows.tools.original_files import OriginalFiles
 from moot.workspace.find import git_common_dir, worktree_root
 
 MARK: Final = "# moot: pre-commit"
@@ -86,13 +86,13 @@ def hooks_folder(start: Path) -> Path:
     return start / done.stdout.rstrip("\n")
 
 
-def install(start: Path, kept: Kept) -> Path | None:
+def install(start: Path, originals: OriginalFiles) -> Path | None:
     """The file that was written, or None if it was there already."""
     place = place_for(start)
-    if found(place):
+    if is_present(place):
         return None
     if place.husky:
-        kept.write(place.file, _with_line(place.file))
+        originals.write(place.file, _with_line(place.file))
         return place.file
     place.file.parent.mkdir(parents=True, exist_ok=True)
     if place.file.exists() or place.file.is_symlink():
@@ -108,14 +108,14 @@ def install(start: Path, kept: Kept) -> Path | None:
     return place.file
 
 
-def uninstall(start: Path, kept: Kept) -> Path | None:
+def uninstall(start: Path, originals: OriginalFiles) -> Path | None:
     """Take ours out, wherever another installer has moved it, and put the old one back."""
     place = place_for(start)
     if place.husky:
-        return place.file if kept.restore(place.file, _without_line) else None
+        return place.file if originals.restore(place.file, _without_line) else None
     for name in ("pre-commit", "pre-commit.legacy"):
         file = place.file.with_name(name)
-        if found(Place(file)):
+        if is_present(Place(file)):
             file.unlink()
             if place.old.exists():
                 place.old.rename(file)
@@ -123,7 +123,7 @@ def uninstall(start: Path, kept: Kept) -> Path | None:
     return None
 
 
-def found(place: Place) -> bool:
+def is_present(place: Place) -> bool:
     try:
         return MARK in place.file.read_text("utf-8", "replace")
     except OSError:

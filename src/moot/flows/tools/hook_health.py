@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from moot.core.errors import MootError
 from moot.core.findings import Finding, Rule, Severity, check_all
-from moot.flows.guard.guarded_paths import Spot, session_spot
+from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder
 from moot.flows.tools import hook_entries, install, json_settings, tool_trust
 
 Breaches = Iterator[tuple[str, str | None]]
@@ -25,29 +25,31 @@ NODE_SECONDS: Final = 15
 class Setup(NamedTuple):
     """One worktree as its tools see it: parsed settings by tool, where there are any of ours."""
 
-    spot: Spot
+    guarded: GuardedPaths
     env: Mapping[str, str]
-    found: Mapping[str, json_settings.Document]
+    settings: Mapping[str, json_settings.Document]
 
 
-def live(here: Path, env: Mapping[str, str], home: Path | None = None) -> tuple[Finding, ...]:
-    """What keeps installed hooks from working, in the worktree around `here`."""
+def find_problems(
+    folder: Path, env: Mapping[str, str], home: Path | None = None
+) -> tuple[Finding, ...]:
+    """What keeps installed hooks from working, in the worktree around `folder`."""
     try:
-        spot = session_spot(str(here), home)
+        guarded = find_guarded_folder(folder, home)
     except MootError:
-        spot = None
-    if spot is None:
+        guarded = None
+    if guarded is None:
         return ()
-    return check_all(RULES, Setup(spot, env, dict(_found(spot))))
+    return check_all(RULES, Setup(guarded, env, dict(_settings_with_ours(guarded))))
 
 
-def _found(spot: Spot) -> Iterator[tuple[str, json_settings.Document]]:
+def _settings_with_ours(guarded: GuardedPaths) -> Iterator[tuple[str, json_settings.Document]]:
     for tool, wanted in hook_entries.SETTINGS.items():
-        document = _document(spot.root / wanted.file)
+        document = _document(guarded.worktree_root / wanted.file)
         said = [one for event in wanted.events for one in json_settings.commands(document, event)]
         if any(hook_entries.is_ours(tool, one) for one in said):
             yield tool, document
-    document = _document(spot.root / install.OPENCODE_FILE)
+    document = _document(guarded.worktree_root / install.OPENCODE_FILE)
     if _plugins(document):
         yield "opencode", document
 
@@ -66,24 +68,24 @@ def _plugins(document: json_settings.Document) -> list[str]:
 
 
 def no_moot(setup: Setup) -> Breaches:
-    if setup.found and shutil.which("moot", path=setup.env.get("PATH")) is None:
+    if setup.settings and shutil.which("moot", path=setup.env.get("PATH")) is None:
         yield "", None
 
 
 def incomplete(setup: Setup) -> Breaches:
     for tool, wanted in hook_entries.SETTINGS.items():
-        if tool in setup.found:
-            said = {one: json_settings.commands(setup.found[tool], one) for one in wanted.events}
+        if tool in setup.settings:
+            said = {one: json_settings.commands(setup.settings[tool], one) for one in wanted.events}
             gone = [one for one in said if hook_entries.command(tool, one) not in said[one]]
             if gone:
                 yield f"{', '.join(gone)} of {tool} is missing or was changed", wanted.file
 
 
 def claude_off(setup: Setup) -> Breaches:
-    if "claude" not in setup.found:
+    if "claude" not in setup.settings:
         return
     home = Path(setup.env.get("HOME") or Path.home())
-    project = setup.spot.root / ".claude"
+    project = setup.guarded.worktree_root / ".claude"
     files = (project / "settings.json", project / "settings.local.json")
     for path in (*files, home / ".claude" / "settings.json"):
         if _document(path).get("disableAllHooks") is True:
@@ -91,10 +93,10 @@ def claude_off(setup: Setup) -> Breaches:
 
 
 def codex_untrusted(setup: Setup) -> Breaches:
-    if "codex" not in setup.found:
+    if "codex" not in setup.settings:
         return
     try:
-        hooks = tool_trust.codex_hooks(setup.spot.root, setup.env)
+        hooks = tool_trust.codex_hooks(setup.guarded.worktree_root, setup.env)
     except MootError:
         yield from _codex_by_file(setup)
         return
@@ -112,25 +114,27 @@ def _codex_by_file(setup: Setup) -> Breaches:
         said = {}
     hooks = said.get("hooks")
     state = hooks.get("state") if isinstance(hooks, dict) else None
-    file = str(setup.spot.root / ".codex/hooks.json")
+    file = str(setup.guarded.worktree_root / ".codex/hooks.json")
     if not any(str(key).startswith(f"{file}:") for key in state or {}):
         yield "no trust is stored for them", ".codex/hooks.json"
 
 
 def gemini_untrusted(setup: Setup) -> Breaches:
-    if "gemini" in setup.found and not tool_trust.gemini_trusts(setup.spot.root, setup.env):
-        yield "", str(setup.spot.root)
+    if "gemini" in setup.settings and not tool_trust.gemini_trusts(
+        setup.guarded.worktree_root, setup.env
+    ):
+        yield "", str(setup.guarded.worktree_root)
 
 
 def gemini_off(setup: Setup) -> Breaches:
-    config = setup.found.get("gemini", {}).get("hooksConfig")
+    config = setup.settings.get("gemini", {}).get("hooksConfig")
     if isinstance(config, dict) and config.get("enabled") is False:
         yield "", ".gemini/settings.json"
 
 
 def plugin_missing(setup: Setup) -> Breaches:
-    for named in _plugins(setup.found.get("opencode", {})):
-        path = setup.spot.root / named
+    for named in _plugins(setup.settings.get("opencode", {})):
+        path = setup.guarded.worktree_root / named
         try:
             same = path.read_text("utf-8") == install.plugin_text()
         except OSError:

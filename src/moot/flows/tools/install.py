@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from moot.core.errors import Refused
-from moot.flows.guard.guarded_paths import Spot
+from moot.flows.guard.guarded_paths import GuardedPaths
 from moot.flows.tools import git_hook, hook_entries, json_settings, manual
-from moot.flows.tools.original_files import Kept
+from moot.flows.tools.original_files import OriginalFiles
 
 TOOLS: Final = ("claude", "codex", "gemini", "opencode", "git")
 PLUGIN: Final = "opencode-plugin.js"
@@ -32,53 +32,53 @@ class File(NamedTuple):
     mend: Mend
 
 
-class Done(NamedTuple):
+class ChangedFiles(NamedTuple):
     """`changed` are files written, restored or removed; none if all was so already."""
 
     tool: str
     changed: tuple[Path, ...]
 
 
-def install(tool: str, spot: Spot, skill: bool = True) -> Done:
-    """Set up `tool` for the worktree at `spot`."""
-    kept = Kept(spot.workspace)
+def install_hooks(tool: str, guarded: GuardedPaths, skill: bool = True) -> ChangedFiles:
+    """Set up `tool` for the worktree that is `guarded`."""
+    originals = OriginalFiles(guarded.workspace)
     if tool == "git":
-        written = git_hook.install(spot.root, kept)
-        return Done(tool, (written,) if written is not None else ())
-    planned = [(file, _planned(file)) for file in _files(tool, spot, skill)]
-    done = [file.path for file, data in planned if kept.write(file.path, data, _mended(file))]
-    return Done(tool, tuple(done))
+        written = git_hook.install(guarded.worktree_root, originals)
+        return ChangedFiles(tool, (written,) if written is not None else ())
+    planned = [(file, _planned(file)) for file in _files(tool, guarded, skill)]
+    done = [file.path for file, data in planned if originals.write(file.path, data, _mended(file))]
+    return ChangedFiles(tool, tuple(done))
 
 
-def uninstall(tool: str, spot: Spot) -> Done:
+def uninstall_hooks(tool: str, guarded: GuardedPaths) -> ChangedFiles:
     """Take out what is ours; files nobody touched since are as they were, byte for byte."""
-    kept = Kept(spot.workspace)
+    originals = OriginalFiles(guarded.workspace)
     if tool == "git":
-        undone = git_hook.uninstall(spot.root, kept)
-        return Done(tool, (undone,) if undone is not None else ())
-    mine = [file for file in _files(tool, spot, skill=True) if not _shared(tool, file, spot)]
+        undone = git_hook.uninstall(guarded.worktree_root, originals)
+        return ChangedFiles(tool, (undone,) if undone is not None else ())
+    mine = [file for file in _files(tool, guarded, skill=True) if not _shared(tool, file, guarded)]
     # Last in, first out: so the folders that were made for them are empty when their turn comes.
-    done = [file.path for file in reversed(mine) if kept.restore(file.path, _mended(file))]
-    return Done(tool, tuple(done))
+    done = [file.path for file in reversed(mine) if originals.restore(file.path, _mended(file))]
+    return ChangedFiles(tool, tuple(done))
 
 
-def installed(tool: str, spot: Spot) -> bool:
+def is_installed(tool: str, guarded: GuardedPaths) -> bool:
     """Is all of it there? `moot run` asks before it starts a tool."""
     if tool == "git":
-        return git_hook.found(git_hook.place_for(spot.root))
-    wanted = _files(tool, spot, skill=False)
+        return git_hook.is_present(git_hook.place_for(guarded.worktree_root))
+    wanted = _files(tool, guarded, skill=False)
     return all(file.path.is_file() and _planned(file) == _bytes(file.path) for file in wanted)
 
 
-def _files(tool: str, spot: Spot, skill: bool) -> list[File]:
-    made = _opencode(spot) if tool == "opencode" else [_hooks(tool, spot)]
-    return [*made, _manual(tool, spot)] if skill else made
+def _files(tool: str, guarded: GuardedPaths, skill: bool) -> list[File]:
+    made = _opencode(guarded) if tool == "opencode" else [_hooks(tool, guarded)]
+    return [*made, _manual(tool, guarded)] if skill else made
 
 
-def _hooks(tool: str, spot: Spot) -> File:
+def _hooks(tool: str, guarded: GuardedPaths) -> File:
     """Ours is taken out first, so that an older form of it is replaced and not doubled."""
     wanted = hook_entries.SETTINGS[tool]
-    path = spot.root / wanted.file
+    path = guarded.worktree_root / wanted.file
 
     def ours(said: str) -> bool:
         return hook_entries.is_ours(tool, said)
@@ -106,18 +106,18 @@ def _holds(
     return isinstance(there, list) and all(entry in there for entry in added)
 
 
-def _opencode(spot: Spot) -> list[File]:
-    path, plugin = spot.root / OPENCODE_FILE, spot.workspace / PLUGIN
+def _opencode(guarded: GuardedPaths) -> list[File]:
+    path, plugin = guarded.worktree_root / OPENCODE_FILE, guarded.workspace / PLUGIN
     if not path.exists() and path.with_suffix(".jsonc").exists():
         raise Refused(
             "settings_unreadable",
             f"{path.with_suffix('.jsonc')} may hold comments, which merging would lose",
-            hint=f'add "{_entry(spot)}" to its "plugin" list yourself',
+            hint=f'add "{_entry(guarded)}" to its "plugin" list yourself',
         )
 
     def merge(before: str | None) -> str:
         document = json_settings.parse(before or "", str(path))
-        made = json_settings.with_item(document, "plugin", _entry(spot), str(path))
+        made = json_settings.with_item(document, "plugin", _entry(guarded), str(path))
         return before if before and made == document else json_settings.render(made, before or "")
 
     def mend(now: str) -> str | None:
@@ -145,30 +145,30 @@ def is_plugin(said: str) -> bool:
     return said.replace("\\", "/").endswith(f"/.moot/{PLUGIN}")
 
 
-def _entry(spot: Spot) -> str:
+def _entry(guarded: GuardedPaths) -> str:
     """Relative in the main worktree; another worktree has no `.moot` of its own."""
-    beside = spot.workspace.parent == spot.root
-    return f"./.moot/{PLUGIN}" if beside else str(spot.workspace / PLUGIN)
+    beside = guarded.workspace.parent == guarded.worktree_root
+    return f"./.moot/{PLUGIN}" if beside else str(guarded.workspace / PLUGIN)
 
 
-def _manual(tool: str, spot: Spot) -> File:
+def _manual(tool: str, guarded: GuardedPaths) -> File:
     return File(
-        spot.root / manual.FILES[tool],
+        guarded.worktree_root / manual.FILES[tool],
         lambda before: manual.with_manual(tool, before),
         lambda now: manual.without_manual(tool, now),
     )
 
 
-def _shared(tool: str, file: File, spot: Spot) -> bool:
+def _shared(tool: str, file: File, guarded: GuardedPaths) -> bool:
     """A file that another installed tool still needs stays."""
     others = [one for one in manual.FILES if one != tool]
-    same = [one for one in others if spot.root / manual.FILES[one] == file.path]
-    return any(_in_use(one, spot) for one in same)
+    same = [one for one in others if guarded.worktree_root / manual.FILES[one] == file.path]
+    return any(_in_use(one, guarded) for one in same)
 
 
-def _in_use(tool: str, spot: Spot) -> bool:
+def _in_use(tool: str, guarded: GuardedPaths) -> bool:
     try:
-        return installed(tool, spot)
+        return is_installed(tool, guarded)
     except Refused:
         return True
 

@@ -35,7 +35,7 @@ class Before(msgspec.Struct, frozen=True):
     folders: tuple[str, ...] = ()
 
 
-class Kept:
+class OriginalFiles:
     """The record of one workspace; one entry for each file, by absolute path."""
 
     def __init__(self, workspace: Path) -> None:
@@ -76,11 +76,6 @@ class Kept:
         if known is not None:
             self._save()
         return changed
-
-    def was(self, path: Path) -> bytes | None:
-        """What stood there before us, if we know."""
-        known = self._files.get(str(path))
-        return known.data if known is not None else None
 
     def _read(self) -> dict[str, Before]:
         try:

@@ -1,7 +1,7 @@
 """Trust: Codex runs only hooks its user has trusted, Gemini CLI only those of trusted folders.
 
-Whether to trust is the user's decision: `store` is called for an explicit flag and nothing else.
-Codex is asked through its own app server, so that no file of its is written by us.
+Whether to trust is the user's decision: `store_trust` is called for an explicit flag and nothing
+else. Codex is asked through its own app server, so that no file of its is written by us.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from moot.core.errors import Unavailable
 from moot.core.version import VERSION
-from moot.flows.guard.guarded_paths import Spot
+from moot.flows.guard.guarded_paths import GuardedPaths
 from moot.flows.tools import hook_entries, json_settings
 from moot.flows.tools.original_files import put
 
@@ -31,12 +31,12 @@ class CodexHook(NamedTuple):
     status: str
 
 
-def store(tool: str, spot: Spot, env: Mapping[str, str]) -> str:
+def store_trust(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> str:
     """Remember the user's trust; returns what was done. Only on the user's explicit word."""
     if tool == "codex":
-        return _trust_codex(spot.root, env)
+        return _trust_codex(guarded.worktree_root, env)
     if tool == "gemini":
-        return _trust_gemini(spot, env)
+        return _trust_gemini(guarded, env)
     return f"{tool} asks for no trust"
 
 
@@ -141,13 +141,13 @@ def gemini_trusts(root: Path, env: Mapping[str, str]) -> bool:
     )
 
 
-def _trust_gemini(spot: Spot, env: Mapping[str, str]) -> str:
+def _trust_gemini(guarded: GuardedPaths, env: Mapping[str, str]) -> str:
     path = _trusted_folders(env)
     before = path.read_text("utf-8") if path.exists() else ""
     known = json_settings.parse(before, str(path))
-    known[str(spot.root)] = TRUST_FOLDER
+    known[str(guarded.worktree_root)] = TRUST_FOLDER
     put(path, json_settings.render(known, before).encode())
-    return f"Gemini CLI trusts {spot.root} from now on"
+    return f"Gemini CLI trusts {guarded.worktree_root} from now on"
 
 
 def _trusted_folders(env: Mapping[str, str]) -> Path:

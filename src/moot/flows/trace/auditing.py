@@ -32,7 +32,7 @@ MARKDOWN: Final = "text/markdown"
 HTML: Final = "text/html"
 
 
-class Audited(NamedTuple):
+class AuditOutcome(NamedTuple):
     """What a run found; `run` is None if it was only looked at and nothing was recorded."""
 
     report: AuditReport
@@ -43,18 +43,18 @@ class Audited(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def verify(space: Workspace, stream: str, actor: str, profile: Profile) -> Audited:
-    execution.recover(space, stream)
-    state: State = space.engine.state(stream)
+def audit_trace(workspace: Workspace, stream: str, actor: str, profile: Profile) -> AuditOutcome:
+    """Verify a trace that has its final statement, and record the result as `actor`."""
+    execution.recover(workspace, stream)
+    state: State = workspace.engine.state(stream)
     if state.ended:
-        return _look_again(space, stream, profile)
-    run = state.run or _begin(space, stream, actor, profile)
+        return _look_again(workspace, stream, profile)
+    run = state.run or _begin(workspace, stream, actor, profile)
     with suppress(MootError):  # without its key the head stays unproven, and the report says so
-        space.engine.checkpoint()
-    found = _inspect(space, stream, run.profile, (run.head, run.events))
-    events = found.events[stream]
-    report = found.reports[0]
-    stored, pages = _store(space, report, events)
+        workspace.engine.checkpoint()
+    inspected = _inspect(workspace, stream, run.profile, (run.head, run.events))
+    events, report = inspected.events[stream], inspected.reports[0]
+    stored, pages = _store(workspace, report, events)
     command = CompleteVerification(
         run_id=run.id,
         status=str(report.verdict),
@@ -64,40 +64,42 @@ def verify(space: Workspace, stream: str, actor: str, profile: Profile) -> Audit
         events=run.events,
         failure_codes=report.failed_codes(),
     )
-    outcome = tracing.ask(space, stream, command, actor)
-    return Audited(report, run.id, stored, pages[0], events, outcome.findings)
+    outcome = tracing.execute_step(workspace, stream, command, actor)
+    return AuditOutcome(report, run.id, stored, pages[0], events, outcome.findings)
 
 
-def _begin(space: Workspace, stream: str, actor: str, profile: Profile) -> VerificationRun:
-    outcome = tracing.ask(space, stream, StartVerification(profile=str(profile)), actor)
+def _begin(workspace: Workspace, stream: str, actor: str, profile: Profile) -> VerificationRun:
+    outcome = tracing.execute_step(
+        workspace, stream, StartVerification(profile=str(profile)), actor
+    )
     run: VerificationRun = outcome.state.run
     return run
 
 
-def _look_again(space: Workspace, stream: str, profile: Profile) -> Audited:
+def _look_again(workspace: Workspace, stream: str, profile: Profile) -> AuditOutcome:
     """Stored, and named by nothing: the chain of an ended trace stays as it is."""
-    found = _inspect(space, stream, profile, None)
-    events, report = found.events[stream], found.reports[0]
-    stored, pages = _store(space, report, events)
-    return Audited(report, None, stored, pages[0], events)
+    inspected = _inspect(workspace, stream, profile, None)
+    events, report = inspected.events[stream], inspected.reports[0]
+    stored, pages = _store(workspace, report, events)
+    return AuditOutcome(report, None, stored, pages[0], events)
 
 
 def _inspect(
-    space: Workspace, stream: str, profile: Profile, subject: tuple[str, int] | None
-) -> inspection.Inspected:
-    pinned = pinned_trust(space.folder, space.trust.origin)
-    how = How(space.folder, None if pinned else space.path / "trust.json")
-    return inspection.inspect_live(Path(space.path), how, stream, profile, subject)
+    workspace: Workspace, stream: str, profile: Profile, subject: tuple[str, int] | None
+) -> inspection.Inspection:
+    pinned = pinned_trust(workspace.folder, workspace.trust.origin)
+    how = How(workspace.folder, None if pinned else workspace.path / "trust.json")
+    return inspection.inspect_live(Path(workspace.path), how, stream, profile, subject)
 
 
 def _store(
-    space: Workspace, report: AuditReport, events: list[Recorded[Any]]
+    workspace: Workspace, report: AuditReport, events: list[Recorded[Any]]
 ) -> tuple[ArtifactRef, tuple[ArtifactRef, ArtifactRef]]:
     """The report itself, and its two readable forms."""
-    shown = page.trace_page(events, report)
-    html = space.artifacts.put(to_html(shown).encode(), HTML)
-    markdown = space.artifacts.put(to_markdown(shown).encode(), MARKDOWN)
+    rendered = page.trace_page(events, report)
+    html = workspace.artifacts.put(to_html(rendered).encode(), HTML)
+    markdown = workspace.artifacts.put(to_markdown(rendered).encode(), MARKDOWN)
     document = canonical(
         {**report_document(report), "pages": {"html": html.sha256, "markdown": markdown.sha256}}
     )
-    return space.artifacts.put(document, JSON), (html, markdown)
+    return workspace.artifacts.put(document, JSON), (html, markdown)

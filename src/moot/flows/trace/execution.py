@@ -20,8 +20,8 @@ from moot.core.errors import Refused
 from moot.core.findings import Finding, Severity
 from moot.core.record import ArtifactRef
 from moot.engine.job import ALONE, Link
-from moot.flows.trace import guarded_execution, running, tracing
-from moot.flows.trace.keeping import EDGE, Kept, Seen, keep
+from moot.flows.trace import guarded_execution, run_lock, tracing
+from moot.flows.trace.outputs import EDGE, OutputStore, RunObservations, store_outputs
 from moot.protocols.trace.commands import (
     CompleteExecution,
     FailExecution,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 _LOST: Final = "the reservation of {} was lost before it could run"
 
 
-class Done(NamedTuple):
+class EndedRun(NamedTuple):
     """An execution that has ended; `outputs` by name, all stored."""
 
     execution: str
@@ -62,21 +62,26 @@ class Done(NamedTuple):
 
 
 def execute(
-    space: Workspace, stream: str, intent_id: str, actor: str, env: Mapping[str, str], root: Path
-) -> Done:
+    workspace: Workspace,
+    stream: str,
+    intent_id: str,
+    actor: str,
+    env: Mapping[str, str],
+    root: Path,
+) -> EndedRun:
     """Run the intent in the worktree `root`; Refused, with nothing run, if it may not be."""
-    recover(space, stream)
-    intent = tracing.intent(space, stream, intent_id)
-    state: State = space.engine.state(stream)
+    recover(workspace, stream)
+    intent = tracing.read_intent(workspace, stream, intent_id)
+    state: State = workspace.engine.state(stream)
     folder = _folder(root, intent.cwd)
     granted = environment(env, (*state.policy.environment, *intent.env))
     hidden = (*state.policy.secrets, *secrets.patterns_of_variables(granted, intent.env))
-    found = program.find(intent.command[0], folder, granted)
-    with running.Running(space.path, stream, intent_id) as held:
-        execution, reserved = _start(space, stream, intent, actor, root, found)
-        gone = guarded_execution.lost(space, reserved, actor)
-        if gone:
-            return _not_started(space, stream, execution, actor, _LOST.format(", ".join(gone)))
+    executable = program.find(intent.command[0], folder, granted)
+    with run_lock.RunLock(workspace.path, stream, intent_id) as held:
+        execution, reserved = _start(workspace, stream, intent, actor, root, executable)
+        lost = guarded_execution.lost_scopes(workspace, reserved, actor)
+        if lost:
+            return _not_started(workspace, stream, execution, actor, _LOST.format(", ".join(lost)))
         before = footprint.look(root, intent.writes)
         order = Order(
             words=intent.command,
@@ -84,40 +89,40 @@ def execute(
             env=granted,
             seconds=intent.timeout_ms / 1_000,
             most_bytes=state.policy.max_output_bytes + EDGE,
-            program=found.path,
+            program=executable.path,
             tag=held.tag,
         )
         try:
-            ran = run(order, held.began)
+            ran = run(order, held.note_process)
         except NotRun as problem:
-            return _not_started(space, stream, execution, actor, str(problem))
+            return _not_started(workspace, stream, execution, actor, str(problem))
         after = footprint.look(root, intent.writes)
         changes = footprint.compare(root, intent.writes, before, after)
         remarks = tuple(dict.fromkeys((*before.remarks, *after.remarks)))
-        kept = Kept(space.artifacts, hidden, state.policy.max_output_bytes)
-        outputs, seen = keep(kept, ran, changes, remarks)
-        done = _end(space, stream, execution, actor, ran, outputs, seen)
-        gone = guarded_execution.lost(space, reserved, actor)
-        return done._replace(findings=(*done.findings, *_taken_meanwhile(gone)))
+        store = OutputStore(workspace.artifacts, hidden, state.policy.max_output_bytes)
+        outputs, observations = store_outputs(store, ran, changes, remarks)
+        done = _end(workspace, stream, execution, actor, ran, outputs, observations)
+        lost = guarded_execution.lost_scopes(workspace, reserved, actor)
+        return done._replace(findings=(*done.findings, *_reservation_remarks(lost)))
 
 
-def recover(space: Workspace, stream: str, link: Link = ALONE) -> list[Outcome]:
+def recover(workspace: Workspace, stream: str, link: Link = ALONE) -> list[Outcome]:
     """TRC-061: record as failed what died with its process on this trace. Nothing is run again.
 
     The executor's own act: where its key is not at hand it stays due, and holds up nobody.
     """
-    state: State = space.engine.state(stream)
+    state: State = workspace.engine.state(stream)
     if not state.running or state.ended:
         return []
-    executor = tracing.player(state, Role.EXECUTOR)
-    found = []
-    for died in sorted(state.running.values(), key=lambda one: one.since):
-        if not running.runs(space.path, stream, died.intent):
-            seen = running.end_left(space.path, stream, died.intent)
-            command = RecoverExecution(execution_id=died.id, evidence=seen)
+    executor = tracing.agent_in_role(state, Role.EXECUTOR)
+    recorded = []
+    for started in sorted(state.running.values(), key=lambda started: started.since):
+        if not run_lock.is_running(workspace.path, stream, started.intent):
+            evidence = run_lock.end_leftovers(workspace.path, stream, started.intent)
+            command = RecoverExecution(execution_id=started.id, evidence=evidence)
             with suppress(Refused):
-                found.append(tracing.ask(space, stream, command, executor, link))
-    return found
+                recorded.append(tracing.execute_step(workspace, stream, command, executor, link))
+    return recorded
 
 
 def _folder(root: Path, cwd: str) -> Path:
@@ -137,62 +142,64 @@ def _folder(root: Path, cwd: str) -> Path:
 
 
 def _start(
-    space: Workspace,
+    workspace: Workspace,
     stream: str,
     intent: ToolIntentSigned,
     actor: str,
     root: Path,
-    found: program.Program,
+    executable: program.Program,
 ) -> tuple[str, tuple[HeldReservation, ...]]:
-    reserved = guarded_execution.covering(space, intent.writes, actor, root)
+    reserved = guarded_execution.require_reservations(workspace, intent.writes, actor, root)
     data = encode_input(intent.tool, intent.command, intent.cwd, intent.env, intent.timeout_ms)
     command = StartExecution(
         intent_id=intent.intent_id,
         input=ArtifactRef(sha256_hex(data), len(data), MEDIA_TYPE),
         reservations=reserved,
-        program=footprint.shown(found.path),
-        program_sha256=found.sha256,
+        program=footprint.shown(executable.path),
+        program_sha256=executable.sha256,
     )
-    tracing.rehearse(space, stream, command, actor)  # what is refused leaves no file behind
-    space.artifacts.put(data, MEDIA_TYPE)
-    outcome = tracing.ask(space, stream, command, actor)
+    tracing.rehearse(workspace, stream, command, actor)  # what is refused leaves no file behind
+    workspace.artifacts.put(data, MEDIA_TYPE)
+    outcome = tracing.execute_step(workspace, stream, command, actor)
     execution: str = outcome.recorded[-1].event.execution_id
     return execution, reserved
 
 
-def _not_started(space: Workspace, stream: str, execution: str, actor: str, why: str) -> Done:
+def _not_started(
+    workspace: Workspace, stream: str, execution: str, actor: str, why: str
+) -> EndedRun:
     failure = ExecutionFailure(kind=FailureKind.NOT_STARTED, detail=why)
     command = FailExecution(execution_id=execution, failure=failure)
-    outcome = tracing.ask(space, stream, command, actor)
-    return Done(execution, True, None, why, (), outcome.findings)
+    outcome = tracing.execute_step(workspace, stream, command, actor)
+    return EndedRun(execution, True, None, why, (), outcome.findings)
 
 
 def _end(
-    space: Workspace,
+    workspace: Workspace,
     stream: str,
     execution: str,
     actor: str,
     ran: Ran,
     outputs: tuple[Stored, ...],
-    seen: Seen,
-) -> Done:
-    kind, detail = how_it_ended(ran)
+    observations: RunObservations,
+) -> EndedRun:
+    kind, detail = describe_ending(ran)
     command: CompleteExecution | FailExecution
-    about: dict[str, Any] = seen._asdict()
+    about: dict[str, Any] = observations._asdict()
     if kind is None:
         result = ExecutionResult(exit_status=0, **about)
         command = CompleteExecution(execution_id=execution, outputs=outputs, result=result)
     else:
         failure = ExecutionFailure(kind=kind, detail=detail, exit_status=ran.exit_status, **about)
         command = FailExecution(execution_id=execution, failure=failure, outputs=outputs)
-    outcome = tracing.ask(space, stream, command, actor)
-    found = (*outcome.findings, *_remarks(ran, seen))
-    return Done(
-        execution, kind is not None, ran.exit_status, detail, outputs, found, ran.interrupted
+    outcome = tracing.execute_step(workspace, stream, command, actor)
+    findings = (*outcome.findings, *_remarks(ran, observations))
+    return EndedRun(
+        execution, kind is not None, ran.exit_status, detail, outputs, findings, ran.interrupted
     )
 
 
-def how_it_ended(ran: Ran) -> tuple[FailureKind | None, str]:
+def describe_ending(ran: Ran) -> tuple[FailureKind | None, str]:
     """None if it ended well; else the kind of failure, and what to say of it."""
     if ran.interrupted is not None:
         return FailureKind.STOPPED, f"we were interrupted by signal {ran.interrupted}"
@@ -205,18 +212,18 @@ def how_it_ended(ran: Ran) -> tuple[FailureKind | None, str]:
     return None, "exit status 0"
 
 
-def _remarks(ran: Ran, seen: Seen) -> Iterable[Finding]:
+def _remarks(ran: Ran, observations: RunObservations) -> Iterable[Finding]:
     """What a reader should know of a run that is on record already."""
-    if seen.undeclared:
+    if observations.undeclared:
         yield _remark(
             "undeclared_write",
-            f"changed without having been declared: {', '.join(seen.undeclared)}",
+            f"changed without having been declared: {', '.join(observations.undeclared)}",
             "declare it with --writes in a new intent, or undo it",
         )
-    if seen.truncated:
+    if observations.truncated:
         yield _remark(
             "output_truncated",
-            f"only the beginning of {' and '.join(seen.truncated)} was kept",
+            f"only the beginning of {' and '.join(observations.truncated)} was kept",
             "let the command print less, or raise max_output_bytes in the policy",
         )
     if ran.left_running:
@@ -227,12 +234,12 @@ def _remarks(ran: Ran, seen: Seen) -> Iterable[Finding]:
         )
 
 
-def _taken_meanwhile(gone: list[str]) -> Iterable[Finding]:
+def _reservation_remarks(lost: list[str]) -> Iterable[Finding]:
     """What was written may have met another's work."""
-    if gone:
+    if lost:
         yield _remark(
             "reservation_lost",
-            f"no longer reserved when it ended: {', '.join(gone)}",
+            f"no longer reserved when it ended: {', '.join(lost)}",
             "compare notes with whoever holds it now: `moot scope list`",
         )
 

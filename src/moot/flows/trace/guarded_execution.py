@@ -32,66 +32,73 @@ if TYPE_CHECKING:
 RULE = "X-03"
 
 
-def covering(
-    space: Workspace, writes: tuple[str, ...], actor: str, root: Path
+def require_reservations(
+    workspace: Workspace, writes: tuple[str, ...], actor: str, root: Path
 ) -> tuple[HeldReservation, ...]:
     """The executor's live reservations that cover what it declares; Refused if some is missing."""
     if not writes:
         return ()
-    state: Presence = space.engine.state(STREAM)
+    state: Presence = workspace.engine.state(STREAM)
     claims = [read_scope(scope, str(root)) for scope in writes]
-    mine = [one for one in _live(space, actor) if one.worktree == str(root)]
-    found = {claim.shown: _cover(claim, mine) for claim in claims}
-    missing = [claim for claim in claims if found[claim.shown] is None]
+    own = [held for held in _live(workspace, actor) if held.worktree == str(root)]
+    covers = {claim.shown: _find_cover(claim, own) for claim in claims}
+    missing = [claim for claim in claims if covers[claim.shown] is None]
     if missing:
-        _refuse_others(space, state, missing, actor, root)
+        _refuse_others(workspace, state, missing, actor, root)
         if sorted_index.find_member(state, actor) is not None:
             raise _uncovered(missing, actor)
-    held = ((scope, found[claim.shown]) for scope, claim in zip(writes, claims, strict=True))
-    return tuple(HeldReservation(scope, one.fencing) for scope, one in held if one is not None)
+    covered = ((scope, covers[claim.shown]) for scope, claim in zip(writes, claims, strict=True))
+    return tuple(HeldReservation(scope, own.fencing) for scope, own in covered if own is not None)
 
 
-def lost(space: Workspace, reserved: Iterable[HeldReservation], actor: str) -> list[str]:
+def lost_scopes(workspace: Workspace, reserved: Iterable[HeldReservation], actor: str) -> list[str]:
     """Scopes whose reservation has ended or has another number by now."""
-    live = {one.fencing for one in _live(space, actor)}
-    return [one.scope for one in reserved if one.fencing not in live]
+    live = {reservation.fencing for reservation in _live(workspace, actor)}
+    return [held.scope for held in reserved if held.fencing not in live]
 
 
-def held(space: Workspace, numbers: Iterable[int], actor: str) -> list[str]:
+def scopes_still_held(workspace: Workspace, numbers: Iterable[int], actor: str) -> list[str]:
     """Scopes that this agent still holds under one of these numbers."""
     wanted = frozenset(numbers)
-    return [one.scope for one in _live(space, actor) if one.fencing in wanted]
+    live = _live(workspace, actor)
+    return [reservation.scope for reservation in live if reservation.fencing in wanted]
 
 
-def _live(space: Workspace, actor: str) -> list[Reservation]:
-    state: Presence = space.engine.state(STREAM)
-    epoch, now = _epoch(space, actor), space.engine.clock()
-    return [one for one in state.live if one.is_held_by(actor, epoch) and not one.has_ended(now)]
+def _live(workspace: Workspace, actor: str) -> list[Reservation]:
+    state: Presence = workspace.engine.state(STREAM)
+    epoch, now = _epoch(workspace, actor), workspace.engine.clock()
+    return [
+        reservation
+        for reservation in state.live
+        if reservation.is_held_by(actor, epoch) and not reservation.has_ended(now)
+    ]
 
 
-def _epoch(space: Workspace, actor: str) -> int:
-    agent = space.engine.registry().agents.get(actor)
+def _epoch(workspace: Workspace, actor: str) -> int:
+    agent = workspace.engine.registry().agents.get(actor)
     return agent.epoch if agent is not None else 0
 
 
-def _cover(claim: Scope, mine: list[Reservation]) -> Reservation | None:
-    cover = (one for one in mine if one.key == claim.key or is_inside(claim.key, one.key))
-    return next(cover, None)
+def _find_cover(claim: Scope, own: list[Reservation]) -> Reservation | None:
+    covers = (held for held in own if held.key == claim.key or is_inside(claim.key, held.key))
+    return next(covers, None)
 
 
 def _refuse_others(
-    space: Workspace, state: Presence, missing: list[Scope], actor: str, root: Path
+    workspace: Workspace, state: Presence, missing: list[Scope], actor: str, root: Path
 ) -> None:
     """What another holds: the attempt itself is on record, as any overlap is."""
-    epoch = _epoch(space, actor)
-    asker = overlap.Requester(actor, epoch, space.engine.clock(), {}, DEFAULT_STALE_MILLIS)
-    conflicts = list(overlap.find_conflicts(state, missing, asker))
+    epoch = _epoch(workspace, actor)
+    requester = overlap.Requester(actor, epoch, workspace.engine.clock(), {}, DEFAULT_STALE_MILLIS)
+    conflicts = list(overlap.find_conflicts(state, missing, requester))
     if not conflicts:
         return
-    scopes = tuple(dict.fromkeys(one.claim.shown for one in conflicts))
-    attempt = Reserve(scopes=scopes, project_root=str(space.root), worktree=str(root), once=True)
+    scopes = tuple(dict.fromkeys(conflict.claim.shown for conflict in conflicts))
+    attempt = Reserve(
+        scopes=scopes, project_root=str(workspace.root), worktree=str(root), once=True
+    )
     try:
-        space.engine.execute(STREAM, attempt, actor)
+        workspace.engine.execute(STREAM, attempt, actor)
     except Refused as refused:
         raise Refused(
             "held_by_another",
@@ -100,12 +107,12 @@ def _refuse_others(
             findings=refused.findings,
         ) from None
     with suppress(Refused):  # it was given back in this very moment: nobody asked us to hold it
-        release = Release(scopes=scopes, project_root=str(space.root), worktree=str(root))
-        space.engine.execute(STREAM, release, actor)
+        release = Release(scopes=scopes, project_root=str(workspace.root), worktree=str(root))
+        workspace.engine.execute(STREAM, release, actor)
 
 
 def _uncovered(missing: list[Scope], actor: str) -> Refused:
-    found = [
+    findings = [
         Finding(
             rule=RULE,
             code="reservation_required",
@@ -115,4 +122,4 @@ def _uncovered(missing: list[Scope], actor: str) -> Refused:
         )
         for claim in missing
     ]
-    return Refused(found[0].code, found[0].message, hint=found[0].hint, findings=found)
+    return Refused.of(findings)

@@ -42,7 +42,7 @@ WORTH_A_PROCESS: Final = 32 * 1024 * 1024
 MOST_JOBS: Final = 4
 
 
-class Inspected(NamedTuple):
+class Inspection(NamedTuple):
     """What the checker says of the bytes, and the audit of each trace in them."""
 
     verdict: Verdict
@@ -55,7 +55,7 @@ class Inspected(NamedTuple):
         return bool(self.verdict) and not failed
 
 
-def jobs_for(file: Path) -> int:
+def choose_jobs(file: Path) -> int:
     """How many processes a file is worth: starting one takes as long as checking 1 MiB or so."""
     try:
         size = file.stat().st_size
@@ -64,7 +64,7 @@ def jobs_for(file: Path) -> int:
     return 1 if size < WORTH_A_PROCESS else min(MOST_JOBS, os.cpu_count() or 1)
 
 
-def inspect_file(file: Path, how: How, profile: Profile = Profile.DEFAULT) -> Inspected:
+def inspect_file(file: Path, how: How, profile: Profile = Profile.DEFAULT) -> Inspection:
     """Every trace in an exported file; no workspace is needed."""
     watcher = _Watcher(at_once=how.jobs == 1)
     verdict = check_file(file, how._replace(watch=watcher.lines))
@@ -80,7 +80,7 @@ def inspect_live(
     stream: str,
     profile: Profile = Profile.DEFAULT,
     subject: tuple[str, int] | None = None,
-) -> Inspected:
+) -> Inspection:
     """One trace of a workspace; `subject` (head and number of events) leaves out what follows."""
     watcher = _Watcher(at_once=how.jobs == 1, only=stream, subject=subject)
     verdict = check_live(place, how._replace(watch=watcher.lines), stream)
@@ -155,14 +155,14 @@ class _Watcher:
         self._proofs: dict[str, _Proof] = {}
         self._in_charge: set[str] = set()
 
-    def inspected(self, verdict: Verdict, profile: Profile) -> Inspected:
+    def inspected(self, verdict: Verdict, profile: Profile) -> Inspection:
         self._finish(verdict.first_bad if verdict.verdict == "tampered" else None)
         reports = tuple(
             audit_walk(walk, self._facts(stream, verdict), profile)
             for stream, walk in self.walks.items()
         )
         events = {stream: walk.events for stream, walk in self.walks.items()}
-        return Inspected(verdict, reports, events)
+        return Inspection(verdict, reports, events)
 
     def expect(self, stream: str) -> None:
         """It was asked for: its absence is a finding too."""

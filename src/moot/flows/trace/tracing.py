@@ -7,6 +7,7 @@ index names, however long the trace is. The index is a hint: the event itself mu
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -16,11 +17,11 @@ from moot.core.machine import Command, Context, Event, Recorded
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.engine.agents import agent_named
-from moot.engine.job import ALONE, Link, as_refused
+from moot.engine.job import ALONE, Link
 from moot.engine.keys import hand_of
 from moot.engine.replay import read_record
 from moot.protocols.trace import events as did
-from moot.protocols.trace.commands import Cited, OpenTrace, ReportForgery
+from moot.protocols.trace.commands import Cited, IssueClaim, OpenTrace, ReportForgery
 from moot.protocols.trace.drafts import DRAFTS
 from moot.protocols.trace.machine import ITEM_SPACE, MACHINE
 from moot.protocols.trace.model import Role, RoleBinding, State
@@ -52,62 +53,79 @@ def stream_of(name: str) -> str:
     return f"{PROTOCOL}/{short}"
 
 
-def short(stream: str) -> str:
+def short_name(stream: str) -> str:
     return stream.removeprefix(f"{PROTOCOL}/")
 
 
-def existing(space: Workspace, name: str) -> str:
+def require_trace(workspace: Workspace, name: str) -> str:
     """The stream of a trace that is there."""
     stream = stream_of(name)
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         if view.head(stream) is None:
             raise NotFound(
                 "trace_not_found",
-                f"there is no trace {short(stream)}",
+                f"there is no trace {short_name(stream)}",
                 hint="`moot trace list` shows all",
             )
     return stream
 
 
 def open_trace(
-    space: Workspace,
+    workspace: Workspace,
     task: str,
     agents: dict[Role, str],
     actor: str = SYSTEM,
     policy: Policy = DEFAULT_POLICY,
     follows: str | None = None,
+    key: str | None = None,
 ) -> Outcome:
-    """Begin a trace under the next free number; another may be quicker, then it is the next."""
-    command = opening(space, task, agents, policy, follows)
+    """Begin a trace under the next free number; another may be quicker, then it is the next.
+
+    Under a key that this actor has begun a trace with, that trace is given back.
+    """
+    command = opening_command(workspace, task, agents, policy, follows)
     for attempt in range(TRIES):
+        stream = _opened_under(workspace, actor, key) or next_free_stream(workspace)
         try:
-            return space.engine.execute(free_stream(space), command, actor)
+            return workspace.engine.execute(stream, command, actor, key=key)
         except Refused as refused:
             if refused.code != "wrong_state" or attempt == TRIES - 1:
                 raise
     raise AssertionError("unreachable")
 
 
-def opening(
-    space: Workspace,
+def opening_command(
+    workspace: Workspace,
     task: str,
     agents: dict[Role, str],
     policy: Policy = DEFAULT_POLICY,
     follows: str | None = None,
 ) -> OpenTrace:
     """The command that begins a trace, each part bound to the key its agent has now."""
-    roles = tuple(_binding(space, role, name) for role, name in agents.items())
+    roles = tuple(_binding(workspace, role, name) for role, name in agents.items())
     return OpenTrace(task=task, roles=roles, policy=policy, follows=follows)
 
 
-def free_stream(space: Workspace) -> str:
+def next_free_stream(workspace: Workspace) -> str:
     """Where the next trace would stand."""
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         return f"{PROTOCOL}/t{_free(view)}"
 
 
-def _binding(space: Workspace, role: Role, name: str) -> RoleBinding:
-    agent = agent_named(space.engine, name)
+def _opened_under(workspace: Workspace, actor: str, key: str | None) -> str | None:
+    """The trace that this actor began under this key; keys are kept by trace, so all are asked."""
+    if key is None:
+        return None
+    with workspace.store.read() as view:
+        for number in range(_free(view) - 1, 0, -1):  # whoever repeats does so soon
+            stream = f"{PROTOCOL}/t{number}"
+            if any(seq == 0 for _, seq in view.keys(stream, f"{actor}/{key}/")):
+                return stream
+    return None
+
+
+def _binding(workspace: Workspace, role: Role, name: str) -> RoleBinding:
+    agent = agent_named(workspace.engine, name)
     return RoleBinding(role, name, agent.epoch, agent.kid)
 
 
@@ -126,33 +144,41 @@ def _free(view: View) -> int:
     return high
 
 
-def ask(space: Workspace, stream: str, command: Command, actor: str, link: Link = ALONE) -> Outcome:
+def execute_step(
+    workspace: Workspace,
+    stream: str,
+    command: Command,
+    actor: str,
+    link: Link = ALONE,
+    key: str | None = None,
+) -> Outcome:
     """Execute it; should a record of the trace prove forged meanwhile, that is reported first.
 
     What became of the report the policy says (E-21); the command itself is refused either way.
     """
     try:
-        return space.engine.execute(
+        return workspace.engine.execute(
             stream,
             command,
             actor,
+            key=key,
             role=_role(command),
             cause=link.cause,
             corr=link.corr,
         )
     except Tampered as error:
         if error.code == "unproved_record" and error.stream == stream:
-            _report_forgery(space, stream, error)
+            _report_forgery(workspace, stream, error)
         raise
 
 
-def rehearse(space: Workspace, stream: str, command: Command, actor: str) -> None:
+def rehearse(workspace: Workspace, stream: str, command: Command, actor: str) -> None:
     """Refused as the command itself would be, as things stand; nothing is recorded."""
-    hand = hand_of(space.engine.registry(), space.keys, actor, _role(command))
-    context = Context(space.engine.clock(), hand.acting, stream, space.trust.origin)
-    decision = MACHINE.decide(space.engine.state(stream), command, context)
+    hand = hand_of(workspace.engine.registry(), workspace.keys, actor, _role(command))
+    context = Context(workspace.engine.clock(), hand.acting, stream, workspace.trust.origin)
+    decision = MACHINE.decide(workspace.engine.state(stream), command, context)
     if decision.refused:
-        raise as_refused(decision)
+        raise Refused.of(decision.findings)
 
 
 def _role(command: Command) -> str | None:
@@ -160,15 +186,15 @@ def _role(command: Command) -> str | None:
     return None if role is None else str(role)
 
 
-def _report_forgery(space: Workspace, stream: str, error: Tampered) -> None:
-    with space.store.read() as view:
+def _report_forgery(workspace: Workspace, stream: str, error: Tampered) -> None:
+    with workspace.store.read() as view:
         record = next(view.records(stream, after=error.seq - 1), None)
     kid = record.kid if record is not None else ""
     with suppress(MootError):  # it refuses by its nature; what it records stands
-        space.engine.execute(stream, ReportForgery(kid=kid, detail=str(error)), SYSTEM)
+        workspace.engine.execute(stream, ReportForgery(kid=kid, detail=str(error)), SYSTEM)
 
 
-def player(state: State, role: Role) -> str:
+def agent_in_role(state: State, role: Role) -> str:
     """Who plays a part."""
     bound = state.binding_of(role)
     if bound is None:
@@ -176,25 +202,25 @@ def player(state: State, role: Role) -> str:
     return bound.agent
 
 
-def intent(space: Workspace, stream: str, intent_id: str) -> did.ToolIntentSigned:
-    return event(space, stream, intent_id, did.ToolIntentSigned).event
+def read_intent(workspace: Workspace, stream: str, intent_id: str) -> did.ToolIntentSigned:
+    return read_event_of(workspace, stream, intent_id, did.ToolIntentSigned).event
 
 
-def event(space: Workspace, stream: str, item: str, *kinds: type[E]) -> Recorded[E]:
+def read_event_of(workspace: Workspace, stream: str, item: str, *kinds: type[E]) -> Recorded[E]:
     """The event an id names: where it was given, of a run its end."""
-    with space.store.read() as view:
+    with workspace.store.read() as view:
         row = view.row(ITEM_SPACE, f"{stream} {item}")
         record = next(view.records(stream, after=row.seq - 1), None) if row else None
     if record is None:
         raise NotFound(
             "unknown_id",
-            f"there is no {item!r} in {short(stream)}",
-            hint=f"`moot trace status {short(stream)}` shows what there is",
+            f"there is no {item!r} in {short_name(stream)}",
+            hint=f"`moot trace status {short_name(stream)}` shows what there is",
         )
-    found: Recorded[Any] = read_record(MACHINE, record)
-    if not isinstance(found.event, kinds) or item not in _ids(found.event):
+    recorded: Recorded[Any] = read_record(MACHINE, record)
+    if not isinstance(recorded.event, kinds) or item not in _ids(recorded.event):
         raise Tampered(f"{stream} event {record.seq} is not {item}", stream=stream, seq=record.seq)
-    return found
+    return recorded
 
 
 def _ids(event: Event) -> list[str]:
@@ -202,24 +228,44 @@ def _ids(event: Event) -> list[str]:
     return [getattr(event, name, "") for name in names]
 
 
-def cited(space: Workspace, stream: str, named: str) -> Cited:
+def resolve_evidence(workspace: Workspace, stream: str, named: str) -> Cited:
     """Evidence as it is named: `x1/stdout`, or a hash, or 8 digits of one; and how it stands."""
-    sha256 = _hash(space, stream, named)
-    size = space.artifacts.size(sha256)
+    sha256 = _evidence_hash(workspace, stream, named)
+    size = workspace.artifacts.size(sha256)
     if size is None:
         return Cited(sha256)
     try:
-        for _ in space.artifacts.chunks(sha256):
+        for _ in workspace.artifacts.chunks(sha256):
             pass
     except Tampered:
         return Cited(sha256, differs=True)
     return Cited(sha256, ArtifactRef(sha256, size, UNKNOWN_BYTES))
 
 
-def _hash(space: Workspace, stream: str, named: str) -> str:
+def claim_command(
+    workspace: Workspace,
+    stream: str,
+    text: str,
+    confidence: str,
+    evidence: Sequence[str],
+    runs: Iterable[str] = (),
+    supersedes: str | None = None,
+) -> IssueClaim:
+    """The claim about the runs that are named and those whose outputs it cites."""
+    of_outputs = (named.partition("/")[0] for named in evidence if "/" in named)
+    return IssueClaim(
+        text=text,
+        confidence=confidence,
+        evidence=tuple(resolve_evidence(workspace, stream, named) for named in evidence),
+        execution_ids=tuple(dict.fromkeys((*runs, *of_outputs))),
+        supersedes=supersedes,
+    )
+
+
+def _evidence_hash(workspace: Workspace, stream: str, named: str) -> str:
     output = _OUTPUT.match(named)
     if output is not None:
-        return _output(space, stream, *output.groups())
+        return _output_hash(workspace, stream, *output.groups())
     if not _PREFIX.match(named):
         raise Malformed(
             f"{named!r} names no evidence",
@@ -228,21 +274,22 @@ def _hash(space: Workspace, stream: str, named: str) -> str:
         )
     if len(named) == _WHOLE:
         return named
-    found = list(space.artifacts.beginning(named))
-    if len(found) > 1:
+    matches = list(workspace.artifacts.beginning(named))
+    if len(matches) > 1:
         raise Refused(
-            "ambiguous_hash", f"{len(found)} files begin with {named}", hint="give more digits"
+            "ambiguous_hash", f"{len(matches)} files begin with {named}", hint="give more digits"
         )
-    if not found:
+    if not matches:
         raise NotFound(
             "artifact_not_found", f"no stored file begins with {named}", hint="give all 64 digits"
         )
-    return found[0]
+    return matches[0]
 
 
-def _output(space: Workspace, stream: str, execution: str, name: str) -> str:
-    ended = end_of(space, stream, execution).event
-    known = {"input": ended.input_artifact, **{one.name: one.sha256 for one in ended.outputs}}
+def _output_hash(workspace: Workspace, stream: str, execution: str, name: str) -> str:
+    ended = read_end_of_run(workspace, stream, execution).event
+    outputs = {output.name: output.sha256 for output in ended.outputs}
+    known = {"input": ended.input_artifact, **outputs}
     if name not in known:
         raise NotFound(
             "unknown_output",
@@ -252,10 +299,12 @@ def _output(space: Workspace, stream: str, execution: str, name: str) -> str:
     return known[name]
 
 
-def end_of(space: Workspace, stream: str, execution: str) -> Recorded[did.ExecutionEnded]:
+def read_end_of_run(
+    workspace: Workspace, stream: str, execution: str
+) -> Recorded[did.ExecutionEnded]:
     """How an execution ended; NotFound while it runs."""
     kinds: tuple[type[did.ExecutionEnded], ...] = (
         did.ToolExecutionCompleted,
         did.ToolExecutionFailed,
     )
-    return event(space, stream, execution, *kinds)
+    return read_event_of(workspace, stream, execution, *kinds)

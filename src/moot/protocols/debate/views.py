@@ -15,6 +15,7 @@ import msgspec
 from moot.core.clock import Millis, to_text
 from moot.core.errors import NotFound, Refused
 from moot.core.findings import Finding, Severity, errors
+from moot.core.quoted import Quoted
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.consensus import ConsensusOutcome, ConsensusVerdict, judge_votes
 from moot.protocols.debate.course import Course, DebateRound, is_placeholder, list_entries
@@ -49,13 +50,16 @@ class CheckView(msgspec.Struct, frozen=True):
 
     valid: bool
     entries: int
-    session_id: str
+    session_id: Quoted
     findings: tuple[Finding, ...]
 
 
 def view_check(checked: CheckedSession) -> CheckView:
     return CheckView(
-        checked.valid, checked.entry_count, checked.document.session_id, checked.findings
+        checked.valid,
+        checked.entry_count,
+        Quoted(checked.document.session_id),
+        checked.findings,
     )
 
 
@@ -165,18 +169,21 @@ def _as_number(value: Fraction | None) -> float | None:
 
 
 class EntryView(msgspec.Struct, frozen=True):
-    """One entry for a list: who, where, which position, in one sentence."""
+    """One entry for a list: who, where, which position, in one sentence.
 
-    id: str
+    Whoever can write to the file wrote these texts; in a file with errors they may be anything.
+    """
+
+    id: Quoted
     round: int | None
     turn: int | None
-    at: str
-    author: str
-    status: str
-    stance: str | None
+    at: Quoted
+    author: Quoted
+    status: Quoted
+    stance: Quoted | None
     confidence: float | None
-    summary: str
-    action_requested: str
+    summary: Quoted
+    action_requested: Quoted
     line: int
     placeholder: bool
 
@@ -184,28 +191,28 @@ class EntryView(msgspec.Struct, frozen=True):
 class EntryWithBody(EntryView, frozen=True):
     """The same, with all that its author said."""
 
-    body: str
+    body: Quoted
 
 
 def view_entry(entry: DebateEntry) -> EntryView:
     return EntryView(
-        id=entry.id,
+        id=Quoted(entry.id),
         round=entry.round,
         turn=entry.turn,
-        at=entry.at,
-        author=entry.author,
-        status=entry.status,
-        stance=entry.field_value("stance") or None,
+        at=Quoted(entry.at),
+        author=Quoted(entry.author),
+        status=Quoted(entry.status),
+        stance=Quoted(entry.field_value("stance")) or None,
         confidence=None if entry.confidence is None else float(entry.confidence),
-        summary=entry.field_value("summary"),
-        action_requested=entry.field_value("action_requested"),
+        summary=Quoted(entry.field_value("summary")),
+        action_requested=Quoted(entry.field_value("action_requested")),
         line=entry.line,
         placeholder=is_placeholder(entry),
     )
 
 
 def _entry_with_body(entry: DebateEntry) -> EntryWithBody:
-    return EntryWithBody(**msgspec.structs.asdict(view_entry(entry)), body=entry.body)
+    return EntryWithBody(**msgspec.structs.asdict(view_entry(entry)), body=Quoted(entry.body))
 
 
 # Status ------------------------------------------------------------------------------------------
@@ -230,8 +237,8 @@ class StatusView(msgspec.Struct, frozen=True):
     safe_to_read: bool
     open_entry: EntryView | None
     valid: bool
-    title: str
-    session_id: str
+    title: Quoted
+    session_id: Quoted
     consensus: ConsensusView
     entries: tuple[EntryView, ...]
 
@@ -259,8 +266,8 @@ def view_status(checked: CheckedSession, now: Millis | None = None) -> StatusVie
         safe_to_read=all(entry.yielded for entry in checked.document.entries[-1:]),
         open_entry=view_entry(here.open_entry) if here.open_entry else None,
         valid=checked.valid,
-        title=checked.document.name,
-        session_id=checked.document.session_id,
+        title=Quoted(checked.document.name),
+        session_id=Quoted(checked.document.session_id),
         consensus=view_consensus(checked),
         entries=tuple(map(view_entry, list_entries(course.rounds))),
     )
@@ -282,8 +289,8 @@ class SpeakerView(msgspec.Struct, frozen=True):
     round: int
     turn: int
     deadline: str | None
-    title: str
-    context: str
+    title: Quoted
+    context: Quoted
     rules: dict[str, Any]
     entries: tuple[EntryWithBody, ...]
     mine: tuple[str, ...]
@@ -303,8 +310,8 @@ def view_for_speaker(
         round=here.round,
         turn=here.turn,
         deadline=None if here.deadline is None else to_text(here.deadline),
-        title=document.name,
-        context=document.section_text("Context").strip(),
+        title=Quoted(document.name),
+        context=Quoted(document.section_text("Context").strip()),
         rules=rules_to_settings(course.rules),
         entries=tuple(map(_entry_with_body, entries)),
         mine=tuple(entry.id for entry in entries if entry.author == speaker),

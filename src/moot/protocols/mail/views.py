@@ -1,4 +1,7 @@
-"""What people and agents read of mail: Structs whose JSON is the `data` of the commands."""
+"""What people and agents read of mail: Structs whose JSON is the `data` of the commands.
+
+What a sender wrote is `Quoted`; so are the names of a message from outside, which only claims them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import msgspec
 from moot.core.clock import Millis, to_text
 from moot.core.findings import Severity
 from moot.core.machine import Recorded
+from moot.core.quoted import Quoted
 from moot.protocols.mail import events as did
 from moot.protocols.mail.model import (
     AckProgress,
@@ -21,6 +25,7 @@ from moot.protocols.mail.model import (
     State,
     thread_of,
 )
+from moot.protocols.mail.sender import label_sender
 from moot.protocols.mail.types import AckStatus, MessageType
 
 
@@ -30,24 +35,28 @@ class MessageView(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     thread: str
-    sender: str = msgspec.field(name="from")
+    sender: Quoted = msgspec.field(name="from")
     proved: bool
-    to: tuple[str, ...]
-    cc: tuple[str, ...]
-    subject: str
+    to: tuple[Quoted, ...]
+    cc: tuple[Quoted, ...]
+    subject: Quoted
     type: MessageType | None
     ack_required: bool
     importance: Importance
     created_at: str
     size: int
     artifact: str | None
-    body: str
+    body: Quoted
+
+    @property
+    def sender_label(self) -> str:
+        return label_sender(self.sender, self.proved)
 
 
 class SentView(MessageView, frozen=True, kw_only=True):
     """A message that an agent of this ledger has sent and signed."""
 
-    role: str | None
+    role: Quoted | None
     status: AckStatus | None
     re: str | None
     event: str | None
@@ -60,21 +69,21 @@ class FlagView(msgspec.Struct, frozen=True, kw_only=True):
     code: str
     severity: Severity
     line: int | None
-    message: str
+    message: Quoted
 
 
 class ImportedView(MessageView, frozen=True, kw_only=True):
     """A message from outside; `sent` is the time that it claims."""
 
-    outside_id: str
-    sent: str
+    outside_id: Quoted
+    sent: Quoted
     flags: tuple[FlagView, ...]
 
 
 class ReceiverView(msgspec.Struct, frozen=True, kw_only=True):
     """One receiver: does it still owe an answer, and what did it say last?"""
 
-    agent: str
+    agent: Quoted
     owes: bool
     status: AckStatus | None
     at: str | None
@@ -84,25 +93,29 @@ class StandingView(msgspec.Struct, frozen=True, kw_only=True):
     """How far a message is answered, by whom, and who is missing."""
 
     id: str
-    sender: str = msgspec.field(name="from")
+    sender: Quoted = msgspec.field(name="from")
     proved: bool
-    subject: str
+    subject: Quoted
     type: MessageType | None
     sent_at: str
     stage: Stage
     acknowledged: AckProgress
     open: bool
-    missing: tuple[str, ...]
+    missing: tuple[Quoted, ...]
     receivers: tuple[ReceiverView, ...]
-    cc: tuple[str, ...]
+    cc: tuple[Quoted, ...]
     by: str | None
     overdue: bool
     resent: bool
     escalated_at: str | None
-    item: str | None
+    item: Quoted | None
 
     @property
-    def agents_owing(self) -> list[str]:
+    def sender_label(self) -> str:
+        return label_sender(self.sender, self.proved)
+
+    @property
+    def agents_owing(self) -> list[Quoted]:
         """Everyone who still has to answer."""
         return [receiver.agent for receiver in self.receivers if receiver.owes]
 
@@ -127,10 +140,11 @@ def describe_message(recorded: Recorded[Any], body: str | None = None) -> SentVi
         "body": event.body if body is None else body,
     }
     if isinstance(event, did.MessageSent):
-        role = event.role or None
+        role = Quoted(event.role) if event.role else None
         return SentView(**common, role=role, status=event.status, re=event.re, event=event.event)
     flags = tuple(map(_flag, event.flags))
-    return ImportedView(**common, outside_id=event.outside_id, sent=event.sent, flags=flags)
+    outside_id, sent = Quoted(event.outside_id), Quoted(event.sent)
+    return ImportedView(**common, outside_id=outside_id, sent=sent, flags=flags)
 
 
 def sender_of(recorded: Recorded[Any]) -> str:
@@ -145,21 +159,21 @@ def _flag(flag: did.Flag) -> FlagView:
         code=flag.code,
         severity=flag.severity,
         line=flag.line,
-        message=flag.message,
+        message=Quoted(flag.message),
     )
 
 
-def _names(parties: Iterable[Party | Receiver]) -> tuple[str, ...]:
-    return tuple(party.name for party in parties)
+def _names(parties: Iterable[Party | Receiver]) -> tuple[Quoted, ...]:
+    return tuple(Quoted(party.name) for party in parties)
 
 
 def describe_standing(message: MailMessage, now: Millis) -> StandingView:
     """How far a message is answered, by whom, and who is missing (BRN-076)."""
     return StandingView(
         id=message.id,
-        sender=message.sender,
+        sender=Quoted(message.sender),
         proved=message.sender_epoch > 0,
-        subject=message.subject,
+        subject=Quoted(message.subject),
         type=message.type,
         sent_at=to_text(message.sent_at),
         stage=message.stage,
@@ -172,13 +186,13 @@ def describe_standing(message: MailMessage, now: Millis) -> StandingView:
         overdue=message.ack_by is not None and message.ack_by <= now,
         resent=message.resent,
         escalated_at=None if message.escalated_at is None else to_text(message.escalated_at),
-        item=message.item or None,
+        item=Quoted(message.item) if message.item else None,
     )
 
 
 def _receiver(message: MailMessage, receiver: Receiver) -> ReceiverView:
     return ReceiverView(
-        agent=receiver.name,
+        agent=Quoted(receiver.name),
         owes=_owes(message, receiver),
         status=receiver.status,
         at=None if receiver.acked_at is None else to_text(receiver.acked_at),

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from moot.core.clock import Millis, to_text
+from moot.core.quoted import Quoted
 from moot.protocols.observed.model import State
 
 
@@ -21,7 +22,7 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     agent: str
-    session: str
+    session: Quoted
     since: str
     last: str
     observed: int
@@ -37,7 +38,7 @@ def view_session(stream: str, state: State) -> SessionView:
     return SessionView(
         id=stream,
         agent=state.agent,
-        session=state.session,
+        session=Quoted(state.session),
         since=to_text(state.since),
         last=to_text(state.last_at),
         observed=state.count,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from moot.core.quoted import Quoted
 from moot.protocols.parliament import amendments, clock, motives, votes
 from moot.protocols.parliament.files.contents import VoteResult
 from moot.protocols.parliament.messages.words import AmendmentStatus, SessionStatus
@@ -16,7 +17,7 @@ class SeatView(msgspec.Struct, frozen=True, kw_only=True):
     """A seat. `shift` says how strongly its temperature changed with this round."""
 
     id: str
-    name: str
+    name: Quoted
     agent: str
     bound: bool
     temperature: int
@@ -32,7 +33,7 @@ class AmendmentView(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     proposed_by: str
-    description: str
+    description: Quoted
     status: AmendmentStatus
     carried: bool
 
@@ -51,8 +52,8 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     response_budget: int
     drafter: str | None
     bill_version: int
-    bill_title: str | None
-    guidance: str
+    bill_title: Quoted | None
+    guidance: Quoted
     may_vote: bool
     underserved: tuple[motives.UnderservedMotive, ...]
     ask_next: tuple[motives.SuggestedExchange, ...]
@@ -77,8 +78,8 @@ def view_session(state: State) -> SessionView:
         response_budget=clock.sentence_budget(state),
         drafter=state.drafter,
         bill_version=bill.version if bill is not None else 0,
-        bill_title=bill.title if bill is not None else None,
-        guidance=state.guidance,
+        bill_title=Quoted(bill.title) if bill is not None else None,
+        guidance=Quoted(state.guidance),
         may_vote=motives.may_vote(state) if this.number else False,
         underserved=tuple(motives.list_underserved(state)),
         ask_next=tuple(motives.suggest_exchanges(state)),
@@ -95,7 +96,7 @@ def view_session(state: State) -> SessionView:
 def _view_seat(seat: Seat, round_number: int) -> SeatView:
     return SeatView(
         id=seat.id,
-        name=seat.name,
+        name=Quoted(seat.name),
         agent=seat.agent,
         bound=seat.bound,
         temperature=seat.temperature,
@@ -116,7 +117,7 @@ def _view_amendment(amendment: Amendment, drafter: str | None) -> AmendmentView:
     return AmendmentView(
         id=amendment.amendment_id,
         proposed_by=amendment.proposed_by,
-        description=amendment.description,
+        description=Quoted(amendment.description),
         status=amendment.status,
         carried=amendment.pending and amendments.is_carried(amendment, drafter),
     )

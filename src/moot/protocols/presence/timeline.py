@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from moot.core.clock import Millis, from_text, to_text
+from moot.core.quoted import Quoted, quote_optional
 from moot.protocols.presence import labels
 from moot.protocols.presence.contract import Document
 from moot.protocols.presence.model import EventType, ReceiptKind
@@ -36,10 +37,10 @@ class TimelineRow(msgspec.Struct, frozen=True, kw_only=True):
     label: str
     from_agent: str | None
     to_agent: str | None
-    title: str
-    text: str = ""
-    scope: str | None = None
-    work: str | None = None
+    title: Quoted
+    text: Quoted = Quoted("")
+    scope: Quoted | None = None
+    work: Quoted | None = None
     status: str = ""
 
 
@@ -73,10 +74,10 @@ def _event_row(envelope: Document, receipts: Iterable[GivenReceipt]) -> Timeline
         label=labels.EVENT_LABELS[kind],
         from_agent=envelope["from_agent"],
         to_agent=envelope["to_agent"],
-        title=title,
-        text=text,
-        scope=envelope["scope"],
-        work=envelope["bead_id"],
+        title=Quoted(title),
+        text=Quoted(text),
+        scope=quote_optional(envelope["scope"]),
+        work=quote_optional(envelope["bead_id"]),
         status=_status(envelope, receipts),
     )
 
@@ -112,6 +113,6 @@ def _receipt_row(receipt: GivenReceipt, envelope: Document) -> TimelineRow:
         label=labels.RECEIPT_LABELS[receipt.receipt],
         from_agent=receipt.agent,
         to_agent=envelope["from_agent"],
-        title=payload.get(_SHOWN_FIELDS[kind][0], ""),
-        work=envelope["bead_id"],
+        title=Quoted(payload.get(_SHOWN_FIELDS[kind][0], "")),
+        work=quote_optional(envelope["bead_id"]),
     )

@@ -12,6 +12,7 @@ import msgspec
 
 from moot.core.clock import Millis, to_text
 from moot.core.machine import Sign
+from moot.core.quoted import Quoted, quote_optional
 from moot.protocols.presence import adoption, labels, liveness, overlap, sorted_index, work_state
 from moot.protocols.presence.commands import Evidence
 from moot.protocols.presence.liveness import LivenessVerdict
@@ -70,23 +71,23 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     last_seen_at: str | None
     because: str
     here: bool
-    worktree: str
-    branch: str | None
-    work: str | None
-    holds: tuple[str, ...]
+    worktree: Quoted
+    branch: Quoted | None
+    work: Quoted | None
+    holds: tuple[Quoted, ...]
 
 
 class ReservationView(msgspec.Struct, frozen=True, kw_only=True):
     """A scope that is held: by whom, how alive they are, for what and until when."""
 
-    scope: str
+    scope: Quoted
     owner: str
     liveness: Liveness
     label: str
     because: str
-    work: str | None
-    worktree: str
-    branch: str | None
+    work: Quoted | None
+    worktree: Quoted
+    branch: Quoted | None
     since: str
     expires_at: str | None
     automatic: bool
@@ -101,9 +102,9 @@ class PresenceMessageView(msgspec.Struct, frozen=True, kw_only=True):
     label: str
     from_agent: str | None
     to_agent: str | None
-    subject: str
-    work: str | None
-    scope: str | None
+    subject: Quoted
+    work: Quoted | None
+    scope: Quoted | None
     urgency: Urgency | None
     created_at: str
     status: ReceiptKind
@@ -112,7 +113,7 @@ class PresenceMessageView(msgspec.Struct, frozen=True, kw_only=True):
 class WorkItemView(msgspec.Struct, frozen=True):
     """How a work item stands, and who works on it."""
 
-    work: str
+    work: Quoted
     state: WorkState
     label: str
     agents: tuple[str, ...]
@@ -151,10 +152,10 @@ def view_agent(state: State, name: str, observation: Observation) -> AgentView:
         last_seen_at=_format_time(verdict.last_seen_at),
         because=verdict.because,
         here=member is not None and not member.left,
-        worktree=member.worktree if member else "",
-        branch=member.branch if member else None,
-        work=member.work if member else None,
-        holds=tuple(reservation.scope for reservation in held),
+        worktree=Quoted(member.worktree if member else ""),
+        branch=quote_optional(member.branch if member else None),
+        work=quote_optional(member.work if member else None),
+        holds=tuple(Quoted(reservation.scope) for reservation in held),
     )
 
 
@@ -178,14 +179,14 @@ def view_reservation(state: State, held: Reservation, observation: Observation) 
     asker = Requester("", 0, observation.now, observation.seen, observation.stale_millis)
     verdict, _sign = overlap.judge_owner(state, held, asker)
     return ReservationView(
-        scope=held.scope,
+        scope=Quoted(held.scope),
         owner=held.owner,
         liveness=verdict.liveness,
         label=labels.LIVENESS_LABELS[verdict.liveness],
         because=verdict.because,
-        work=held.work,
-        worktree=held.worktree,
-        branch=held.branch,
+        work=quote_optional(held.work),
+        worktree=Quoted(held.worktree),
+        branch=quote_optional(held.branch),
         since=to_text(held.since),
         expires_at=_format_time(held.expires_at),
         automatic=held.automatic,
@@ -217,9 +218,9 @@ def view_message(message: PresenceMessage) -> PresenceMessageView:
         label=labels.EVENT_LABELS[message.type],
         from_agent=message.sender,
         to_agent=message.to,
-        subject=message.subject,
-        work=message.work,
-        scope=message.scope,
+        subject=Quoted(message.subject),
+        work=quote_optional(message.work),
+        scope=quote_optional(message.scope),
         urgency=message.urgency,
         created_at=to_text(message.at),
         status=_furthest_receipt(message),
@@ -280,7 +281,7 @@ def _view_work_item(
         )
     )
     label = work_state.WORK_STATE_LABELS[session_state]
-    return WorkItemView(work, session_state, label, tuple(sorted(agents)))
+    return WorkItemView(Quoted(work), session_state, label, tuple(sorted(agents)))
 
 
 def find_blockers(

@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 from moot.core.clock import Millis, to_text
 from moot.core.findings import filled
 from moot.core.machine import Due, Event, Recorded
+from moot.core.quoted import Quoted
 from moot.protocols.trace import events as did
 from moot.protocols.trace.agenda import agenda
 from moot.protocols.trace.codec import EVENT_NAMES, EXTENSION_NAMES
@@ -21,7 +22,7 @@ from moot.protocols.trace.tool_checks import approval_reasons_now
 
 class ProposalView(msgspec.Struct, frozen=True):
     id: str
-    objective: str
+    objective: Quoted
     status: str
 
 
@@ -30,14 +31,14 @@ class IntentView(msgspec.Struct, frozen=True):
 
     id: str
     proposal: str
-    tool: str
+    tool: Quoted
     risk: str
     consent: str
     waits_for_critic: tuple[str, ...]
-    writes: tuple[str, ...]
-    command: tuple[str, ...] | UnsetType = UNSET
-    cwd: str | UnsetType = UNSET
-    why: str | UnsetType = UNSET
+    writes: tuple[Quoted, ...]
+    command: tuple[Quoted, ...] | UnsetType = UNSET
+    cwd: Quoted | UnsetType = UNSET
+    why: Quoted | UnsetType = UNSET
 
 
 class RunView(msgspec.Struct, frozen=True):
@@ -45,7 +46,7 @@ class RunView(msgspec.Struct, frozen=True):
 
     id: str
     intent: str
-    tool: str
+    tool: Quoted
     since: str
     alive: bool | UnsetType = UNSET
 
@@ -70,7 +71,7 @@ class ClaimView(msgspec.Struct, frozen=True):
     id: str
     challenged: bool
     flagged: bool
-    text: str | UnsetType = UNSET
+    text: Quoted | UnsetType = UNSET
 
 
 class DueView(msgspec.Struct, frozen=True):
@@ -89,8 +90,8 @@ class TraceStatus(msgspec.Struct, frozen=True, kw_only=True):
 
     trace: str
     state: str
-    because: str | None
-    task: str
+    because: Quoted | None
+    task: Quoted
     roles: dict[str, str]
     proposals: tuple[ProposalView, ...]
     intents: tuple[IntentView, ...]
@@ -130,16 +131,16 @@ def view_status(state: State, trace: str, now: Millis) -> TraceStatus:
     return TraceStatus(
         trace=trace,
         state=str(state.stage),
-        because=state.because or None,
-        task=state.task,
+        because=Quoted(state.because) if state.because else None,
+        task=Quoted(state.task),
         roles={str(binding.role): binding.agent for binding in state.roles},
         proposals=tuple(
-            ProposalView(proposal.id, proposal.objective, str(proposal.review))
+            ProposalView(proposal.id, Quoted(proposal.objective), str(proposal.review))
             for proposal in _by_number(state.proposals.values())
         ),
         intents=tuple(_view_intent(state, intent) for intent in _by_number(state.intents.values())),
         running=tuple(
-            RunView(run.id, run.intent, run.tool, to_text(run.since))
+            RunView(run.id, run.intent, Quoted(run.tool), to_text(run.since))
             for run in _by_number(state.running.values())
         ),
         runs=RunCounts(state.completed, state.failures),
@@ -170,11 +171,11 @@ def _view_intent(state: State, intent: Intent) -> IntentView:
     return IntentView(
         id=intent.id,
         proposal=intent.proposal,
-        tool=intent.tool,
+        tool=Quoted(intent.tool),
         risk=str(intent.risk),
         consent=str(intent.consent),
         waits_for_critic=tuple(str(reason) for reason in reasons),
-        writes=intent.writes,
+        writes=tuple(map(Quoted, intent.writes)),
     )
 
 

@@ -1,4 +1,8 @@
-"""What can be written, inside one transaction that already holds the write lock."""
+"""What can be written, inside one transaction that already holds the write lock.
+
+Appending only adds to the ends of two tables: the events, and what they change in the indexes.
+`file` brings many such changes into the indexes at once (`tail.py` says why).
+"""
 
 from __future__ import annotations
 
@@ -16,26 +20,29 @@ from moot.store.sqlite.tail import NamedHead, Row, Said, Tail, Text, damaged, en
 from moot.store.sqlite.view import SqliteView
 from moot.store.whole import not_whole, whole
 
-LONG = 4_000  # bytes a stream; whatever says more is filed at once
-_UNBORN = Head(-1, -1, b"")  # before a stream's first event
+LONG = 4_000  # bytes for each stream; a commit that says more is filed at once
+_UNBORN = Head(-1, -1, b"")  # stands for the head of a stream without events
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class SqliteChange(SqliteView):
     def __init__(self, db: sqlite3.Connection, tail: Tail, file_at: int) -> None:
-        """`file_at`: how many events may wait before they are filed."""
+        """`file_at`: how many events may wait before a commit files them."""
         super().__init__(db, tail)
         self._file_at = file_at
         self.is_whole = True
 
     def require_whole(self) -> None:
-        """Whoever swallowed an error, or kept the change, would else write in part, or at once:
-        SQLite itself may have ended the transaction when the disk failed."""
+        """StoreFailed if a write of this change has failed, or it is over.
+
+        A caller that swallowed the error would otherwise commit a part. SQLite ends the transaction
+        by itself when the disk fails, and each further statement would then commit at once.
+        """
         if not self.is_whole or not self._db.in_transaction:
             raise not_whole()
 
     def head(self, stream: str) -> Head | None:
-        """Remembered: a command asks for its stream and the registry, and so does the next."""
+        """Remembered for the next command, which asks for the same stream and the registry."""
         head = super().head(stream)
         if head is not None:
             self._tail.heads[stream] = head
@@ -60,17 +67,17 @@ class SqliteChange(SqliteView):
             if head.number == _UNBORN.number:
                 heads[name] = head._replace(number=self._add_stream(name))
         last = self._add_events(batch, heads)
-        self._say(last, Said(list(heads.items()), *_said(batch)))
+        self._put_delta(last, Said(list(heads.items()), *_index_changes(batch)))
 
     def _add_stream(self, name: str) -> int:
-        """A stream gets its number with its first event: the next one, which nobody has."""
+        """Give a new stream the next number; an event that waits must not have it already."""
         number = int(self._one("add_stream", name)[0])
         if number in self._tail.numbers:
             raise damaged(f"the stream before {name} is gone")
         return number
 
     def _add_events(self, batch: list[Entry], heads: dict[str, Head]) -> int:
-        """Gives the number of the last one."""
+        """Append the events; returns the number of the last one."""
         last = self._tail.last_event
         rows = []
         for entry in batch:
@@ -81,8 +88,9 @@ class SqliteChange(SqliteView):
         self._db.executemany(SQL["add_event"], rows)
         return last
 
-    def _say(self, last_event: int, said: Said) -> None:
-        """Wait to be filed, if it is short; what is long would be written twice for nothing."""
+    def _put_delta(self, last_event: int, said: Said) -> None:
+        """Put what the events change into one row to be filed later; if it is long, file at once,
+        since writing it twice would cost more than it saves."""
         if not said.heads:
             return
         self._tail.add(last_event, said)
@@ -94,7 +102,8 @@ class SqliteChange(SqliteView):
 
     @whole
     def file(self) -> None:
-        """Everything that waits, into the indexes; in their order, so that each page comes once."""
+        """Bring everything that waits into the indexes, sorted, so that each page is written
+        once."""
         tail = self._tail
         if tail.doubtful:
             raise damaged(f"{', '.join(sorted(tail.doubtful))} cannot be filed")
@@ -180,7 +189,7 @@ class SqliteChange(SqliteView):
         self._db.execute(SQL["keep_fork"], row)
 
 
-def _said(batch: list[Entry]) -> tuple[list[Row], list[Text]]:
+def _index_changes(batch: list[Entry]) -> tuple[list[Row], list[Text]]:
     rows: list[Row] = []
     words: list[Text] = []
     for entry in batch:

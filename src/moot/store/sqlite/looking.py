@@ -1,11 +1,11 @@
-"""A database file that is only looked at, even where nothing may be written.
+"""A database file that is only read, even where nothing may be written.
 
-SQLite makes two files beside one that has a write-ahead log, if only to read it. Where it may not,
-and no log lies there, the file itself says everything: it is read as it stands, without a lock.
-So is one that may not be written itself: what SQLite made beside it could not be written either,
-and would stand in the way of whoever may write it later.
-Whoever may write there could do so meanwhile; so the file is compared before and after, and what
-was read of a file that moved counts for nothing.
+Even to read a database with a write-ahead log, SQLite makes two files beside it. Where it may not,
+and there is no log, the file itself holds everything and is read as it stands, without a lock. The
+same is done if the file itself is write-protected: the files that SQLite would make beside it would
+be too, and would stand in the way of whoever may write it later.
+Without a lock somebody could write meanwhile. So the file's state is compared before and after, and
+what was read of a file that changed is thrown away with an error.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from typing import NamedTuple
 from moot.core.errors import StoreFailed
 
 BUSY_SECONDS = 30.0
-TICK_SECONDS = 0.02  # longer than a file's clock stands still
-CANNOT_GROW = sqlite3.SQLITE_IOERR_SHMSIZE  # on a full disk
+TICK_SECONDS = 0.02  # longer than the steps in which a file system counts time
+CANNOT_GROW = sqlite3.SQLITE_IOERR_SHMSIZE  # how SQLite says that the disk is full when reading
 MAY_NOT_WRITE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 _LOGS = ("-wal", "-journal")
 
 
 class Looking:
-    """`private`: a copy that nobody else knows; then nothing is made beside it, nor compared."""
+    """One file opened for reading. `private` is for a copy that nobody else knows of: it is read as
+    it stands, and not compared."""
 
     def __init__(self, path: Path, *, private: bool = False) -> None:
         self._file = Path(os.path.realpath(path))  # a link's log lies beside what it points to
@@ -39,12 +40,12 @@ class Looking:
         try:
             if not _leaves_files(self._file):
                 return _connect(self._file)
-            self._before = _settled(self._file)
+            self._before = _wait_until_settled(self._file)
         except sqlite3.OperationalError as error:
             code = getattr(error, "sqlite_errorcode", 0)
             if code != CANNOT_GROW and code & 0xFF not in MAY_NOT_WRITE:
                 raise
-            self._before = _settled(self._file)
+            self._before = _wait_until_settled(self._file)
         try:
             return _connect(self._file, as_it_stands=True)
         except sqlite3.Error:
@@ -53,14 +54,15 @@ class Looking:
 
     @contextmanager
     def unmoved(self) -> Iterator[None]:
-        """What is found inside counts only if nobody wrote meanwhile; so does what goes wrong."""
+        """StoreFailed at the end of the block if somebody wrote meanwhile, even after another
+        error: what was wrong may only have been half written."""
         try:
             yield
         finally:
             self._require_unmoved()
 
     def _require_unmoved(self) -> None:
-        if self._before is not None and self._before != _state(self._file):
+        if self._before is not None and self._before != _read_state(self._file):
             raise _moved(self._file)
 
     def close(self) -> None:
@@ -79,7 +81,7 @@ def _connect(file: Path, *, as_it_stands: bool = False) -> sqlite3.Connection:
 
 
 class _State(NamedTuple):
-    """What moves when a file is written; a log means that the newest commits are not in it."""
+    """What changes when a file is written. With a `log` its newest commits are not in the file."""
 
     number: int
     size: int
@@ -88,7 +90,7 @@ class _State(NamedTuple):
     log: str
 
 
-def _state(file: Path) -> _State:
+def _read_state(file: Path) -> _State:
     try:
         found = file.stat()
     except OSError:  # it was there when it was opened
@@ -105,17 +107,18 @@ def _size(file: Path) -> int:
 
 
 def _leaves_files(file: Path) -> bool:
-    """Would SQLite, if it read it with a lock, make files here that stay and nobody may write?"""
+    """Would SQLite, reading with a lock, leave files here that nobody may write?"""
     if os.access(file, os.W_OK):
         return False
     return not any(_size(file.with_name(file.name + end)) for end in (*_LOGS, "-shm"))
 
 
-def _settled(file: Path) -> _State:
-    """The state without a log. A file written this very moment might be written again unnoticed."""
+def _wait_until_settled(file: Path) -> _State:
+    """The state of a file without a log. One written in this very moment is waited for: a second
+    write within the same tick of its clock would go unnoticed."""
     while True:
         now = time.time_ns()
-        state = _state(file)
+        state = _read_state(file)
         if state.log:
             raise _log_unreadable(file, state.log)
         if abs(now - state.written_ns) >= TICK_SECONDS * 1e9:

@@ -1,7 +1,7 @@
 """The store of a ledger that may not be written here: all of it can be read, nothing written.
 
-It is looked at as a check looks at it (`looking.py`), so the newest commits are never passed over:
-they are read too, or there is an error.
+It is read as a check reads it (`looking.py`): the newest commits are read too, or there is an
+error.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from moot.core.errors import StoreFailed
 from moot.store.sqlite.change import SqliteChange
@@ -18,12 +19,15 @@ from moot.store.sqlite.store import SqliteStore, copy_to
 from moot.store.sqlite.trouble import read_only, translated
 from moot.store.sqlite.view import SqliteView
 
-# Why a store could not be opened, where looking at it may still be possible.
+if TYPE_CHECKING:
+    from moot.core.debug import DebugLog
+
+# Reasons why a store cannot be opened for writing that may still let it be read.
 _MAY_BE_LOOKED_AT = frozenset({"store_read_only", "store_unreachable", "disk_full"})
 
 
 class ReadOnlyStore(SqliteReader):
-    """`why` it could not be opened for writing; whoever tries to write is told the same."""
+    """`why` is the error that kept it from being opened for writing; `write()` raises it."""
 
     def __init__(self, path: Path, why: StoreFailed) -> None:
         super().__init__(path)
@@ -52,7 +56,7 @@ class ReadOnlyStore(SqliteReader):
         return int(version)
 
     def backup(self, target: Path) -> None:
-        """A consistent copy; `target` must not exist. One of a file that moved is none."""
+        """A consistent copy in a new file; removed again if somebody wrote meanwhile."""
         copy_to(self._db, target)
         try:
             with self._looking.unmoved():
@@ -62,19 +66,25 @@ class ReadOnlyStore(SqliteReader):
             raise
 
 
-def open_to_write(path: Path) -> SqliteStore:
-    """SQLite would open also a file that may not be written, make its log beside it, which nobody
-    may write then either, and notice only when it comes to writing."""
+def open_to_write(path: Path, debug: DebugLog | None = None) -> SqliteStore:
+    """Open the store for writing; StoreFailed if the file is write-protected.
+
+    SQLite itself would open such a file, make a log beside it that nobody may write either, and
+    notice only at the first write.
+    """
     if path.exists() and not os.access(path, os.W_OK):
         raise read_only(path)
-    return SqliteStore(path)
+    return SqliteStore(path, debug=debug)
 
 
-def open_to_read(path: Path) -> SqliteStore | ReadOnlyStore:
-    """As ever where it may be written; else it is looked at."""
+def open_to_read(path: Path, debug: DebugLog | None = None) -> SqliteStore | ReadOnlyStore:
+    """Open the store for writing where that is possible, else for reading only."""
     try:
-        return open_to_write(path)
+        return open_to_write(path, debug)
     except StoreFailed as error:
         if error.code not in _MAY_BE_LOOKED_AT:
             raise
-        return ReadOnlyStore(path, error)
+        store = ReadOnlyStore(path, error)
+    if debug is not None:
+        debug("open", f"{path} to read only: {store.why.code}")
+    return store

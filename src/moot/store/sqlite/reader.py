@@ -1,8 +1,8 @@
-"""A ledger file that is only looked at: by it nothing is written, migrated or repaired.
+"""A ledger file that is only read: nothing is written, migrated or repaired.
 
-For checks, which must leave the evidence as it is, and must be possible where nothing may be
-written (`looking.py`). `immutable` is for a private copy that nobody writes: then not even a lock
-file appears beside it.
+For checks, which must leave the evidence as it is and must work where nothing may be written
+(`looking.py`). `immutable` is for a private copy that nobody writes: then not even a lock file
+appears beside it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class SqliteReader:
                 raise
 
     def integrity(self) -> list[str]:
-        """What is wrong by SQLite's own check, and by ours: every event stands somewhere."""
+        """What SQLite's own check finds, and whether every event is either filed or waiting to
+        be."""
         with translated(self.path), self._looking.unmoved():
             rows = self._db.execute(f"PRAGMA integrity_check({MAX_PROBLEMS})").fetchall()
             problems = [str(text) for (text,) in rows if text != "ok"]
@@ -50,9 +51,9 @@ class SqliteReader:
 
     @contextmanager
     def read(self) -> Iterator[SqliteView]:
-        """One snapshot of the file, however long other processes write meanwhile.
+        """One unchanging view of the file, however much other processes write meanwhile.
 
-        Where that cannot be had, StoreFailed at the end if one of them did.
+        Where the file is read without a lock: StoreFailed at the end if one of them wrote.
         """
         with translated(self.path), self._looking.unmoved():
             self._db.execute("BEGIN")

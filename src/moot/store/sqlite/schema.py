@@ -21,7 +21,8 @@ def version_of(db: sqlite3.Connection) -> int:
 
 
 def check_ours(db: sqlite3.Connection) -> None:
-    """Before the first write: refuse what another program or a newer Moot made."""
+    """StoreFailed if another program or a newer Moot made the file; asked before anything is
+    written."""
     used = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
     # Asked second: another process may be making the file, and sets this together with its tables.
     if used and db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
@@ -56,12 +57,13 @@ def migrate(db: sqlite3.Connection) -> None:
 
 
 def _statements(script: str) -> list[str]:
-    """`executescript` would commit first; so the script is cut where SQLite says one is whole."""
-    found: list[str] = []
-    start = ""
+    """The statements of a script one by one. `executescript` would commit before it begins, and the
+    migration would no longer be one transaction."""
+    statements: list[str] = []
+    statement = ""
     for line in script.splitlines(keepends=True):
-        start += line
-        if sqlite3.complete_statement(start):
-            found.append(start)
-            start = ""
-    return found
+        statement += line
+        if sqlite3.complete_statement(statement):
+            statements.append(statement)
+            statement = ""
+    return statements

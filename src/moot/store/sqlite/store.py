@@ -1,7 +1,9 @@
-"""The connection: WAL, `synchronous=FULL`, one transaction at a time a process.
+"""The connection: a write-ahead log, `synchronous=FULL`, one transaction at a time in a process.
 
-`write()` begins IMMEDIATE, so the lock is held before the head is read and no retry is needed;
-waiting writers get 30 seconds. A failed COMMIT rolls back and raises: nothing was acknowledged.
+`write()` takes the file's write lock before it reads anything (BEGIN IMMEDIATE). A transaction that
+first read and then wanted to write could find that another was faster, and would have to decide
+again; so none does. Writers wait up to 30 seconds for each other. `synchronous=FULL` means that an
+acknowledged commit survives a power failure. A COMMIT that fails is rolled back and raises.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
 from moot.store.sqlite.change import SqliteChange
@@ -20,11 +23,16 @@ from moot.store.sqlite.trouble import translated, translated_opening
 from moot.store.sqlite.turn import READ, WRITE, take_turn, wait_for
 from moot.store.sqlite.view import SqliteView
 
+if TYPE_CHECKING:
+    from moot.core.debug import DebugLog
+
 BUSY_SECONDS = 30.0
 _MAGIC = b"SQLite format 3\0"
-FILE_AT = 1_000  # events; whoever opens the file reads what they say in a few milliseconds
-CACHE_KB = 16_000  # at most: the pages that a filing of many streams comes back to
-LOG_PAGES = 4_000  # 16 MB: SQLite moves the log into the file this often, and somebody waits for it
+# How many events may wait to be filed; whoever opens the file reads them in a few milliseconds.
+FILE_AT = 1_000
+CACHE_KB = 16_000  # at most: filing many streams comes back to the same pages
+# 16 MB: when the log is this long SQLite moves it into the file, and one caller waits for that.
+LOG_PAGES = 4_000
 
 Connect = Callable[[str, float], sqlite3.Connection]
 
@@ -37,6 +45,8 @@ def connect_file(uri: str, busy_seconds: float) -> sqlite3.Connection:
 
 
 class SqliteStore:
+    """One open ledger file. Threads of a process take turns; other processes have their own."""
+
     def __init__(
         self,
         path: Path,
@@ -45,38 +55,45 @@ class SqliteStore:
         busy_seconds: float = BUSY_SECONDS,
         connect: Connect = connect_file,
         file_at: int = FILE_AT,
+        debug: DebugLog | None = None,
     ) -> None:
-        """`connect` may put something between us and the disk; the fault tests do."""
+        """`connect` lets tests put a failing disk underneath. `file_at`: events that may wait to be
+        filed. `debug` is told of opening, waiting, locking and committing."""
         _require_whole(path, create)
         self.path = path
-        self._turn = threading.RLock()
+        self._turn = threading.RLock()  # SQLite's lock is between connections; this one, threads
         self._busy_seconds = busy_seconds
         self._file_at = file_at
         self._tail = Tail()
+        self._debug = debug
         with translated_opening(path):
             mode = "rwc" if create else "rw"
             self._db = connect(f"file:{_uri(path)}?mode={mode}", busy_seconds)
             _prepare(self._db, busy_seconds)
+        if debug is not None:
+            debug("open", f"{path} to write")
 
     @contextmanager
     def read(self) -> Iterator[SqliteView]:
-        """One snapshot of the file, however long other processes write meanwhile."""
+        """One unchanging view of the file, however much other processes write meanwhile."""
         with self._turn, translated(self.path):
-            outside = self._db.in_transaction  # a read or a write of ours: the same view
+            shared = self._db.in_transaction  # inside a read or write of ours: share its view
             try:
-                if not outside:
+                if not shared:
                     self._begin(READ)
                 with closing(SqliteView(self._db, self._tail)) as view:
                     yield view
             finally:
-                if not outside and self._db.in_transaction:
+                if not shared and self._db.in_transaction:
                     self._db.execute("ROLLBACK")
 
     def write(self) -> AbstractContextManager[SqliteChange]:
         return _Writing(self)
 
     def begin_write(self) -> SqliteChange:
-        """Wait for both locks, this process's and the file's."""
+        """Wait for both locks: the one between threads, then the one of the file."""
+        if self._debug is not None:
+            self._debug("wait", self.path.name)
         self._turn.acquire()
         try:
             with translated(self.path):
@@ -85,10 +102,12 @@ class SqliteStore:
         except BaseException:
             self._turn.release()
             raise
+        if self._debug is not None:
+            self._debug("lock", self.path.name)
         return SqliteChange(self._db, self._tail, self._file_at)
 
     def end_write(self, change: SqliteChange, error: BaseException | None) -> None:
-        """Commit and let go; or, if anything went wrong, leave nothing of the change."""
+        """Commit and release the locks; if anything went wrong, undo the whole change first."""
         try:
             with translated(self.path):
                 change.close()
@@ -96,14 +115,20 @@ class SqliteStore:
                     raise error
                 change.require_whole()
                 self._db.execute("COMMIT")
+            if self._debug is not None:
+                self._debug("commit", self.path.name)
         except BaseException:
             self._abandon()
+            if self._debug is not None:
+                self._debug("rollback", self.path.name)
             raise
         finally:
-            change.is_whole = False  # and over
+            change.is_whole = False  # whoever kept a reference cannot write any more
             self._turn.release()
 
     def _begin(self, how: str) -> None:
+        """Begin a transaction, and read what others have added since to the events not filed
+        yet."""
         try:
             version = take_turn(self._db, how, self._busy_seconds)
             if version != self._tail.version or not self._tail.is_read:
@@ -114,13 +139,14 @@ class SqliteStore:
             raise
 
     def _abandon(self) -> None:
-        """End what is under way; SQLite has done so itself if the disk failed."""
+        """Undo the transaction and forget what was read in it. If the disk failed, SQLite has ended
+        the transaction already."""
         self._tail.forget()
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
 
     def changes(self) -> int:
-        """SQLite's data version moves with other connections' commits, total_changes with ours."""
+        """SQLite's data version counts other connections' commits, total_changes our own."""
         with self.read():
             return self._tail.version * 2**40 + self._db.total_changes
 
@@ -140,7 +166,8 @@ class SqliteStore:
 
 
 class _Writing:
-    """One change of a store; entered with every command, and so no generator."""
+    """The context manager of `write()`. A class, since every command enters one and a generator
+    would cost more."""
 
     __slots__ = ("_change", "_store")
 
@@ -156,9 +183,10 @@ class _Writing:
 
 
 def _prepare(db: sqlite3.Connection, busy_seconds: float) -> None:
-    """Several may open, or even make, one file at once; SQLite's own waiting ends too soon there.
+    """Set the connection up, waiting for others that open or make the same file at this moment.
 
-    While one process switches a new file to the log, another may be told at once that it is locked.
+    SQLite's own waiting does not cover this: while one process switches a new file to the log,
+    another may be told at once that it is locked.
     """
     try:
         wait_for(lambda: _set_up(db), busy_seconds)
@@ -169,7 +197,7 @@ def _prepare(db: sqlite3.Connection, busy_seconds: float) -> None:
 
 
 def _set_up(db: sqlite3.Connection) -> None:
-    """May be done again after any failure half-way."""
+    """Check and configure the file. It may be repeated after it failed half-way."""
     check_ours(db)
     _use_log(db)
     db.execute("PRAGMA synchronous = FULL")
@@ -179,7 +207,8 @@ def _set_up(db: sqlite3.Connection) -> None:
 
 
 def _use_log(db: sqlite3.Connection) -> None:
-    """Fetched to the end: only there would SQLite say that the disk failed meanwhile."""
+    """Switch to the write-ahead log. All rows are fetched: SQLite reports a failing disk only at
+    the end of them."""
     if db.execute("PRAGMA journal_mode = WAL").fetchall() != [("wal",)]:
         raise StoreFailed(
             "store_failed",
@@ -189,7 +218,8 @@ def _use_log(db: sqlite3.Connection) -> None:
 
 
 def _require_whole(path: Path, create: bool) -> None:
-    """SQLite takes a file of less than a page for a new one, and deletes the log beside it."""
+    """StoreFailed if the file is shorter than a page. SQLite would take it for a new database and
+    delete the log beside it, which may hold the only copy of the newest events."""
     if not path.is_file():
         if create:
             return
@@ -236,7 +266,8 @@ def _create_empty(target: Path) -> None:
 
 
 def _uri(path: Path) -> str:
-    """A path as the path of a URI: `?`, `#` and `%` in folder names stay names."""
+    """The path written so that `?`, `#` and `%` in a folder's name do not become part of the
+    URI."""
     text = path.absolute().as_posix()
     for mark, code in (("%", "%25"), ("?", "%3f"), ("#", "%23")):
         text = text.replace(mark, code)

@@ -1,9 +1,11 @@
-"""The newest events: durable, but not filed yet.
+"""The newest events: durable, but not yet filed into the indexes.
 
-To find events again takes four indexes, in each of which a busy ledger's streams lie far apart: to
-file every event at once would write ten times as much as the event itself. So a commit only says,
-in one row, what its events change there. Every connection keeps that in memory, over the indexes,
-and reads both as one; from time to time a commit files all of it (`change.py`).
+Finding events again takes four indexes, in each of which the streams of a busy ledger lie far
+apart: filing every event in its own commit would write ten times as much as the event itself
+(decision 0014). So a commit appends its events and, in one row of the table `unfiled`, what they
+change in the indexes. Every connection keeps these rows in memory, over the indexes, and reads both
+as one. After a thousand events, and with every checkpoint, a commit files all of them
+(`change.py`). Neither reading nor a crash ever files anything.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from moot.core.errors import StoreFailed
 from moot.core.ledger import Head, StoredRow
 from moot.store.sqlite.queries import SQL
 
-HEADS_KEPT: Final = 4096
-_UNREAD: Final = -1
+HEADS_KEPT: Final = 4096  # heads of other streams that are remembered after a filing
+_UNREAD: Final = -1  # nothing was read yet
 
 NamedHead = tuple[str, Head]
 Seq = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # more has no place in the file
@@ -30,40 +32,43 @@ Moved = dict[str, tuple[int, int]]  # streams: number, newest seq
 
 
 class Said(NamedTuple):
-    """What one commit changes in the indexes."""
+    """What one commit changes in the indexes; one row of the table `unfiled`."""
 
-    heads: list[NamedHead]
+    heads: list[NamedHead]  # the streams it added to, each with its newest event
     rows: list[Row]
-    words: list[Text]
+    words: list[Text]  # texts to be found by their words
 
 
 encode_said = msgspec.msgpack.Encoder().encode
-_decode_said = msgspec.msgpack.Decoder(Said).decode
+_decode_delta = msgspec.msgpack.Decoder(Said).decode
 
 
 class Tail:
-    """What is not filed yet, as one connection knows it.
+    """All that is not filed yet, as one connection knows it.
 
-    `heads` may hold more: whatever this connection has met since others last wrote. `doubtful` are
-    those of streams that were tampered with.
+    It is unsigned, so each row is compared with the events themselves when it is read: whoever
+    changed or removed a row could otherwise make the newest events disappear.
     """
 
     def __init__(self) -> None:
-        self.version = -1  # SQLite's number for the commits of other connections
+        self.version = -1  # SQLite's data version when this was last brought up to date
         self.forget()
 
     def forget(self) -> None:
-        """Know nothing, until it is read again."""
-        self._filed = _UNREAD
-        self.last_event = _UNREAD
+        """Know nothing until the next `catch_up`."""
+        self._filed = _UNREAD  # number of the last event in the indexes
+        self.last_event = _UNREAD  # number of the last event there is
+        # stream -> its newest event: of every stream that is not filed, and of those that this
+        # connection has looked up since others last wrote
         self.heads: dict[str, Head] = {}
+        # stream -> a head that fits no record, because the events and the rows about it disagree
         self.doubtful: dict[str, Head] = {}
         self._empty()
 
     def _empty(self) -> None:
-        self.moved: set[str] = set()
-        self.numbers: set[int] = set()  # of the same streams
-        self.rows: dict[str, dict[str, StoredRow | None]] = {}  # None: dropped
+        self.moved: set[str] = set()  # streams with events that are not filed
+        self.numbers: set[int] = set()  # the numbers of the same streams
+        self.rows: dict[str, dict[str, StoredRow | None]] = {}  # space -> key -> row; None: dropped
         self.words: list[Text] = []
 
     @property
@@ -72,15 +77,16 @@ class Tail:
 
     @property
     def size(self) -> int:
-        """How many events are not filed."""
+        """How many events are not filed yet."""
         return self.last_event - self._filed
 
     def catch_up(self, db: sqlite3.Connection) -> None:
-        """Read what others have written since; from the beginning if it was filed meanwhile.
+        """Read what others have added since; all of it again if somebody filed meanwhile.
 
-        Held against the events themselves: a row lost here would show an older history.
+        Each row is compared with the events that it speaks of: if one is missing, the stream would
+        otherwise show an older history.
         """
-        filed, known = _filed(db), self.last_event
+        filed, known = _last_claimed(db), self.last_event
         if filed != self._filed or self.doubtful:
             self.forget()
             self._filed = self.last_event = filed
@@ -89,7 +95,7 @@ class Tail:
         late: list[LateEvent] = db.execute(SQL["late_events"], (known,)).fetchall()
         written = iter(late)
         for event, says in db.execute(SQL["unfiled"], (self.last_event,)).fetchall():
-            said = _read(says, event)
+            said = _decode(says, event)
             self._compare(_moved_by(said), _moved_until(event, written))
             self.add(event, said)
         self._compare({}, _moved_until(None, written))
@@ -99,14 +105,15 @@ class Tail:
         self.moved.update(self.doubtful)
 
     def _compare(self, said: Moved, written: Moved) -> None:
-        """A stream of which other events stand there than is said gets a head that fits none."""
+        """A stream whose events are not those that the rows speak of gets a head that fits no
+        event, so that every use of it fails as tampered."""
         if said != written:
             for name in said.keys() | written.keys():
                 if said.get(name) != written.get(name):
                     self.doubtful[name] = Head(*(written.get(name) or said[name]), b"")
 
     def add(self, last_event: int, said: Said) -> None:
-        """One more commit."""
+        """Take in what one more commit changes."""
         self.last_event = last_event
         for name, head in said.heads:
             self.heads[name] = head
@@ -120,7 +127,7 @@ class Tail:
         self.words += said.words
 
     def was_filed(self) -> None:
-        """By this connection, in the change under way."""
+        """This connection has filed everything, in the change under way."""
         self._filed = self.last_event
         self._empty()
         if len(self.heads) > HEADS_KEPT:
@@ -135,8 +142,8 @@ def damaged(why: str) -> StoreFailed:
     )
 
 
-def _filed(db: sqlite3.Connection) -> int:
-    """The last event that is said to be filed."""
+def _last_claimed(db: sqlite3.Connection) -> int:
+    """The newest event that the file itself calls filed."""
     match db.execute(SQL["filed"]).fetchall():
         case [(int(event),)]:
             return event
@@ -144,7 +151,11 @@ def _filed(db: sqlite3.Connection) -> int:
 
 
 def _last_placed(db: sqlite3.Connection, filed: int) -> int:
-    """The last event that really is."""
+    """The newest event that actually stands in the index of places.
+
+    If the file claims more than that, its events would be neither filed nor waiting, and so could
+    not be found at all.
+    """
     newest: int = db.execute(SQL["newest_event"]).fetchone()[0]
     last = min(filed, newest)
     while last > 0 and not db.execute(SQL["is_placed"], (last,)).fetchone():
@@ -152,9 +163,9 @@ def _last_placed(db: sqlite3.Connection, filed: int) -> int:
     return last
 
 
-def _read(says: bytes, event: int) -> Said:
+def _decode(says: bytes, event: int) -> Said:
     try:
-        return _decode_said(says)
+        return _decode_delta(says)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise damaged(f"what event {event} says cannot be read: {error}") from None
 
@@ -164,7 +175,7 @@ def _moved_by(said: Said) -> Moved:
 
 
 def _moved_until(last: int | None, written: Iterator[LateEvent]) -> Moved:
-    """The same by the events up to one of them, or by all that are left."""
+    """The same from the events themselves: up to the event `last`, or all that are left."""
     moved = {}
     for event, name, number, seq in written:
         moved[name] = number, seq

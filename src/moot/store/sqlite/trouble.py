@@ -47,12 +47,13 @@ _TROUBLE: dict[int, tuple[str, str, str]] = {
         "check the disk, then try again",
     ),
 }
-# Whoever opens the file first makes the index of its log beside it, if only to read.
+# Opening a file, even to read it, makes an index of its log: on a full disk that fails like this.
 _TROUBLE[sqlite3.SQLITE_IOERR_SHMSIZE] = _TROUBLE[sqlite3.SQLITE_FULL]
 
 
 class translated:  # noqa: N801 - used like a function
-    """Whatever SQLite says inside, said by us."""
+    """Turns whatever error SQLite raises inside into one of ours. A class, since every command
+    enters several and a generator would cost more."""
 
     __slots__ = ("_path",)
 
@@ -69,7 +70,7 @@ class translated:  # noqa: N801 - used like a function
 
 @contextmanager
 def translated_opening(path: Path) -> Iterator[None]:
-    """Opening reads the schema, and Python cannot decode SQLite's complaint about a damaged one."""
+    """The same for opening: of a damaged schema Python cannot even decode SQLite's complaint."""
     try:
         with translated(path):
             yield
@@ -90,11 +91,11 @@ def as_moot_error(error: sqlite3.Error, path: Path) -> MootError:
 
 
 def read_only(path: Path) -> StoreFailed:
-    """As SQLite would say once it comes to writing."""
+    """The error that SQLite would raise at the first write."""
     code, sentence, hint = _TROUBLE[sqlite3.SQLITE_READONLY]
     return StoreFailed(code, f"{sentence} ({path.name})", hint=hint)
 
 
 def _unnumbered(error: sqlite3.Error) -> int:
-    """What Python itself raises: an operational error is text that is not UTF-8."""
+    """The number for an error that Python itself raised: text that is not UTF-8 means damage."""
     return sqlite3.SQLITE_CORRUPT if isinstance(error, sqlite3.OperationalError) else 0

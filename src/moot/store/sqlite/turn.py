@@ -1,8 +1,10 @@
-"""Waiting for a locked file, so that nobody starves.
+"""Waiting for a locked file, so that nobody waits for ever.
 
-SQLite's own waiting looks again after 1, 2, 5 and at last 100 ms: whoever has waited longest looks
-most rarely, and may lose for ever to those who come and go. Here everyone looks equally often, so
-an open store has SQLite's waiting switched off (`busy_timeout = 0`).
+SQLite gives the lock to whoever asks in the right moment; there is no queue. Its own waiting asks
+again after 1, 2, 5 and at last 100 ms: who has waited longest asks most rarely, and can lose again
+and again to those who have just come. Here everyone asks equally often, at random moments, so that
+each has the same chance. SQLite's own waiting is switched off in an open store (`busy_timeout =
+0`).
 """
 
 from __future__ import annotations
@@ -16,15 +18,15 @@ from typing import TypeVar
 T = TypeVar("T")
 
 WRITE = "BEGIN IMMEDIATE"
-READ = "BEGIN"  # only promises a view; asking for the version takes it
-NAP_SECONDS = 0.004  # at most; with many waiting, one of them looks far sooner
+READ = "BEGIN"  # takes no lock yet: the first query, which asks for the version, does
+NAP_SECONDS = 0.004  # at most; with many waiting, one of them asks far sooner
 
 
 def take_turn(db: sqlite3.Connection, begin: str, seconds: float) -> int:
-    """Begin, waiting up to `seconds` for whoever has the file locked.
+    """Begin a transaction, waiting up to `seconds` while another has the file locked.
 
-    Gives SQLite's data version, which moves with the commits of other connections, in this process
-    or another.
+    Returns SQLite's data version, a number that changes with every commit of another connection, in
+    this process or another: if it is the same as before, what is in memory is still up to date.
     """
     try:
         return _begin(db, begin)
@@ -46,10 +48,10 @@ def _begin(db: sqlite3.Connection, begin: str) -> int:
 
 
 def wait_for(act: Callable[[], T], seconds: float) -> T:
-    """Do `act`, again and again for up to `seconds` while another has the file locked."""
+    """Try `act` again and again, for up to `seconds`, while another has the file locked."""
     end = time.monotonic() + seconds
     while True:
-        last = time.monotonic() >= end
+        last = time.monotonic() >= end  # asked before the attempt: one is made even at time zero
         try:
             return act()
         except sqlite3.OperationalError as error:

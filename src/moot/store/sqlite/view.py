@@ -1,4 +1,4 @@
-"""What can be read, inside one transaction: the indexes and, over them, the tail."""
+"""What can be read, inside one transaction: the indexes and, over them, what is not filed yet."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ class SqliteView:
     def __init__(self, db: sqlite3.Connection, tail: Tail) -> None:
         self._db = db
         self._tail = tail
-        # Weakly: thousands that were half read and dropped would make each further one slower.
+        # Cursors that may be half read. Weakly: of thousands that were dropped each would make the
+        # next one slower.
         self._cursors: weakref.WeakSet[sqlite3.Cursor] | None = None
 
     def close(self) -> None:
-        """End what is still being read: a forgotten iterator would hold on to this view."""
+        """Close cursors that are half read: SQLite could not end the transaction while one is
+        open."""
         for cursor in self._cursors or ():
             cursor.close()
 
@@ -36,7 +38,7 @@ class SqliteView:
         return self._db.execute(SQL[name], values).fetchone()
 
     def _each(self, name: str, *values: Any) -> sqlite3.Cursor:
-        """Rows one by one, as long as the view lasts."""
+        """The rows of a query one by one, for as long as the view is open."""
         cursor = self._db.execute(SQL[name], values)
         if self._cursors is None:
             self._cursors = weakref.WeakSet()
@@ -66,43 +68,43 @@ class SqliteView:
         return Snapshot(*row) if row else None
 
     def row(self, space: str, key: str) -> StoredRow | None:
-        late = self._tail.rows.get(space, _NONE)
-        if key in late:
-            return late[key]
+        unfiled = self._tail.rows.get(space, _NONE)
+        if key in unfiled:
+            return unfiled[key]
         row = self._one("row", space, key)
         return StoredRow(*row) if row else None
 
     def rows(
         self, space: str, prefix: str = "", after: str = "", limit: int = 1000
     ) -> list[StoredRow]:
-        late = {
+        unfiled = {
             key: row
             for key, row in self._tail.rows.get(space, _NONE).items()
             if key.startswith(prefix) and key > after
         }
-        values = (space, prefix, after_prefix(prefix), after, limit + len(late))
+        values = (space, prefix, after_prefix(prefix), after, limit + len(unfiled))
         rows = [StoredRow(*row) for row in self._db.execute(SQL["rows"], values)]
-        if not late:
+        if not unfiled:
             return rows
-        rows = [row for row in rows if row.key not in late]
-        rows += filter(None, late.values())
+        rows = [row for row in rows if row.key not in unfiled]
+        rows += filter(None, unfiled.values())
         return sorted(rows)[:limit]  # texts compare as in SQLite: by code point
 
     def search(self, space: str, words: str, limit: int = 100) -> list[str]:
         query = match_all(words)
         if not query:
             return []
-        waiting = [(key, text) for where, key, text in self._tail.words if where == space]
-        found = self._db.execute(SQL["search"], (query, space, limit)).fetchall()
-        found += search_texts(waiting, space, query, limit)
-        return [key for _, key in sorted(found, key=itemgetter(0))[:limit]]
+        unfiled_texts = [(key, text) for where, key, text in self._tail.words if where == space]
+        hits = self._db.execute(SQL["search"], (query, space, limit)).fetchall()
+        hits += search_texts(unfiled_texts, space, query, limit)
+        return [key for _, key in sorted(hits, key=itemgetter(0))[:limit]]
 
     def all_rows(self) -> Iterator[tuple[str, StoredRow]]:
-        late = {space: dict(rows) for space, rows in self._tail.rows.items()}
+        unfiled = {space: dict(rows) for space, rows in self._tail.rows.items()}
         filed = ((space, StoredRow(*row)) for space, *row in self._each("all_rows"))
         return chain(
-            (found for found in filed if found[1].key not in late.get(found[0], _NONE)),
-            [(space, row) for space, rows in late.items() for row in rows.values() if row],
+            (hits for hits in filed if hits[1].key not in unfiled.get(hits[0], _NONE)),
+            [(space, row) for space, rows in unfiled.items() for row in rows.values() if row],
         )
 
     def all_words(self) -> Iterator[Text]:
@@ -176,9 +178,9 @@ def after_prefix(prefix: str) -> str | bytes:
 
 
 def match_all(words: str) -> str:
-    """Any text as a query for all its words: nothing in it is taken as query syntax.
+    """Any text as a full-text query for all its words; nothing in it counts as query syntax.
 
-    Composed first: a letter and its accent, typed as two characters, are one letter.
+    Composed first, so that a letter and its accent, typed as two characters, are one letter.
     """
     composed = unicodedata.normalize("NFC", words)
     return " ".join(f'"{word}"' for word in re.findall(r"[^\W_]+", composed))

@@ -1,7 +1,7 @@
 """Searching texts that are not in the full-text index yet.
 
-They are few, and get an index of their own in memory: one tokenizer decides what a word is,
-wherever a text stands, and reading still writes nothing.
+They are few, and get a full-text index of their own in memory, so that the same tokenizer decides
+what a word is wherever a text stands, and reading still writes nothing.
 """
 
 from __future__ import annotations

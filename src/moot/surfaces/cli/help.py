@@ -29,7 +29,13 @@ def show_help(_shell: Shell, words: tuple[str, ...], everything: bool) -> Answer
 def _context_of(words: tuple[str, ...]) -> click.Context:
     """The context that the words would lead to, made from the outermost one."""
     outermost = click.get_current_context().find_root()
-    context = click.Context(outermost.command, info_name=outermost.info_name, max_content_width=100)
+    names = outermost.help_option_names
+    context = click.Context(
+        outermost.command,
+        info_name=outermost.info_name,
+        max_content_width=100,
+        help_option_names=names,
+    )
     for word in words:
         group = context.command
         below = group.get_command(context, word) if isinstance(group, click.Group) else None

@@ -73,11 +73,11 @@ MORE: dict[str, dict[str, Entry]] = {
         "mail": Entry(
             f"{_CLI}.mail.group:mail", "typed messages: write, check, send, answer, compile"
         ),
-        "debate": Entry(f"{_CLI}.debate.read:debate", "argue in turns in one file; do we agree?"),
+        "debate": Entry(f"{_CLI}.debate.group:debate", "argue in turns in one file; do we agree?"),
         "parliament": Entry(
-            f"{_CLI}.parliament.session:parliament", "draft, debate, amend, vote, decide"
+            f"{_CLI}.parliament.group:parliament", "draft, debate, amend, vote, decide"
         ),
-        "trace": Entry(f"{_CLI}.trace.steps:trace", "provable work: propose, run, claim, verify"),
+        "trace": Entry(f"{_CLI}.trace.group:trace", "provable work: propose, run, claim, verify"),
         "flow": Entry(
             f"{_CLI}.bridges.flow:flow", "lead from one protocol to another, step by step"
         ),

@@ -7,11 +7,19 @@ user's own permission prompt.
 from __future__ import annotations
 
 import json
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from moot.flows.tools.coding_tools import Moment, Tool
 
+if TYPE_CHECKING:
+    from moot.api.session import Session
+
 ALLOW: Final = ""
+
+
+def moot_command(session: Session, agent: str) -> str:
+    """How the agent calls us: with `--as` where its environment does not name it."""
+    return "moot" if session.acting else f"moot --as {agent}"
 
 
 def block(reason: str) -> str:
@@ -33,8 +41,8 @@ def context(tool: Tool, moment: Moment, text: str) -> str:
     """Text for the model, at the start of a session or after a tool call."""
     if not text or (moment is Moment.START and tool.plain_start):
         return text
-    said = {"hookEventName": tool.event_named(moment), "additionalContext": text}
-    return json.dumps({"hookSpecificOutput": said})
+    output = {"hookEventName": tool.event_named(moment), "additionalContext": text}
+    return json.dumps({"hookSpecificOutput": output})
 
 
 def go_on(tool: Tool, reason: str) -> str:

@@ -1,4 +1,4 @@
-"""What a tool said on stdin: read with a bound, checked, and put into one shape.
+"""What a tool sent on stdin: read with a bound, checked, and put into one shape.
 
 `Unreadable` is every way in which it can be wrong: empty, too long, not JSON, of a newer shape.
 """
@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from moot.api.session import ToolSession
 from moot.flows.tools.coding_tools import FAILURE, Moment, Tool
 
 MAX_BYTES: Final = 32 * 1024 * 1024
@@ -41,12 +42,14 @@ class Call(NamedTuple):
     ok: bool | None = None
 
     @property
-    def session_key(self) -> str | None:
+    def tool_session(self) -> ToolSession:
         """Under which the agent of this session is found again."""
-        return session_key(self.tool.name, self.session)
+        key = session_key(self.tool.name, self.session)
+        return ToolSession(self.tool.name, () if key is None else (key,))
 
 
 def session_key(tool: str, session: str) -> str | None:
+    """The name of a tool's session in the index; None if the tool gave it no id."""
     if not session:
         return None
     key = f"{tool}:{session}"
@@ -57,26 +60,26 @@ def session_key(tool: str, session: str) -> str | None:
 
 def read_call(tool: Tool, data: bytes, here: str) -> Call:
     """The call in `data`; `here` is the working directory if it names none."""
-    said = _parsed(tool, data)
-    name = said.get("hook_event_name")
+    sent = _parse(tool, data)
+    name = sent.get("hook_event_name")
     moment = tool.events.get(name) if isinstance(name, str) else None
     if moment is None:
         raise Unreadable(f"{tool.name} sent an event that this moot does not know")
     for field, kind in _FIELDS.items():
-        if not isinstance(said.get(field, kind()), kind):
+        if not isinstance(sent.get(field, kind()), kind):
             raise Unreadable(f"{tool.name} sent {field} in a form that is not known", moment)
-    duration = said.get("duration_ms")
+    duration = sent.get("duration_ms")
     return Call(
         tool=tool,
         moment=moment,
-        session=said.get("session_id", ""),
-        cwd=os.path.join(here, said.get("cwd", "")),
-        name=said.get("tool_name", ""),
-        input=said.get("tool_input", {}),
-        call_id=said.get("tool_use_id", ""),
-        going_on=said.get("stop_hook_active", False),
+        session=sent.get("session_id", ""),
+        cwd=os.path.join(here, sent.get("cwd", "")),
+        name=sent.get("tool_name", ""),
+        input=sent.get("tool_input", {}),
+        call_id=sent.get("tool_use_id", ""),
+        going_on=sent.get("stop_hook_active", False),
         duration_ms=duration if isinstance(duration, int) else None,
-        response=said.get("tool_response", said.get("error")),
+        response=sent.get("tool_response", sent.get("error")),
         ok=_ok(tool, name, moment),
     )
 
@@ -98,15 +101,15 @@ _FIELDS: Final[Mapping[str, type]] = {
 }
 
 
-def _parsed(tool: Tool, data: bytes) -> dict[str, Any]:
+def _parse(tool: Tool, data: bytes) -> dict[str, Any]:
     if len(data) > MAX_BYTES:
         raise Unreadable(f"{tool.name} sent more than {MAX_BYTES} bytes")
     if not data.strip():
         raise Unreadable(f"{tool.name} sent nothing on stdin")
     try:
-        said = json.loads(data)
+        sent = json.loads(data)
     except (ValueError, RecursionError):
         raise Unreadable(f"what {tool.name} sent is not JSON") from None
-    if not isinstance(said, dict):
+    if not isinstance(sent, dict):
         raise Unreadable(f"what {tool.name} sent is not a JSON object")
-    return said
+    return sent

@@ -15,18 +15,31 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
+from moot.api.session import Session, ToolSession
 from moot.flows.tools.coding_tools import TOOLS, Moment
+from moot.surfaces.environment import read_epoch, read_stale_time
 from moot.surfaces.hooks import answers
-from moot.surfaces.hooks.call import MAX_BYTES, Call, Unreadable, read_call
+from moot.surfaces.hooks.call import MAX_BYTES, Unreadable, read_call, session_key
+
+if TYPE_CHECKING:
+    from moot.core.debug import DebugLog
+    from moot.keys.folder import KeyFolder
 
 SECONDS: Final = 8.0
 SECONDS_VARIABLE: Final = "MOOT_HOOK_SECONDS"
 UNREADABLE: Final = 2
+# Variables that tools set in the shells they start: whose session it is.
+SESSION_VARIABLES: Final[Mapping[str, str]] = {
+    "CLAUDE_CODE_SESSION_ID": "claude",
+    "CODEX_SESSION_ID": "codex",
+    "CODEX_THREAD_ID": "codex",
+}
+# Where there is time for a checkpoint. After an edit the next command makes it.
+CHECKPOINTED: Final = frozenset({Moment.START, Moment.STOP, Moment.END})
 
-Handler = Callable[[Call, Mapping[str, str], Path | None], str]
-Heard = Callable[[Moment], None]
+TellMoment = Callable[[Moment], None]
 
 
 def _nobody(_moment: Moment) -> None:
@@ -42,29 +55,86 @@ class Reply(NamedTuple):
 def main(tool: str) -> NoReturn:
     """Read, answer, leave at once: nothing that hangs at the end may keep the tool waiting."""
     env, here = dict(os.environ), _here()
+    if env.get("MOOT_DEBUG"):
+        import moot.system.debug  # noqa: F401 - its clock starts when it is loaded
     voice = _Voice(env, here)
     watchdog = threading.Timer(deadline(env), voice.too_late)
     watchdog.daemon = True
     watchdog.start()
     data = sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin is not None else b""
-    voice.say(answer(tool, data, env, here, voice.heard))
+    voice.say(answer(tool, data, env, here, voice.tell_moment))
 
 
 def answer(
-    tool: str, data: bytes, env: Mapping[str, str], here: str, heard: Heard = _nobody
+    tool: str, data: bytes, env: Mapping[str, str], here: str, tell_moment: TellMoment = _nobody
 ) -> Reply:
     """What to print and how to exit. The outermost function of hooks: it catches everything."""
-    home = _home(env)
     moment: Moment | None = None
     try:
         call = read_call(TOOLS[tool], data, here)
         moment = call.moment
-        heard(moment)
-        return Reply(_handler(moment)(call, env, home))
+        tell_moment(moment)
+        from moot.surfaces.hooks.moments import HANDLERS
+
+        session = session_for(env, call.cwd, call.tool_session)
+        try:
+            return Reply(HANDLERS[moment](call, session))
+        finally:
+            session.close(checkpoint=moment in CHECKPOINTED)
     except Unreadable as problem:
-        return _unreadable(problem, moment or problem.moment, here, home)
+        return _unreadable(problem, moment or problem.moment, env, here)
     except Exception as error:  # noqa: BLE001 - never a traceback, never silently open
         return _in_trouble(error, moment)
+
+
+def check_commit(env: Mapping[str, str], here: str) -> Reply:
+    """Answer git's pre-commit hook, in a shell that may be an agent's or a person's."""
+    from moot.surfaces.hooks.commit import answer_commit
+
+    keys = [env.get("MOOT_SESSION")]
+    keys += [session_key(tool, env.get(name, "")) for name, tool in SESSION_VARIABLES.items()]
+    session = session_for(env, here, ToolSession("git", tuple(key for key in keys if key)))
+    try:
+        text, code = answer_commit(session)
+    finally:
+        session.close(checkpoint=False)
+    return Reply(err=text, code=code)
+
+
+def session_for(
+    env: Mapping[str, str], folder: str, tool_session: ToolSession | None = None
+) -> Session:
+    """Who calls, and from where. All that hooks read of the environment is read here."""
+
+    def keys() -> KeyFolder:
+        from moot.workspace.workspace import key_folder
+
+        return key_folder(env)
+
+    acting = env.get("MOOT_AGENT") or None
+    stale_millis, remarks = read_stale_time(env)
+    return Session(
+        Path(folder),
+        acting=acting,
+        epoch=read_epoch(env, acting),
+        tool_session=tool_session,
+        home=Path(env["MOOT_HOME"]) if env.get("MOOT_HOME") else None,
+        keys=keys,
+        stale_millis=stale_millis,
+        remarks=remarks,
+        clock=env.get("MOOT_CLOCK", ""),
+        env=env,
+        debug=_debug_log(env),
+    )
+
+
+def _debug_log(env: Mapping[str, str]) -> DebugLog | None:
+    """Not even loaded if it is off: a hook runs before every edit."""
+    if not env.get("MOOT_DEBUG"):
+        return None
+    from moot.system.debug import DebugLines
+
+    return DebugLines()
 
 
 def _here() -> str:
@@ -75,56 +145,30 @@ def _here() -> str:
         return os.sep
 
 
-def _home(env: Mapping[str, str]) -> Path | None:
-    return Path(env["MOOT_HOME"]) if env.get("MOOT_HOME") else None
+def _unreadable(
+    problem: Unreadable, moment: Moment | None, env: Mapping[str, str], here: str
+) -> Reply:
+    from moot.api.guard import may_be_guarded
 
-
-def _handler(moment: Moment) -> Handler:
-    """Only the module of this moment is loaded."""
-    if moment is Moment.BEFORE:
-        from moot.surfaces.hooks.before import before
-
-        return before
-    if moment is Moment.AFTER:
-        from moot.surfaces.hooks.after import after
-
-        return after
-    if moment is Moment.STOP:
-        from moot.surfaces.hooks.stop import stop
-
-        return stop
-    from moot.surfaces.hooks import start
-
-    return start.start if moment is Moment.START else start.end
-
-
-def _unreadable(problem: Unreadable, moment: Moment | None, here: str, home: Path | None) -> Reply:
-    from moot.core.errors import MootError
-    from moot.flows.guard.guarded_paths import session_spot
-
-    try:
-        inside = session_spot(here, home) is not None
-    except MootError:
-        inside = True
-    if not inside:
+    if not may_be_guarded(session_for(env, here)):
         return Reply()
-    said = (
+    text = (
         f"moot: {problem}. What cannot be checked is held back; try again, and if it stays so,"
         " update moot or see `moot ledger doctor`."
     )
     if moment is Moment.BEFORE:
-        return Reply(answers.block(said))
-    return Reply(err=said, code=UNREADABLE if moment is None else 0)
+        return Reply(answers.block(text))
+    return Reply(err=text, code=UNREADABLE if moment is None else 0)
 
 
 def _in_trouble(error: Exception, moment: Moment | None) -> Reply:
     from moot.core.errors import MootError
-    from moot.surfaces.hooks import reasons
+    from moot.surfaces.hooks.reasons import explain_trouble
 
     if not isinstance(error, MootError):
         error = MootError("internal_error", f"{type(error).__name__}: {error}")
-    said = reasons.failed(error)
-    return Reply(answers.block(said)) if moment is Moment.BEFORE else Reply(err=said)
+    text = explain_trouble(error)
+    return Reply(answers.block(text)) if moment is Moment.BEFORE else Reply(err=text)
 
 
 def deadline(env: Mapping[str, str]) -> float:
@@ -145,7 +189,7 @@ class _Voice:
         self._moment: Moment | None = None
         self._first = threading.Lock()
 
-    def heard(self, moment: Moment) -> None:
+    def tell_moment(self, moment: Moment) -> None:
         self._moment = moment
 
     def say(self, reply: Reply) -> NoReturn:
@@ -158,7 +202,7 @@ class _Voice:
     def too_late(self) -> None:
         """The tool would soon give up on us and write."""
         problem = Unreadable("the check took too long (is the ledger busy?)", self._moment)
-        self.say(_unreadable(problem, self._moment, self._here, _home(self._env)))
+        self.say(_unreadable(problem, self._moment, self._env, self._here))
 
 
 def _write(stream: int, text: str) -> None:

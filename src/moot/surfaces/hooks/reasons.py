@@ -4,94 +4,75 @@ what to do instead."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from moot.core.clock import to_text
-from moot.protocols.presence import sorted_index
-from moot.protocols.presence.liveness import format_ago
-from moot.protocols.presence.model import Liveness
-from moot.protocols.presence.overlap import OverlapConflict, first_by_reservation
-
 if TYPE_CHECKING:
+    from moot.api.guard import Holder
     from moot.core.errors import MootError
-    from moot.flows.guard.session_agent import Who
-    from moot.protocols.presence.model import State
 
 SHOWN: Final = 4
 
 _ASK: Final = (
-    "{moot} event blocked --from {me} --to {owner} --subject {scope} --blocker {blocker}"
+    "{moot} event blocked --from {agent} --to {owner} --subject {path} --blocker {blocker}"
     " --requested-action 'release it, or say when' --urgency medium"
 )
-_INSTEAD: Final[dict[Liveness, str]] = {
-    Liveness.ACTIVE: "Work on another file, or ask for it: `" + _ASK + "`, or wait until"
-    " `{moot} guard check {scope}` says yes.",
-    Liveness.STALE: "{owner} has gone quiet. If you must have it, take it over:"
-    " `{moot} reserve {held} --takeover-stale`; else work on another file, or ask: `" + _ASK + "`.",
-    Liveness.EVICTED: "{owner} is gone. To go on, take it over:"
-    " `{moot} reserve {held} --takeover-stale`.",
+# By the holder's liveness, the most alive first.
+_INSTEAD: Final[dict[str, str]] = {
+    "active": "Work on another file, or ask for it: `" + _ASK + "`, or wait until"
+    " `{moot} guard check {path}` says yes.",
+    "stale": "{owner} has gone quiet. If you must have it, take it over:"
+    " `{moot} reserve {scope} --takeover-stale`; else work on another file, or ask: `"
+    + _ASK
+    + "`.",
+    "evicted": "{owner} is gone. To go on, take it over:"
+    " `{moot} reserve {scope} --takeover-stale`.",
 }
 _STAY_OFF: Final = "Nothing was written. Do not write it by another way."
+# Refusals that are the result of a check, and not the lack of one.
 _CHECKED: Final = frozenset({"not_for_agents", "other_root"})
-_RANK: Final = (Liveness.ACTIVE, Liveness.STALE, Liveness.EVICTED)
 
 
-def held(conflicts: Iterable[OverlapConflict], state: State, who: Who) -> str:
-    """The reason of a refusal; the advice is for the most alive of the holders."""
-    found = first_by_reservation(conflicts)
-    told = [_sentence(conflict, state) for conflict in found[:SHOWN]]
-    if len(found) > SHOWN:
-        told.append(f"So are {len(found) - SHOWN} more.")
-    worst = min(found, key=lambda one: _RANK.index(one.verdict.liveness))
-    advice = _INSTEAD[worst.verdict.liveness].format(moot=who.moot, me=who.name, **_words(worst))
-    return " ".join(("moot:", *told, _STAY_OFF, advice))
+def explain_held(holders: Sequence[Holder], agent: str, moot: str) -> str:
+    """The reason of a refusal; the advice is for the most alive of the holders.
+
+    `moot` is how the agent calls us.
+    """
+    sentences = [_sentence(holder) for holder in holders[:SHOWN]]
+    if len(holders) > SHOWN:
+        sentences.append(f"So are {len(holders) - SHOWN} more.")
+    most_alive = min(holders, key=lambda holder: list(_INSTEAD).index(holder.liveness))
+    advice = _INSTEAD[most_alive.liveness].format(moot=moot, agent=agent, **_words(most_alive))
+    return " ".join(("moot:", *sentences, _STAY_OFF, advice))
 
 
-def _words(conflict: OverlapConflict) -> dict[str, str]:
+def explain_trouble(error: MootError) -> str:
+    """Another trouble: closed, with what to do about it, in one line."""
+    message = " ".join(str(error).split())
+    hint = f" To mend it: {error.hint}." if error.hint else ""
+    why = "" if error.code in _CHECKED else ", because it cannot be checked"
+    return f"moot: held back{why}: [{error.code}] {message}.{hint}"
+
+
+def _words(holder: Holder) -> dict[str, str]:
     """For command lines: another's file names are quoted, whatever they hold."""
-    owner, scope = conflict.held.owner, conflict.claim.shown
     return {
-        "owner": owner,
-        "scope": shlex.quote(scope),
-        "held": shlex.quote(conflict.held.scope),
-        "blocker": shlex.quote(f"{owner} holds {scope}"),
+        "owner": holder.owner,
+        "path": shlex.quote(holder.path),
+        "scope": shlex.quote(holder.scope),
+        "blocker": shlex.quote(f"{holder.owner} holds {holder.path}"),
     }
 
 
-def _sentence(conflict: OverlapConflict, state: State) -> str:
-    kept, verdict = conflict.held, conflict.verdict
+def _sentence(holder: Holder) -> str:
+    wider = f" as part of {holder.scope}" if holder.is_wider else ""
     return (
-        f"{conflict.claim.shown} is held by {kept.owner}{_wider(conflict)}"
-        f" ({verdict.liveness}, {_seen(conflict)}){_work(conflict, state)}"
-        f" since {to_text(kept.since)}."
+        f"{holder.path} is held by {holder.owner}{wider}"
+        f" ({holder.liveness}, {holder.seen}){_work(holder)} since {holder.since}."
     )
 
 
-def _wider(conflict: OverlapConflict) -> str:
-    same = conflict.held.key == conflict.claim.key
-    return "" if same else f" as part of {conflict.held.scope}"
-
-
-def _seen(conflict: OverlapConflict) -> str:
-    verdict = conflict.verdict
-    if verdict.reason or verdict.last_seen_at is None:
-        return verdict.because
-    return f"last seen {format_ago(verdict.now - verdict.last_seen_at)}"
-
-
-def _work(conflict: OverlapConflict, state: State) -> str:
-    """What the holder works on: the reservation says, else the holder itself, else its branch."""
-    member = sorted_index.find_member(state, conflict.held.owner)
-    work = conflict.held.work or (member.work if member is not None else None)
-    if work:
-        return f", working on {work},"
-    return f", on branch {conflict.held.branch}," if conflict.held.branch else ","
-
-
-def failed(error: MootError) -> str:
-    """Another trouble: closed, with what to do about it, in one line."""
-    said = " ".join(str(error).split())
-    hint = f" To mend it: {error.hint}." if error.hint else ""
-    why = "" if error.code in _CHECKED else ", because it cannot be checked"
-    return f"moot: held back{why}: [{error.code}] {said}.{hint}"
+def _work(holder: Holder) -> str:
+    if holder.work:
+        return f", working on {holder.work},"
+    return f", on branch {holder.branch}," if holder.branch else ","

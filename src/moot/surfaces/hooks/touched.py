@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from moot.surfaces.hooks import patches
 from moot.surfaces.hooks.call import Call, Unreadable
 
 # Shell tools that take a folder of their own, in one of these fields.
@@ -20,14 +19,16 @@ def touched(call: Call) -> tuple[str, ...]:
     tool, name = call.tool, call.name
     if name in tool.edits:
         return (os.path.join(call.cwd, _text(call, tool.edits[name])),)
+    if name not in tool.patches and name not in tool.shells:
+        return ()
+    from moot.surfaces.hooks import patches
+
     if name in tool.patches:
         files = patches.named(_text(call, tool.patches[name]))
         if not files:
             raise Unreadable(f"the {name} call names no file that can be read", call.moment)
         return tuple(os.path.join(call.cwd, file) for file in files)
-    if name in tool.shells:
-        return patches.in_shell(_text(call, tool.shells[name]), shell_folder(call))
-    return ()
+    return patches.in_shell(_text(call, tool.shells[name]), shell_folder(call))
 
 
 def shell_folder(call: Call) -> str:
@@ -45,9 +46,9 @@ def shell_text(call: Call) -> str | None:
 
 
 def _text(call: Call, field: str) -> str:
-    found = call.input.get(field)
-    if isinstance(found, list) and all(isinstance(word, str) for word in found):
-        found = "\n".join(found)
-    if not isinstance(found, str) or not found or "\0" in found:
+    text = call.input.get(field)
+    if isinstance(text, list) and all(isinstance(word, str) for word in text):
+        text = "\n".join(text)
+    if not isinstance(text, str) or not text or "\0" in text:
         raise Unreadable(f"the {call.name} call has no readable {field}", call.moment)
-    return found
+    return text

@@ -6,6 +6,5 @@ lazy.py      groups that load only the command that was asked for
 listing.py, verdict.py, progress.py   tables, verdicts and long work, for people
 output.py, page.py   `-o FILE`
 people.py    acts reserved to people: the human key that must consent
-reading.py   which commands only read
 typed.py     hints that name what was typed
 """

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from moot.store.named_files import write_file
+from moot.api.page_files import FORMS, write_page
 from moot.surfaces.terminal.output import output_option
 
-if TYPE_CHECKING:
-    from moot.pages import Report
-
-FORMS = (".html", ".md", ".json")
+__all__ = ["page_option", "require_form", "write_page"]
 
 
 def require_form(file: Path) -> None:
@@ -24,12 +20,3 @@ def require_form(file: Path) -> None:
 page_option = output_option(
     "Also write it as a page: FILE.html, FILE.md or FILE.json.", accept=require_form
 )
-
-
-def write_page(file: Path, report: Report) -> None:
-    from moot.pages import to_html, to_json, to_markdown
-
-    if file.suffix == ".json":
-        write_file(file, to_json(report))
-    else:
-        write_file(file, (to_html if file.suffix == ".html" else to_markdown)(report).encode())

@@ -17,19 +17,16 @@ import click
 
 from moot.core.errors import Unavailable
 from moot.store.named_files import MAX_BYTES, decode_text, read_bounded, require_bounded
+from moot.surfaces.environment import read_epoch, read_stale_time
 from moot.surfaces.terminal.answer import Answer, print_answer, silence
-from moot.surfaces.terminal.reading import READS
 from moot.surfaces.terminal.typed import hints_naming
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.core.clock import Millis
-    from moot.core.findings import Finding
+    from moot.core.debug import DebugLog
     from moot.keys.folder import KeyFolder
     from moot.keys.held import Passphrase
     from moot.workspace.workspace import Workspace
-
-STALE_VARIABLE = "BB_AGENT_STALE_MINUTES"
 
 
 class Shell:
@@ -42,6 +39,11 @@ class Shell:
         self.acting: str | None = self.env.get("MOOT_AGENT") or None
         self.command = ""
         self.answered = False  # from the moment the answer is being printed
+        self._debug: DebugLog | None = None
+        if self.env.get("MOOT_DEBUG"):
+            from moot.system.debug import DebugLines
+
+            self._debug = DebugLines()
         self._session: Session | None = None
 
     @property
@@ -50,42 +52,27 @@ class Shell:
         if self._session is None:
             from moot.api.session import Session
 
-            stale_millis, remarks = self._patience()
+            stale_millis, remarks = read_stale_time(self.env)
             self._session = Session(
                 self.cwd,
                 acting=self.acting,
-                epoch=self._epoch(),
+                epoch=read_epoch(self.env, self.acting),
                 home=self.home,
                 keys=self.folder,
-                ask_passphrase=self.ask_passphrase,
+                ask_passphrase=self.ask_passphrase if self._can_ask_passphrase() else None,
                 stale_millis=stale_millis,
                 remarks=remarks,
                 clock=self.env.get("MOOT_CLOCK", ""),
                 env=self.env,
                 read_only=self._only_reads,
+                debug=self._debug,
             )
         return self._session
-
-    def _epoch(self) -> int | None:
-        """Which holder of its name this process was started as. Only MOOT_AGENT has one."""
-        told = self.env.get("MOOT_EPOCH")
-        if not told or self.acting != self.env.get("MOOT_AGENT"):
-            return None
-        return int(told) if told.isascii() and told.isdigit() else -1  # nobody's
-
-    def _patience(self) -> tuple[Millis | None, tuple[Finding, ...]]:
-        """How soon whoever started us calls others stale, and a warning if that is no number."""
-        if not self.env.get(STALE_VARIABLE):
-            return None, ()
-        from moot.protocols.presence.liveness import read_stale_minutes
-
-        millis, warning = read_stale_minutes(self.env[STALE_VARIABLE])
-        return millis, () if warning is None else (warning,)
 
     def _only_reads(self) -> bool:
         from moot.api.operation import only_reads
 
-        return self.command in READS or only_reads(self.command)
+        return only_reads(self.command)
 
     @property
     def folder(self) -> KeyFolder:
@@ -128,6 +115,9 @@ class Shell:
 
     def interactive(self) -> bool:
         return sys.stdin.isatty() and sys.stderr.isatty() and not self.json
+
+    def _can_ask_passphrase(self) -> bool:
+        return "MOOT_PASSPHRASE_FILE" in self.env or self.interactive()
 
     def ask_passphrase(self, name: str) -> Passphrase | None:
         """From MOOT_PASSPHRASE_FILE, else typed at a terminal, else none: nothing hangs."""

@@ -11,14 +11,20 @@ import msgspec
 
 from moot.core.findings import Finding
 from moot.core.plural import plural
-from moot.flows.debate.outcome import decided_by
 from moot.surfaces.terminal.answer import finding_line, paint, table, visible
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.verdict import plain
 
 if TYPE_CHECKING:
-    from moot.protocols.debate.checker import CheckedSession
-    from moot.protocols.debate.views import ConsensusView, EntryView, StatusWithLiveness
+    from moot.api.debate_proof import DebateVerdict, WatchedDebate
+    from moot.api.debate_writing import AddedEntry, DebateProgress, NewDebate
+    from moot.api.debates import (
+        CheckView,
+        Comparison,
+        ConsensusView,
+        EntryView,
+        StatusWithLiveness,
+    )
 
 MOST_SAID = 160
 _WORDS = {
@@ -33,9 +39,9 @@ _WORDS = {
 }
 
 
-def check(file: Path, checked: CheckedSession) -> Iterable[str]:
+def check(file: Path, checked: CheckView) -> Iterable[str]:
     word = paint("valid", "green") if checked.valid else paint("invalid", "red")
-    yield f"{file}: {word}, {_entries(checked.entry_count)}"
+    yield f"{file}: {word}, {_entries(checked.entries)}"
     yield from map(finding_line, checked.findings)
 
 
@@ -83,10 +89,12 @@ def _sure(entry: EntryView) -> str:
 
 
 def _verdict(result: ConsensusView) -> str:
+    from moot.api.debates import explain_tally
+
     where = f"round {result.round}" if result.round else "no round yet"
     kind = ", still running" if result.provisional and result.round else ""
     outcome = paint(result.outcome.value, "green" if result.reached else "yellow")
-    return f"{outcome}: {decided_by(result)} ({where}{kind})"
+    return f"{outcome}: {explain_tally(result)} ({where}{kind})"
 
 
 def consensus(result: ConsensusView, file: Path) -> Iterable[str]:
@@ -104,45 +112,48 @@ def consensus(result: ConsensusView, file: Path) -> Iterable[str]:
     yield from (f"  {finding.severity}: {finding.message}" for finding in result.findings)
 
 
-def compared(old: Path, new: Path, found: Sequence[Finding]) -> Iterable[str]:
-    if not found:
+def compared(old: Path, new: Path, comparison: Comparison) -> Iterable[str]:
+    if comparison.append_only:
         yield f"{paint('ok', 'green')}: {new} is {old} with nothing changed, at most appended to"
-    yield from map(finding_line, found)
+    yield from map(finding_line, comparison.findings)
 
 
-def made(data: dict[str, Any]) -> Iterable[str]:
-    first = data["agents"][0]
-    yield f"{data['file']}: a session of {', '.join(data['agents'])}"
-    if len(data["agents"]) == 1:
+def made(debate: NewDebate) -> Iterable[str]:
+    first = debate.agents[0]
+    yield f"{debate.file}: a session of {', '.join(debate.agents)}"
+    if len(debate.agents) == 1:
         yield "  note: one alone can only agree with itself; --agents A,B makes it a debate"
-    yield f"  {paint('next:', 'bold')} moot debate add {data['file']} --author {first} --stance ..."
+    yield f"  {paint('next:', 'bold')} moot debate add {debate.file} --author {first} --stance ..."
 
 
 _RECORDED = {"signed": ", and signed it", "observed": "; recorded as observed", None: ""}
 
 
-def added(data: dict[str, Any]) -> Iterable[str]:
-    how = "; it stood there already" if data["again"] else _RECORDED[data["recorded"]]
-    yield f"round {data['round']} turn {data['turn']}: {data['author']} has spoken{how}"
-    yield f"{_WORDS[data['state']]}" + (f"; next: {data['next']}" if data["next"] else "")
-    for finding in data["findings"]:
-        yield f"  {finding['severity']} {finding['rule']}: {finding['message']}"
+def added(entry: AddedEntry) -> Iterable[str]:
+    how = "; it stood there already" if entry.again else _RECORDED[entry.recorded]
+    yield f"round {entry.round} turn {entry.turn}: {entry.author} has spoken{how}"
+    yield f"{_WORDS[entry.state]}" + (f"; next: {entry.next}" if entry.next else "")
+    for finding in entry.findings:
+        yield f"  {finding.severity} {finding.rule}: {finding.message}"
 
 
-def moved(data: dict[str, Any], done: str = "written") -> Iterable[str]:
-    yield f"{_entries(len(data['entries']))} {done}; {_WORDS[data['state']]}"
-    if data["next"]:
-        yield f"next: {data['next']}, until {data['deadline']}"
+def moved(progress: DebateProgress, done: str = "written") -> Iterable[str]:
+    yield f"{_entries(len(progress.entries))} {done}; {_WORDS[progress.state]}"
+    if progress.next:
+        yield f"next: {progress.next}, until {progress.deadline}"
 
 
-def verified(file: Path, data: dict[str, Any]) -> Iterable[str]:
+def verified(file: Path, verdict: DebateVerdict) -> Iterable[str]:
     """One line that says it, what it rests on, and where it does not hold."""
-    word, colour = _VERDICTS.get(data["verdict"], (data["verdict"].upper(), "red"))
-    yield f"{paint(word, colour)}: {file}: {data['integrity']}"
-    rows = [(name, plain(str(data[name]))) for name in ("authenticity", "completeness", "custody")]
+    word, colour = _VERDICTS.get(verdict.verdict, (verdict.verdict.upper(), "red"))
+    yield f"{paint(word, colour)}: {file}: {verdict.integrity}"
+    rows = [
+        (name, plain(getattr(verdict, name)))
+        for name in ("authenticity", "completeness", "custody")
+    ]
     yield from table(rows)
-    for found in data["findings"]:
-        yield finding_line(msgspec.convert({**found, "hint": found["hint"] or ""}, Finding))
+    for finding in verdict.findings:
+        yield finding_line(msgspec.convert({**finding, "hint": finding["hint"] or ""}, Finding))
 
 
 _VERDICTS = {
@@ -153,10 +164,26 @@ _VERDICTS = {
 }
 
 
-def heard(entry: EntryView) -> str:
+def entry_line(entry: EntryView) -> str:
     place, stance = f"{entry.round}.{entry.turn}", entry.stance or "-"
     return visible(f"{place}  {entry.author}  {stance}  {_sure(entry)}  {in_short(entry.summary)}")
 
 
-def watched(data: dict[str, Any]) -> Iterable[str]:
-    yield _WORDS[data["state"]] + (f"; next: {data['next']}" if data["next"] else "")
+def watched(debate: WatchedDebate) -> Iterable[str]:
+    yield _WORDS[debate.state] + (f"; next: {debate.next}" if debate.next else "")
+
+
+def restored(file: str, lost: str) -> str:
+    """What had become of a file that was put back from its record."""
+    return f"{file} was {lost.replace('-', ' ')}: it was put back from the record"
+
+
+def standing(after: dict[str, Any]) -> str:
+    """Where a session stands after a run, in one line."""
+    score = "no score" if after["score"] is None else f"score {after['score']:.2f}"
+    sides = ", ".join(
+        f"{name}: {', '.join(after[key])}"
+        for key, name in (("approvers", "approve"), ("rejecters", "reject"), ("neutral", "neutral"))
+        if after[key]
+    )
+    return f"round {after['round']}, {after['state']}, {score}{f' ({sides})' if sides else ''}"

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
+from moot.api import debate_proof
 from moot.surfaces.cli.debate import lines
-from moot.surfaces.cli.debate.group import debate, file_argument, session_clock, space_of
+from moot.surfaces.cli.debate.options import file_argument
 from moot.surfaces.terminal.answer import DONE, REFUSED, UNPROVEN, Answer, print_line
 from moot.surfaces.terminal.shell import Shell, command
+
+if TYPE_CHECKING:
+    from moot.api.debates import EntryView
 
 _EXITS = {"valid": DONE, "unproven": UNPROVEN}
 
 
-@command(debate, "verify", "debate.verify")
+@command(None, "verify", "debate.verify")
 @file_argument()
 @click.option(
     "--trust",
@@ -36,14 +38,12 @@ def verify(shell: Shell, file: Path, trust: Path | None) -> Answer:
       moot debate verify api-design.md
       moot debate verify api-design.md --json
     """
-    from moot.flows.debate.check import verify as hold
-    from moot.workspace.check import How
-
-    data, _ = hold(shell.place, How(shell.folder, trust), file)
-    return Answer(data, lambda: lines.verified(file, data), _EXITS.get(data["verdict"], REFUSED))
+    verdict = debate_proof.verify(shell.session, file, trust=trust)
+    code = _EXITS.get(verdict.verdict, REFUSED)
+    return Answer(verdict, lambda: lines.verified(file, verdict), code)
 
 
-@command(debate, "watch", "debate.watch")
+@command(None, "watch", "debate.watch")
 @file_argument()
 @click.option(
     "--seconds", type=click.FloatRange(min=0), metavar="N", help="Stop after so long (0: one look)."
@@ -57,41 +57,10 @@ def watch(shell: Shell, file: Path, seconds: float | None) -> Answer:
       moot debate watch api-design.md
       moot debate watch api-design.md --seconds 0 --json
     """
-    from moot.flows.debate.watch import Watch, follow
-    from moot.protocols.debate.views import EntryView, view_entry
 
-    end = None if seconds is None else time.monotonic() + seconds
-    watching = Watch(file, space_of(shell))
-    entries: list[EntryView] = []
-    for one in follow(watching, lambda: end is not None and time.monotonic() >= end):
-        if one.entry is not None and not one.double:
-            entries.append(msgspec.structs.replace(view_entry(one.entry), line=one.line))
-            if not shell.json:
-                print_line(lines.heard(entries[-1]), at_once=True)
-    data = {"entries": entries, **_standing(watching, shell)}
-    return Answer(data, lambda: lines.watched(data))
+    def show(entry: EntryView) -> None:
+        print_line(lines.entry_line(entry), at_once=True)
 
-
-def _standing(watching: Any, shell: Shell) -> dict[str, Any]:
-    """Where the session stands, by what was heard."""
-    from moot.core.clock import to_text
-    from moot.core.errors import Refused
-    from moot.protocols.debate.state import course_from_state
-    from moot.protocols.debate.turns import find_standing
-
-    state = watching.follower.state
-    if state is None or state.rules is None:
-        raise Refused(
-            "invalid_session",
-            "this file is not a session that can be followed",
-            hint="`moot debate check FILE` says what to mend",
-        )
-    here = find_standing(course_from_state(state, state.rules), session_clock(shell)())
-    return {
-        "state": here.phase.value,
-        "round": here.round,
-        "turn": here.turn,
-        "next": here.next_speaker,
-        "deadline": None if here.deadline is None else to_text(here.deadline),
-        "ended_at_round": state.ended_at_round,
-    }
+    receive = None if shell.json else show
+    watched = debate_proof.watch(shell.session, file, seconds=seconds, receive=receive)
+    return Answer(watched, lambda: lines.watched(watched))

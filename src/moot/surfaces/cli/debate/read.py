@@ -1,39 +1,25 @@
-"""`moot debate ...`: a debate in one markdown file; what reads it. No workspace is needed."""
+"""`moot debate ...`: what only reads the file. No workspace is needed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
-from moot.core.errors import MootError
-from moot.core.findings import Finding
-from moot.protocols.debate.model import ConsensusMode
-from moot.surfaces.cli.debate import lines, proof, run, write  # noqa: F401 - they join the group
-from moot.surfaces.cli.debate.group import (
-    checked_file,
-    choice,
-    debate,
-    file_argument,
-    number,
-    read_file,
-    session_clock,
-    space_of,
-)
-from moot.surfaces.terminal.answer import REFUSED, Answer, findings_json
-from moot.surfaces.terminal.page import page_option, write_page
+from moot.api import debates
+from moot.surfaces.cli.debate import lines
+from moot.surfaces.cli.debate.options import choice, file_argument, number
+from moot.surfaces.terminal.answer import DONE, REFUSED, Answer
+from moot.surfaces.terminal.page import page_option
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.protocols.debate.checker import CheckedSession
+    from moot.pages import Report
 
 
-@command(debate, "check", "debate.check")
+@command(None, "check", "debate.check")
 @file_argument()
 @click.option("--strict-uuid", is_flag=True, help="Ids must be UUIDs of version 4.")
 @click.option("--lenient", is_flag=True, help="Agents may have other names than the schema's.")
@@ -47,27 +33,11 @@ def check(shell: Shell, file: Path, strict_uuid: bool, lenient: bool) -> Answer:
       moot debate check api-design.md
       moot debate check api-design.md --strict-uuid --json
     """
-    from moot.protocols.debate.views import view_check
-
-    checked = checked_file(file, strict_uuid, lenient)
-    checked = msgspec.structs.replace(
-        checked, findings=(*_doubles(shell, file, checked), *checked.findings)
-    )
-    data = view_check(checked)
-    return Answer(data, lambda: lines.check(file, checked), 0 if checked.valid else REFUSED)
+    checked = debates.check(shell.session, file, strict_uuid=strict_uuid, lenient=lenient)
+    return Answer(checked, lambda: lines.check(file, checked), DONE if checked.valid else REFUSED)
 
 
-def _doubles(shell: Shell, file: Path, checked: CheckedSession) -> list[Finding]:
-    """Another file with this session's id; a workspace that cannot be read spoils no check."""
-    from moot.flows.debate.record import double_of
-
-    with suppress(MootError):
-        space = space_of(shell)
-        return [] if space is None else double_of(space, file, checked)
-    return []
-
-
-@command(debate, "status", "debate.status")
+@command(None, "status", "debate.status")
 @file_argument()
 def status(shell: Shell, file: Path) -> Answer:
     """Show where a session stands: whose turn, until when, which positions, how it ended.
@@ -77,29 +47,14 @@ def status(shell: Shell, file: Path) -> Answer:
     Examples:
       moot debate status api-design.md
     """
-    from moot.protocols.debate.views import add_liveness, view_status
-
-    seen = view_status(checked_file(file), session_clock(shell)())
-    data = add_liveness(seen, _alive(shell, seen.may_speak))
-    return Answer(data, lambda: lines.status(data))
+    standing = debates.status(shell.session, file)
+    return Answer(standing, lambda: lines.status(standing))
 
 
-def _alive(shell: Shell, names: Sequence[str]) -> dict[str, str]:
-    """XPR-07: who is expected and gone is shown as gone; outside a workspace nothing is known."""
-    with suppress(MootError):
-        space = space_of(shell)
-        if space is not None and names:
-            from moot.flows.bridges.liveness import alive
-
-            found = alive(space, names)
-            return {name: str(verdict.liveness) for name, verdict in found.items()}
-    return {}
-
-
-@command(debate, "consensus", "debate.consensus")
+@command(None, "consensus", "debate.consensus")
 @file_argument()
-@click.option("--round", "round_", type=click.IntRange(min=1), help="Another round.")
-@click.option("--mode", type=choice(ConsensusMode), help="As if the session had this mode.")
+@click.option("--round", "round_number", type=click.IntRange(min=1), help="Another round.")
+@click.option("--mode", type=choice(debates.ConsensusMode), help="As if the session had this mode.")
 @click.option("--threshold", type=number, help="As if the session had this threshold.")
 @click.option(
     "--defer-in-denominator/--defer-left-out",
@@ -109,7 +64,7 @@ def _alive(shell: Shell, names: Sequence[str]) -> dict[str, str]:
 def consensus(
     shell: Shell,
     file: Path,
-    round_: int | None,
+    round_number: int | None,
     mode: str | None,
     threshold: Decimal | None,
     defer_in_denominator: bool | None,
@@ -121,15 +76,18 @@ def consensus(
       moot debate consensus api-design.md --round 1 --mode weighted --threshold 0.6
       moot debate consensus api-design.md --defer-in-denominator
     """
-    from moot.protocols.debate.views import view_consensus
+    result = debates.consensus(
+        shell.session,
+        file,
+        round_number=round_number,
+        mode=debates.ConsensusMode(mode) if mode else None,
+        threshold=threshold,
+        defer_in_denominator=defer_in_denominator,
+    )
+    return Answer(result, lambda: lines.consensus(result, file))
 
-    del shell
-    asked = ConsensusMode(mode) if mode else None
-    data = view_consensus(checked_file(file), round_, asked, threshold, defer_in_denominator)
-    return Answer(data, lambda: lines.consensus(data, file))
 
-
-@command(debate, "compare", "debate.compare")
+@command(None, "compare", "debate.compare")
 @file_argument("old")
 @file_argument("new")
 def compare(shell: Shell, old: Path, new: Path) -> Answer:
@@ -138,15 +96,12 @@ def compare(shell: Shell, old: Path, new: Path) -> Answer:
     Examples:
       moot debate compare yesterday.md api-design.md
     """
-    from moot.protocols.debate.compare import compare as compare_versions
-
-    del shell
-    found = compare_versions(read_file(old), read_file(new))
-    data = {"append_only": not found, "valid": not found, "findings": findings_json(found)}
-    return Answer(data, lambda: lines.compared(old, new, found), REFUSED if found else 0)
+    compared = debates.compare(shell.session, old, new)
+    code = DONE if compared.append_only else REFUSED
+    return Answer(compared, lambda: lines.compared(old, new, compared), code)
 
 
-@command(debate, "summary", "debate.summary")
+@command(None, "summary", "debate.summary")
 @file_argument()
 def summary(shell: Shell, file: Path) -> Answer:
     """Print a session in short, as markdown: the verdict, the positions, who said what.
@@ -154,13 +109,11 @@ def summary(shell: Shell, file: Path) -> Answer:
     Examples:
       moot debate summary api-design.md
     """
-    from moot.protocols.debate.summary import write_summary as summarise
-
-    text = summarise(checked_file(file), session_clock(shell)())
-    return Answer({"markdown": text}, text.splitlines)
+    short = debates.summary(shell.session, file)
+    return Answer(short, short.markdown.splitlines)
 
 
-@command(debate, "report", "debate.report")
+@command(None, "report", "debate.report")
 @file_argument()
 @page_option
 def report(shell: Shell, file: Path, output: Path | None) -> Answer:
@@ -172,19 +125,10 @@ def report(shell: Shell, file: Path, output: Path | None) -> Answer:
       moot debate report api-design.md
       moot debate report api-design.md -o api-design.html
     """
-    import hashlib
-    import json
+    from moot.pages import to_markdown
 
-    from moot.pages import to_json, to_markdown
-    from moot.protocols.debate.checker import check_session as judge
-    from moot.protocols.debate.report import build_report as make_report
-
-    data = read_file(file)
-    digest = hashlib.sha256(data).hexdigest()
-    made = make_report(judge(data, file_name=file.name), file.name, digest, session_clock(shell)())
+    pages: list[Report] = []
+    made = debates.report(shell.session, file, output=output, receive=pages.append)
     if output is not None:
-        write_page(output, made)
-    said = {"file": str(output) if output else None, "report": json.loads(to_json(made))}
-    if output is not None:
-        return Answer(said, lambda: [f"{output}: {made.verdict.label}"])
-    return Answer(said, lambda: to_markdown(made).splitlines())
+        return Answer(made, lambda: [f"{output}: {pages[0].verdict.label}"])
+    return Answer(made, lambda: to_markdown(pages[0]).splitlines())

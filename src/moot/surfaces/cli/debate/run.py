@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-import msgspec
 
-from moot.core.plural import plural
-from moot.surfaces.cli.debate.group import debate, file_argument, session_clock, space_of
+from moot.api import debate_runs
+from moot.surfaces.cli.debate import lines
+from moot.surfaces.cli.debate.options import file_argument
+from moot.surfaces.cli.runs.ended_run import ended_line, exit_code
+from moot.surfaces.cli.runs.human_seat import ShellTerminal
 from moot.surfaces.cli.runs.limits import limit_options, limits_of
-from moot.surfaces.terminal.answer import REFUSED, Answer, visible
+from moot.surfaces.cli.runs.live_run import watching
+from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.shell import Shell, command
 
-if TYPE_CHECKING:
-    from moot.agents.outcome import Ended
-    from moot.agents.seats import Room
-    from moot.flows.runs.run_debate import Ran
-
-INTERRUPTED = 130
 # The wait is the session's own rule, set when it was begun.
 _PATIENCE = (
     "Ctrl-C keeps everything, the same command goes on; "
@@ -28,7 +25,7 @@ _PATIENCE = (
 )
 
 
-@command(debate, "run", "debate.run")
+@command(None, "run", "debate.run")
 @file_argument()
 @click.option(
     "--participant",
@@ -52,74 +49,23 @@ def run(shell: Shell, file: Path, participants: tuple[str, ...], **limits: Any) 
       moot debate run plan.md --participant amber-otter=rules:approve
           --participant teal-crane=rules:sceptic --max-seconds 600
     """
-    from moot.agents.spec import read_named
-    from moot.flows.runs.run_debate import run_debate
-    from moot.surfaces.cli.runs.live_run import watching
-
-    specs = read_named(participants)
-    for name in specs:
-        if shell.acting:
-            shell.actor(name)
     with watching(file.name, _PATIENCE) as watch:
-        ran = run_debate(
+        done = debate_runs.run(
+            shell.session,
             file,
-            specs,
-            room_of(shell),
-            session_clock(shell),
-            space_of(shell),
-            limits_of(limits),
-            watch,
+            participants,
+            limits=limits_of(limits),
+            watch=watch,
+            terminal=ShellTerminal(shell),
         )
-    restored = ran.lost.value if ran.lost else None
-    data = {"file": str(file), "decision": ran.decision, **ran_data(ran), "restored": restored}
-    return Answer(data, lambda: _lines(file, ran), exit_code(ran.ended))
+    return Answer(done, lambda: _lines(done), exit_code(done))
 
 
-def room_of(shell: Shell) -> Room:
-    from moot.agents.seats import Room
-    from moot.surfaces.cli.runs.human_seat import ShellTerminal
-
-    return Room(shell.cwd, shell.env, ShellTerminal(shell))
-
-
-def ran_data(ran: Ran) -> dict[str, Any]:
-    return {**ended_data(ran.ended), "standing": ran.standing}
-
-
-def ended_data(ended: Ended) -> dict[str, Any]:
-    return {
-        "stop": ended.stop.value,
-        "detail": ended.detail,
-        "turns": ended.turns,
-        "waits_for": list(ended.waits_for),
-        "cost": msgspec.to_builtins(ended.cost),
-    }
-
-
-def exit_code(ended: Ended) -> int:
-    """0 if there was nothing left to do here; 1 if it was stopped before; 130 if interrupted."""
-    from moot.agents.outcome import Stop
-
-    good = {Stop.SETTLED: 0, Stop.WAITING: 0, Stop.INTERRUPTED: INTERRUPTED}
-    return good.get(ended.stop, REFUSED)
-
-
-def ended_line(ended: Ended) -> str:
-    from moot.agents.cost import in_words
-
-    more = f": {visible(ended.detail)}" if ended.detail else ""
-    return f"{ended.stop.value}{more} ({plural(ended.turns, 'turn')}, {in_words(ended.cost)})"
-
-
-def _lines(file: Path, ran: Ran) -> Iterable[str]:
-    from moot.flows.debate.mending import mended_line
-    from moot.flows.runs.run_debate import RESULTS, standing_words
-    from moot.protocols.decision.views import suggest_decide_command
-
-    if ran.lost is not None:
-        yield visible(mended_line(file, ran.lost))
-    yield ended_line(ran.ended)
-    yield standing_words(ran.standing)
-    if ran.decision is not None and ran.standing["state"].startswith("ended:"):
-        result = RESULTS.get(ran.standing["state"])
-        yield f"waiting for you: {suggest_decide_command(ran.decision, result)}"
+def _lines(done: debate_runs.DebateRun) -> Iterable[str]:
+    if done.restored is not None:
+        yield visible(lines.restored(done.file, done.restored))
+    yield ended_line(done)
+    yield lines.standing(done.standing)
+    suggestion = debate_runs.suggest_decision(done)
+    if suggestion is not None:
+        yield f"waiting for you: {suggestion}"

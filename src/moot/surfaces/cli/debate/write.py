@@ -5,39 +5,28 @@ Without a workspace, or on a file that nothing is recorded of, the file is all t
 
 from __future__ import annotations
 
-import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from moot.protocols.debate.model import (
+from moot.api import debate_writing
+from moot.api.debate_writing import (
+    UUID_V4_PATTERN,
     ConsensusMode,
     DefaultAction,
     Escalation,
     OutputFormat,
-    Rules,
     Stance,
     TurnOrder,
 )
 from moot.surfaces.cli.debate import lines
-from moot.surfaces.cli.debate.group import (
-    choice,
-    debate,
-    file_argument,
-    number,
-    operator_of,
-    session_clock,
-    space_of,
-)
-from moot.surfaces.terminal.answer import Answer, findings_json
+from moot.surfaces.cli.debate.options import choice, file_argument, number
+from moot.surfaces.terminal.answer import Answer
 from moot.surfaces.terminal.shell import Shell, command, text_argument
 
-if TYPE_CHECKING:
-    from moot.flows.debate.session import Written
 
-
-@command(debate, "new", "debate.new")
+@command(None, "new", "debate.new")
 @file_argument()
 @click.option("--title", required=True, metavar="T", help="What it is about, in one line.")
 @click.option("--agents", required=True, metavar="A,B", help="Who takes part, in this order.")
@@ -105,44 +94,24 @@ def new(
       moot debate new api-design.md --title "Which API?" --agents amber-otter,teal-crane
       moot debate new plan.md --title "Ship?" --agents lead,dev --context @plan.txt
     """
-    from moot.flows.debate import session
-    from moot.protocols.debate.writer import make_session_text
-
-    asked = text_argument(context) if context is not None else title
-    session_id = str(uuid.uuid4())
-    text = make_session_text(
-        title, asked, _rules(agents, rules), session_id, session_clock(shell)()
+    made = debate_writing.new(
+        shell.session,
+        file,
+        title,
+        [agent.strip() for agent in agents.split(",")],
+        context=None if context is None else text_argument(context),
+        **rules,
     )
-    made = session.new(file, text, space_of(shell), shell.acting)
-    names = [agent.strip() for agent in agents.split(",")]
-    data = {"file": str(made), "session_id": session_id, "title": title, "agents": names}
-    return Answer(data, lambda: lines.made(data))
-
-
-def _rules(agents: str, given: dict[str, Any]) -> Rules:
-    """What was asked for, unjudged: the written file is checked as any other."""
-    kinds = {
-        "turn_order": TurnOrder,
-        "consensus_mode": ConsensusMode,
-        "escalation": Escalation,
-        "output_format": OutputFormat,
-        "default_action": DefaultAction,
-    }
-    typed: dict[str, Any] = {
-        key: kinds[key](value) if key in kinds else value for key, value in given.items()
-    }
-    return Rules(tuple(agent.strip() for agent in agents.split(",")), **typed)
+    return Answer(made, lambda: lines.made(made))
 
 
 def _v4(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
-    from moot.protocols.debate.model import UUID_V4_PATTERN
-
     if text is not None and not UUID_V4_PATTERN.fullmatch(text):
         raise click.BadParameter("an id is a lower-case UUID of version 4")
     return text
 
 
-@command(debate, "add", "debate.add")
+@command(None, "add", "debate.add")
 @file_argument()
 @click.option("--author", metavar="A", help="Who speaks (default: --as or MOOT_AGENT).")
 @click.option("--stance", metavar="S", default="", help=f"{', '.join(Stance)}.")
@@ -155,15 +124,7 @@ def _v4(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str 
 @click.option("--escape", is_flag=True, help="Write comments in the body as visible text.")
 @click.option("--after-end", is_flag=True, help="Speak although the session has ended.")
 @click.option("--id", "entry_id", metavar="UUID", callback=_v4, help="Its id, to try again safely.")
-def add(
-    shell: Shell,
-    file: Path,
-    author: str | None,
-    escape: bool,
-    after_end: bool,
-    entry_id: str | None,
-    **given: Any,
-) -> Answer:
+def add(shell: Shell, file: Path, body: str, summary: str, **entry: Any) -> Answer:
     """Append one entry: its id, turn, round and time are filled in.
 
     Refused if it is someone else's turn, an entry is open, the session has ended, or the text
@@ -174,50 +135,13 @@ def add(
       moot debate add api-design.md --author amber-otter --stance approve --confidence 0.8
           --summary "REST will do." --body @argument.md
     """
-    from moot.flows.debate import session
-    from moot.protocols.debate.drafts import EntryDraft
-
-    draft = EntryDraft(author=shell.actor(author), **_said(given))
-    done = session.add(
-        file,
-        draft,
-        session_clock(shell),
-        space_of(shell),
-        entry_id=entry_id,
-        escape=escape,
-        after_end=after_end,
+    added = debate_writing.add(
+        shell.session, file, body=text_argument(body), summary=text_argument(summary), **entry
     )
-    return _added(shell, done)
+    return Answer(added, lambda: lines.added(added))
 
 
-def _said(given: dict[str, Any]) -> dict[str, Any]:
-    return {
-        **given,
-        "body": text_argument(given["body"]),
-        "summary": text_argument(given["summary"]),
-    }
-
-
-def _added(shell: Shell, done: Written) -> Answer:
-    from moot.protocols.debate.views import view_status
-
-    status = view_status(done.checked, session_clock(shell)())
-    entry = done.checked.document.find_entry(done.entries[0])
-    data = {
-        "entry": done.entries[0],
-        "author": entry.author if entry else None,
-        "round": entry.round if entry else None,
-        "turn": entry.turn if entry else None,
-        "state": status.state,
-        "next": status.next,
-        "recorded": done.recorded,
-        "again": done.again,
-        "findings": findings_json(done.findings),
-    }
-    return Answer(data, lambda: lines.added(data))
-
-
-@command(debate, "add-context", "debate.add_context")
+@command(None, "add-context", "debate.add_context")
 @file_argument()
 @click.option("--title", required=True, metavar="T", help="The heading of the subsection.")
 @click.argument("text")
@@ -229,16 +153,11 @@ def add_context(shell: Shell, file: Path, title: str, text: str) -> Answer:
     Examples:
       moot debate add-context api-design.md --title "Added in round 2" "The budget was cut."
     """
-    from moot.flows.debate import session
-
-    said = text_argument(text)
-    clock, space, person = session_clock(shell), space_of(shell), operator_of(shell)
-    done = session.add_context(file, title, said, clock, space, person)
-    data = {"file": str(file), "title": title, "recorded": done.recorded}
-    return Answer(data, lambda: [f"{file}: the context has a new part, {title}"])
+    added = debate_writing.add_context(shell.session, file, title, text_argument(text))
+    return Answer(added, lambda: [f"{file}: the context has a new part, {title}"])
 
 
-@command(debate, "tick", "debate.tick")
+@command(None, "tick", "debate.tick")
 @file_argument()
 def tick(shell: Shell, file: Path) -> Answer:
     """Let a turn that has timed out take effect, as the session's own policy says.
@@ -248,31 +167,32 @@ def tick(shell: Shell, file: Path) -> Answer:
     Examples:
       moot debate tick api-design.md
     """
-    from moot.flows.debate import session
+    moved = debate_writing.tick(shell.session, file)
+    return Answer(moved, lambda: lines.moved(moved))
 
-    return _moved(shell, session.tick(file, session_clock(shell), space_of(shell)))
 
-
-@command(debate, "resume", "debate.resume")
+@command(None, "resume", "debate.resume")
 @file_argument()
-@click.option("--late", "how", flag_value="late", help="Give the late agent its time again.")
-@click.option("--skip", "how", flag_value="skip", help="Pass over the late agent.")
-def resume(shell: Shell, file: Path, how: str | None) -> Answer:
+@click.option(
+    "--late/--skip",
+    "late",
+    default=None,
+    help="Give the late agent its time again, or pass over it.",
+)
+def resume(shell: Shell, file: Path, late: bool | None) -> Answer:
     """Let a session that waits for its operator go on. This is the operator's act.
 
     Examples:
       moot debate resume api-design.md --late
       moot debate resume api-design.md --skip
     """
-    from moot.flows.debate import session
-
-    if how is None:
+    if late is None:
         raise click.UsageError("say --late or --skip")
-    act = session.resume_late if how == "late" else session.resume_skipping
-    return _moved(shell, act(file, session_clock(shell), space_of(shell), operator_of(shell)))
+    moved = debate_writing.resume(shell.session, file, late=late)
+    return Answer(moved, lambda: lines.moved(moved))
 
 
-@command(debate, "close", "debate.close")
+@command(None, "close", "debate.close")
 @file_argument()
 @click.option("--reason", required=True, metavar="T", help="Why it ends.")
 def close(shell: Shell, file: Path, reason: str) -> Answer:
@@ -281,14 +201,11 @@ def close(shell: Shell, file: Path, reason: str) -> Answer:
     Examples:
       moot debate close api-design.md --reason "Decided in the meeting."
     """
-    from moot.flows.debate import session
-
-    said = text_argument(reason)
-    done = session.close(file, said, session_clock(shell), space_of(shell), operator_of(shell))
-    return _moved(shell, done)
+    moved = debate_writing.close(shell.session, file, text_argument(reason))
+    return Answer(moved, lambda: lines.moved(moved))
 
 
-@command(debate, "sign", "debate.sign")
+@command(None, "sign", "debate.sign")
 @file_argument()
 @click.option("--author", metavar="A", help="Whose entries (default: --as or MOOT_AGENT).")
 def sign(shell: Shell, file: Path, author: str | None) -> Answer:
@@ -300,21 +217,5 @@ def sign(shell: Shell, file: Path, author: str | None) -> Answer:
     Examples:
       moot debate sign api-design.md --author amber-otter
     """
-    from moot.flows.debate import session
-
-    name = shell.actor(author)
-    done = session.sign(file, name, session_clock(shell), shell.workspace)
-    return _moved(shell, done, "signed")
-
-
-def _moved(shell: Shell, done: Written, how: str = "written") -> Answer:
-    from moot.protocols.debate.views import view_status
-
-    status = view_status(done.checked, session_clock(shell)())
-    kept = ("state", "round", "turn", "next", "deadline", "ended_at_round")
-    data: dict[str, Any] = {
-        "entries": list(done.entries),
-        **{name: getattr(status, name) for name in kept},
-        "recorded": done.recorded,
-    }
-    return Answer(data, lambda: lines.moved(data, how))
+    moved = debate_writing.sign(shell.session, file, author=author)
+    return Answer(moved, lambda: lines.moved(moved, "signed"))

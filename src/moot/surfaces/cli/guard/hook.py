@@ -7,24 +7,16 @@ The commands that tools call do not print an envelope: their answer is the tool'
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
-from moot.core.errors import MootError, Unavailable
-from moot.flows.tools import HOOK_TOOLS
+from moot.api import tools
 from moot.surfaces.terminal.answer import Answer, finding_line
 from moot.surfaces.terminal.lazy import LazyGroup
 from moot.surfaces.terminal.shell import Shell, command
 
-if TYPE_CHECKING:
-    from moot.core.findings import Finding
-    from moot.flows.guard.guarded_paths import Spot
-
-TOOL = click.Choice([*HOOK_TOOLS, "git"])
+TOOL = click.Choice(tools.TOOLS)
 
 
 SECTIONS = {
@@ -33,7 +25,7 @@ SECTIONS = {
         "uninstall": "take our hooks out, and put back what was there",
     },
     "Called by the tools": {
-        **{tool: f"answer {tool}: its JSON in, ours out" for tool in HOOK_TOOLS},
+        **{tool: f"answer {tool}: its JSON in, ours out" for tool in tools.CODING_TOOLS},
         "git": "check what is staged",
     },
 }
@@ -60,21 +52,8 @@ def install(shell: Shell, tool: str, skill: bool, trust: bool) -> Answer:
       moot hook install codex --trust
       moot hook install git
     """
-    from moot.flows.tools import install as setup
-    from moot.flows.tools import tool_trust as consent
-    from moot.flows.tools.hook_health import live
-
-    spot = _spot(shell)
-    done = setup.install(tool, spot, skill)
-    trusted = consent.store(tool, spot, shell.env) if trust else None
-    remarks = live(Path.cwd(), shell.env, shell.home)
-    data = {
-        "tool": tool,
-        "changed": [str(path) for path in done.changed],
-        "trusted": trusted,
-        "findings": msgspec.to_builtins(remarks),
-    }
-    return Answer(data, lambda: _lines("installed", data, remarks))
+    installed = tools.install(shell.session, tool, skill=skill, trust=trust)
+    return Answer(installed, lambda: _installed_lines(installed))
 
 
 @command(hook, "uninstall", "hook.uninstall")
@@ -87,43 +66,22 @@ def uninstall(shell: Shell, tool: str) -> Answer:
     Examples:
       moot hook uninstall claude
     """
-    from moot.flows.tools import install as setup
-
-    spot = _spot(shell)
-    done = setup.uninstall(tool, spot)
-    data = {"tool": tool, "changed": [str(path) for path in done.changed]}
-    if done.changed and tool in HOOK_TOOLS:
-        _nobody_watches(shell, tool, spot)
-    return Answer(data, lambda: _lines("uninstalled", data, ()))
+    removed = tools.uninstall(shell.session, tool)
+    return Answer(removed, lambda: _changed_lines("uninstalled", tool, removed.changed))
 
 
-def _nobody_watches(shell: Shell, tool: str, spot: Spot) -> None:
-    """From here on the tool's sessions are not seen; that is on record, and never in the way."""
-    from moot.flows.observed.watching import note_hook_removed
-
-    with suppress(MootError):
-        note_hook_removed(shell.workspace, tool, spot.root)
-
-
-def _spot(shell: Shell) -> Spot:
-    from moot.flows.guard.guarded_paths import session_spot
-
-    spot = session_spot(str(Path.cwd()), shell.home)
-    if spot is None:
-        raise Unavailable(
-            "no_workspace", f"no workspace for {Path.cwd()}", hint="run `moot init` first"
-        )
-    return spot
+def _installed_lines(installed: tools.InstalledHooks) -> Iterable[str]:
+    yield from _changed_lines("installed", installed.tool, installed.changed)
+    if installed.trusted:
+        yield installed.trusted
+    yield from map(finding_line, installed.findings)
 
 
-def _lines(verb: str, data: dict[str, Any], remarks: Iterable[Finding]) -> Iterable[str]:
-    if not data["changed"]:
-        yield f"{data['tool']}: nothing to do"
-    for path in data["changed"]:
-        yield f"{data['tool']} {verb}: {path}"
-    if data.get("trusted"):
-        yield data["trusted"]
-    yield from map(finding_line, remarks)
+def _changed_lines(verb: str, tool: str, changed: list[str]) -> Iterable[str]:
+    if not changed:
+        yield f"{tool}: nothing to do"
+    for path in changed:
+        yield f"{tool} {verb}: {path}"
 
 
 def _answering(tool: str) -> click.Command:
@@ -136,16 +94,16 @@ def _answering(tool: str) -> click.Command:
     return click.Command(tool, callback=invoke, help=text)
 
 
-for _tool in HOOK_TOOLS:
+for _tool in tools.CODING_TOOLS:
     hook.add_command(_answering(_tool))
 
 
 @hook.command("git", help="Check what is staged. Our pre-commit hook calls this.")
 @click.pass_obj
 def git(shell: Shell) -> None:
-    from moot.surfaces.hooks.commit import before_commit
+    from moot.surfaces.hooks.entry import check_commit
 
-    reply = before_commit(shell.env, str(Path.cwd()))
+    reply = check_commit(shell.env, str(Path.cwd()))
     if reply.err:
         click.echo(reply.err, err=True)
     click.get_current_context().exit(reply.code)

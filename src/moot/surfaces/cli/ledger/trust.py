@@ -59,7 +59,9 @@ def export(shell: Shell, output: Path, minimum: bool) -> Answer:
       moot trust export -o trust.json --minimum
     """
     if output == STDOUT:
-        text, _ = trusted.trust_file(shell.session, minimum=minimum)
-        return Answer({}, text.decode().splitlines)
+        text, number = trusted.trust_file(shell.session, minimum=minimum)
+        fingerprint = trusted.show(shell.session).fingerprint
+        shown = trusted.ExportedTrust(str(STDOUT), number, fingerprint)
+        return Answer(shown, text.decode().splitlines)
     made = trusted.export(shell.session, output, minimum=minimum)
     return Answer(made, lambda: [f"written to {output}", f"fingerprint  {made.fingerprint}"])

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 
-from moot.core.findings import Finding
-from moot.store.named_files import write_file
+from moot.api import mail_research
 from moot.surfaces.terminal.answer import Answer, remarks, visible
 from moot.surfaces.terminal.output import STDOUT, output_option
 from moot.surfaces.terminal.shell import Shell, command
@@ -27,31 +25,15 @@ def compile_thread(shell: Shell, thread: str, agent: str | None, output: Path | 
       moot mail compile RS-20260218-slow-logins
       moot mail compile RS-20260218-slow-logins -o artifact.md
     """
-    from moot.flows.mail.research import compile_and_send
-    from moot.protocols.mail.threads import normalize_id
-    from moot.surfaces.terminal.answer import findings_json
-
-    space, name, thread = shell.workspace, shell.actor(agent), normalize_id(thread)
-    done = compile_and_send(space, name, thread)
-    made, message = done.compiled, done.posted.message
-    data: dict[str, Any] = {
-        "thread": thread,
-        "id": message.event.id,
-        "version": made.artifact.version,
-        "subject": made.subject,
-        "contributors": [one.agent for one in made.artifact.contributors],
-        "statistics": made.artifact.count_items_alive(),
-        "artifact": made.markdown,
-        "file": None if output is None else str(output),
-        "findings": findings_json(done.findings),
-    }
-    if output in (None, STDOUT):
-        return Answer(data, lambda: _lines([*made.markdown.splitlines(), ""], done.findings))
-    write_file(output, made.markdown.encode())
-    said = f"{message.event.id}: {made.subject}; the artifact is in {output}"
-    return Answer(data, lambda: _lines([said], done.findings))
+    file = None if output == STDOUT else output
+    compiled = mail_research.compile_thread(shell.session, thread, agent=agent, file=file)
+    return Answer(compiled, lambda: _lines(compiled))
 
 
-def _lines(said: Iterable[str], findings: Iterable[Finding]) -> Iterable[str]:
-    yield from map(visible, said)
-    yield from remarks(findings)
+def _lines(compiled: mail_research.CompiledArtifact) -> Iterable[str]:
+    if compiled.file is None:
+        yield from map(visible, [*compiled.artifact.splitlines(), ""])
+    else:
+        told = f"{compiled.id}: {compiled.subject}; the artifact is in {compiled.file}"
+        yield visible(told)
+    yield from remarks(compiled.findings)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from moot.core.errors import NotFound
+from moot.api import mail_reading
 from moot.core.plural import plural
 from moot.surfaces.terminal.answer import Answer
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.shell import Shell, command
-
-if TYPE_CHECKING:
-    from moot.flows.mail.inbox import Box
 
 LIMIT = 1_000
 OWED = "owed"
@@ -60,84 +57,32 @@ def mail_inbox(shell: Shell, **values: Any) -> Answer:
     return _inbox(shell, **values)
 
 
-def _inbox(shell: Shell, agent: str | None, everything: bool, peek: bool, limit: int) -> Answer:
-    from moot.flows.mail import inbox as boxes
-    from moot.flows.mail.owing import owed as owed_by
-
-    name = agent or shell.actor(None)
-    space = shell.workspace
-    box = boxes.box_of(space, name)
-    if box is None:
-        raise NotFound("agent_not_found", f"no agent {name!r}", hint="`moot agent list`")
-    if everything:
-        with space.store.read() as view:
-            found = boxes.everything(view, box)
-        shown, more = found[-limit:], max(len(found) - limit, 0)
-    elif peek or not _own(shell, box):
-        with space.store.read() as view:
-            found = boxes.unread(view, box, space.engine.clock())
-        shown, more = found[:limit], max(len(found) - limit, 0)
-    else:
-        shown, more = boxes.take(space, box, limit)
-    messages = [slip.as_json() for slip in shown]
-    owed = owed_by(space, box)
-    data = {"agent": name, "messages": messages, "more": more, "owed": len(owed)}
-    return Answer(data, lambda: _lines(data, everything, owed))
+def _inbox(shell: Shell, agent: str | None, everything: bool, **options: Any) -> Answer:
+    box = mail_reading.inbox(shell.session, agent, everything=everything, **options)
+    return Answer(box, lambda: _lines(box, everything))
 
 
-def _own(shell: Shell, box: Box) -> bool:
-    """Only an agent itself, or a terminal that plays its part, moves its cursor; both have its key.
-
-    A person's key is not unlocked for reading, so a person must be there, or have left the
-    passphrase. Where nothing may be written, looking must still be possible.
-    """
-    from moot.core.machine import KeyClass
-
-    space = shell.workspace
-    if space.rolled_back is not None or space.read_only is not None:
-        return False
-    if shell.acting is not None and shell.actor(None) != box.name:
-        return False
-    agent = space.engine.registry().agents[box.name]
-    if agent.kind is not KeyClass.AGENT and not (shell.acting and _person(shell)):
-        return False
-    return space.keys.folder.get(space.keys.origin, box.name, agent.kid) is not None
-
-
-def _person(shell: Shell) -> bool:
-    return shell.interactive() or "MOOT_PASSPHRASE_FILE" in shell.env
-
-
-def _lines(data: dict[str, Any], everything: bool, owed: list[str]) -> Iterable[str]:
-    if not data["messages"]:
+def _lines(box: mail_reading.Inbox, everything: bool) -> Iterable[str]:
+    if not box.messages:
         none = "no mail" if everything else "no new mail"
         there = "" if everything else " (`moot inbox --all` shows what there was)"
-        yield f"{none}; {_answers(len(owed))}" if owed else none + there
+        yield f"{none}; {_answers(box.owed)}" if box.owed else none + there
         return
-    yield from listing(
-        [_row(one) for one in data["messages"]], ("ID", "FROM", "SUBJECT", "STATE", "ANSWER")
-    )
-    if data["more"]:
+    yield from listing(map(_row, box.messages), ("ID", "FROM", "SUBJECT", "STATE", "ANSWER"))
+    if box.more:
         which = "older ones" if everything else "more: `moot inbox` again"
-        yield f"and {data['more']} {which}"
-    shown = {one["id"] for one in data["messages"] if _owed(one) == OWED}
-    besides = [id_ for id_ in owed if id_ not in shown]
-    if besides:
-        yield _answers(len(besides), "more ")
+        yield f"and {box.more} {which}"
+    besides = box.owed - sum(message.is_owed for message in box.messages)
+    if besides > 0:
+        yield _answers(besides, "more ")
     yield "`moot mail show ID` reads one, `moot mail ack ID --status STATUS` answers it"
 
 
-def _row(one: dict[str, Any]) -> tuple[str, ...]:
-    from moot.flows.mail.inbox import named
-
-    subject = f"{one['subject']} ({one['says']})" if one["says"] else one["subject"]
-    sender = named(one["from"], one["proved"])
-    state = f"{one['state']}, sent again" if one["resent"] else one["state"]
-    return one["id"], sender, subject, state, _owed(one)
-
-
-def _owed(one: dict[str, Any]) -> str:
-    return OWED if one["ack_required"] and not one["status"] else one["status"] or "-"
+def _row(message: mail_reading.InboxMessage) -> tuple[str, ...]:
+    subject = f"{message.subject} ({message.says})" if message.says else message.subject
+    state = f"{message.state}, sent again" if message.resent else message.state
+    answer = OWED if message.is_owed else message.status or "-"
+    return message.id, message.sender_label, subject, state, answer
 
 
 def _answers(count: int, more: str = "") -> str:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from moot.surfaces.cli.debate.run import ended_line, exit_code, ran_data, room_of
+from moot.api import mail_run
+from moot.surfaces.cli.runs.ended_run import ended_line, exit_code
 from moot.surfaces.cli.runs.limits import limit_options, limits_of
 from moot.surfaces.terminal.answer import Answer
 from moot.surfaces.terminal.shell import Shell, command
-
-if TYPE_CHECKING:
-    from moot.flows.runs.run_debate import Ran
 
 
 @command(None, "run", "mail.run")
@@ -35,21 +33,20 @@ def run(shell: Shell, participants: tuple[str, ...], **limits: Any) -> Answer:
     Examples:
       moot mail run --participant "amber-otter=cmd:claude -p"
     """
-    from moot.agents.spec import read_named
-    from moot.flows.runs.run_mail import run_mail
+    from moot.surfaces.cli.runs.human_seat import ShellTerminal
     from moot.surfaces.cli.runs.live_run import watching
 
-    space = shell.workspace
-    specs = read_named(participants)
-    for name in specs:
-        if shell.acting:
-            shell.actor(name)
     with watching("mail") as watch:
-        ran = run_mail(space, specs, room_of(shell), limits_of(limits), watch)
-    data = {"decision": ran.decision, **ran_data(ran)}
-    return Answer(data, lambda: _lines(ran), exit_code(ran.ended))
+        finished = mail_run.run(
+            shell.session,
+            participants,
+            limits=limits_of(limits),
+            watch=watch,
+            terminal=ShellTerminal(shell),
+        )
+    return Answer(finished, lambda: _lines(finished), exit_code(finished))
 
 
-def _lines(ran: Ran) -> Iterable[str]:
-    yield ended_line(ran.ended)
-    yield f"{ran.standing['open']} still wait for an answer of theirs"
+def _lines(finished: mail_run.MailRun) -> Iterable[str]:
+    yield ended_line(finished)
+    yield f"{finished.standing['open']} still wait for an answer of theirs"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from moot.core.errors import Malformed
+from moot.api import mail
 from moot.surfaces.terminal.answer import Answer, remarks, visible
 from moot.surfaces.terminal.shell import Shell, command, document, text_argument
-
-if TYPE_CHECKING:
-    from moot.flows.mail.post import Posted
 
 _OPTIONS: tuple[Callable[[Callable[..., Answer]], Callable[..., Answer]], ...] = (
     click.option("--text", metavar="TEXT", help="What to say, instead of a file."),
@@ -27,7 +24,7 @@ _OPTIONS: tuple[Callable[[Callable[..., Answer]], Callable[..., Answer]], ...] =
     ),
     click.option(
         "--importance",
-        type=click.Choice(["low", "normal", "high", "urgent"]),
+        type=click.Choice(mail.IMPORTANCES),
         default="normal",
         show_default=True,
         help="How much it matters.",
@@ -58,7 +55,7 @@ def send(shell: Shell, **values: Any) -> Answer:
       moot send teal-crane,coral-finch "KICKOFF: Why are logins slow?" kickoff.md
       moot send amber-otter "INFO: The in-process one" --re m-3f2a91c0d4:1
     """
-    return _send(shell, None, values)
+    return _send(shell, **values)
 
 
 @command(None, "send", "mail.send")
@@ -67,83 +64,47 @@ def send(shell: Shell, **values: Any) -> Answer:
 @click.option("--to", required=True, metavar="NAME,...", help="Who receives.")
 @click.option("--subject", required=True, metavar="TEXT", help="Type, colon, a few words.")
 @_with_options
-def mail_send(shell: Shell, sender: str | None, **values: Any) -> Answer:
+def mail_send(shell: Shell, **values: Any) -> Answer:
     """Check a message and send it; an error in it is refused, with its line and what to do.
 
     Examples:
       moot mail send --to teal-crane --subject "HANDOFF: T-7 to teal-crane" handoff.md
       moot mail send --from amber-otter --to teal-crane --subject "INFO: done" --text "T-7 is in"
     """
-    return _send(shell, sender, values)
+    return _send(shell, **values)
 
 
-def _send(shell: Shell, sender: str | None, values: dict[str, Any]) -> Answer:
-    from moot.flows.mail.notices import post
-    from moot.flows.mail.post import Letter, known_id, minutes_for
-
-    space, name = shell.workspace, shell.actor(sender)
-    subject = text_argument(values["subject"]).strip()
-    minutes, setting = values["ack_minutes"], shell.env.get("MOOT_ACK_MINUTES", "")
-    letter = Letter(
-        to=_names(values["to"]),
-        cc=_names(values["cc"]),
-        subject=subject,
-        body=_body(subject, name, values["file"], values["text"]),
-        thread=values["thread"],
-        ack_required=values["ack_required"],
-        importance=values["importance"],
-        ack_minutes=minutes if minutes is not None else minutes_for(setting, subject),
-        re=known_id(space, values["answers"]) if values["answers"] else None,
-        key=values["key"],
+def _send(
+    shell: Shell,
+    to: str,
+    cc: str,
+    subject: str,
+    file: str | None,
+    text: str | None,
+    **options: Any,
+) -> Answer:
+    shell.session.require_workspace()
+    sent = mail.send(
+        shell.session,
+        _names(to),
+        text_argument(subject),
+        body=None if file is None else document(file),
+        text=None if text is None else text_argument(text),
+        cc=_names(cc),
+        usual_ack_minutes=shell.env.get("MOOT_ACK_MINUTES", ""),
+        **options,
     )
-    return _answer(post(space, name, letter))
+    return Answer(sent, lambda: _lines(sent))
 
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(filter(None, (part.strip() for part in text.split(","))))
 
 
-def _body(subject: str, sender: str, file: str | None, text: str | None) -> str:
-    """The file; else a body written from --text or the subject, where one line says it all."""
-    from moot.flows.mail.post import short_body
-
-    if file is not None and text is not None:
-        raise Malformed("a file and --text are two bodies", code="two_bodies", hint="give one")
-    if file is not None:
-        return document(file)
-    return short_body(subject, sender, text_argument(text) if text is not None else "")
-
-
-def _answer(posted: Posted) -> Answer:
-    from moot.core.clock import to_text
-    from moot.protocols.mail import views
-    from moot.surfaces.terminal.answer import findings_json
-
-    event, message = posted.message.event, views.describe_message(posted.message)
-    data = {
-        "id": message.id,
-        "thread": message.thread,
-        "type": message.type,
-        "from": message.sender,
-        "to": message.to,
-        "cc": message.cc,
-        "subject": message.subject,
-        "ack_required": message.ack_required,
-        "artifact": message.artifact,
-        "by": None if event.ack_by is None else to_text(event.ack_by),
-        "replayed": posted.replayed,
-        "moved": list(posted.moved),
-        "findings": findings_json(posted.findings),
-    }
-    return Answer(data, lambda: _lines(data, posted))
-
-
-def _lines(data: dict[str, Any], posted: Posted) -> Iterable[str]:
-    from moot.surfaces.cli.presence.here import holding
-
-    again = " (it had been sent before)" if data["replayed"] else ""
-    yield f"{data['id']} sent to {', '.join(map(visible, data['to']))}{again}"
-    if data["by"] is not None:
-        yield f"an answer is due by {data['by']}"
-    yield from holding(data["from"], posted.moved)
-    yield from remarks(posted.findings)
+def _lines(sent: mail.SentMessage) -> Iterable[str]:
+    again = " (it had been sent before)" if sent.replayed else ""
+    yield f"{sent.id} sent to {', '.join(map(visible, sent.to))}{again}"
+    if sent.by is not None:
+        yield f"an answer is due by {sent.by}"
+    yield from (f"{sent.sender} holds {visible(scope)} now" for scope in sent.moved)
+    yield from remarks(sent.findings)

@@ -1,51 +1,49 @@
-"""What the commands of a parliament share: their group, the folder, who acts, what is answered."""
+"""`moot parliament ...`: the table of its commands, and what they share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from moot.core.names import SYSTEM
-from moot.surfaces.terminal.answer import Answer, findings_json, remarks, visible
-from moot.surfaces.terminal.lazy import LazyGroup
-from moot.surfaces.terminal.people import a_persons_name
+from moot.core.findings import Finding
+from moot.surfaces.terminal.answer import Answer, remarks, visible
+from moot.surfaces.terminal.lazy import Entry, LazyGroup
+from moot.surfaces.terminal.shell import document
 
-if TYPE_CHECKING:
-    from moot.flows.parliament.chamber import Done, Room
-    from moot.protocols.parliament.model import State
-    from moot.surfaces.terminal.shell import Shell
-
-
-SECTIONS = {
+_HERE = "moot.surfaces.cli.parliament"
+SECTIONS: dict[str, dict[str, Entry]] = {
     "Sit": {
-        "new": "call a parliament on a problem",
-        "template": "a message of a type, to be filled in",
-        "submit": "bring a message: statement, question, vote or ruling",
-        "run": "let participants take the seats",
+        "new": Entry(f"{_HERE}.session:new", "call a parliament on a problem"),
+        "template": Entry(f"{_HERE}.session:template", "a message of a type, to be filled in"),
+        "submit": Entry(
+            f"{_HERE}.session:submit", "bring a message: statement, question, vote or ruling"
+        ),
+        "run": Entry(f"{_HERE}.run:run", "let participants take the seats"),
     },
     "The bill": {
-        "drafter": "choose who drafts it",
-        "incorporate": "work an amendment into it, as its next version",
-        "withdraw": "take back an amendment of yours",
-        "conclude": "end the discussion of an amendment",
-        "tally": "count the votes and announce the result",
-        "decide": "the prime minister's word: a person's",
-        "final": "write the final document and close the session",
+        "drafter": Entry(f"{_HERE}.bill:drafter", "choose who drafts it"),
+        "incorporate": Entry(
+            f"{_HERE}.bill:incorporate", "work an amendment into it, as its next version"
+        ),
+        "withdraw": Entry(f"{_HERE}.bill:withdraw", "take back an amendment of yours"),
+        "conclude": Entry(f"{_HERE}.bill:conclude", "end the discussion of an amendment"),
+        "tally": Entry(f"{_HERE}.bill:tally", "count the votes and announce the result"),
+        "decide": Entry(f"{_HERE}.bill:decide", "the prime minister's word: a person's"),
+        "final": Entry(f"{_HERE}.files:final", "write the final document and close the session"),
     },
     "Read": {
-        "status": "where a session stands",
-        "next": "who is expected to do what, and how",
-        "context": "what a participant is given to read",
-        "history": "every version of the bill",
-        "summarize": "tell a round that has ended better",
+        "status": Entry(f"{_HERE}.session:status", "where a session stands"),
+        "next": Entry(f"{_HERE}.session:next_steps", "who is expected to do what, and how"),
+        "context": Entry(f"{_HERE}.files:context", "what a participant is given to read"),
+        "history": Entry(f"{_HERE}.bill:history", "every version of the bill"),
+        "summarize": Entry(f"{_HERE}.files:summarize", "tell a round that has ended better"),
     },
     "The four files": {
-        "check": "are they sound? every field, reference and tally",
-        "import": "go on with a session from elsewhere",
-        "export": "write them again from the record",
+        "check": Entry(f"{_HERE}.files:check", "are they sound? every field, reference and tally"),
+        "import": Entry(f"{_HERE}.files:import_files", "go on with a session from elsewhere"),
+        "export": Entry(f"{_HERE}.files:export", "write them again from the record"),
     },
 }
 
@@ -61,52 +59,11 @@ def folder_argument(function: Callable[..., Answer]) -> Callable[..., Answer]:
     )(function)
 
 
-def room_at(shell: Shell, folder: Path) -> Room:
-    """The session whose four files are in the folder."""
-    from moot.flows.parliament.chamber import Room
-
-    return Room.open(shell.workspace, folder)
+def json_source(file: str) -> Path | str:
+    """JSON is in a file, or comes from standard input (`-`); `@FILE` is a file as well."""
+    return document(file) if file == "-" else Path(file.removeprefix("@"))
 
 
-def who_acts(shell: Shell) -> Callable[[str | None, bool], str]:
-    """The name whose key is needed, if whoever runs this may use it."""
-
-    def find(needed: str | None, person: bool) -> str:
-        return a_persons_name(shell, "the prime minister's word") if person else shell.actor(needed)
-
-    return find
-
-
-def official(shell: Shell) -> str:
-    """The speaker and the clerk: the session itself, never an agent in passing."""
-    return shell.actor(SYSTEM)
-
-
-def seat_holder(shell: Shell, room: Room, seat: str) -> str:
-    """The agent of a seat, if whoever runs this may use its key."""
-    return shell.actor(room.signer(seat))
-
-
-def standing(state: State) -> dict[str, Any]:
-    """Where the session is; part of every answer."""
-    return {
-        "parliament_id": state.parliament_id,
-        "status": str(state.status),
-        "round": state.round.number,
-        "bill_version": state.bill.version if state.bill else 0,
-        "outcome": str(state.outcome) if state.outcome else None,
-    }
-
-
-def answer(done: Done, said: Iterable[str], **data: Any) -> Answer:
-    """What was done, and where the session is now."""
-    whole = {**standing(done.state), **data, "findings": findings_json(done.findings)}
-    lines = [visible(line) for line in said]
-    return Answer(whole, lambda: [*lines, *remarks(done.findings)])
-
-
-def message_line(message: dict[str, Any]) -> str:
-    to = f" to {message['to']}" if message.get("to") else ""
-    action = message["content"].get("action")
-    kind = f"{message['type']} {action}" if message["type"] == "SPEAKER_RULING" else message["type"]
-    return f"{message['id']} {kind} by {message['from']}{to}, round {message['round']}"
+def lines_with_remarks(lines: Iterable[str], findings: Iterable[Finding]) -> list[str]:
+    """What was done, and what is to be remarked on it."""
+    return [*map(visible, lines), *remarks(findings)]

@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from moot.surfaces.cli.debate.run import ended_line, exit_code, ran_data, room_of
 from moot.surfaces.cli.parliament.due_ways import decide_ways
-from moot.surfaces.cli.parliament.group import folder_argument, parliament, room_at
+from moot.surfaces.cli.parliament.group import folder_argument
+from moot.surfaces.cli.runs.ended_run import ended_line, exit_code
 from moot.surfaces.cli.runs.limits import limit_options, limits_of
 from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.flows.parliament.chamber import Room
-    from moot.flows.runs.run_debate import Ran
+    from moot.api.parliament_runs import ParliamentRun
 
 
-@command(parliament, "run", "parliament.run")
+@command(None, "run", "parliament.run")
 @folder_argument
 @click.option(
     "--participant",
@@ -42,34 +41,25 @@ def run(shell: Shell, folder: Path, participants: tuple[str, ...], **limits: Any
       moot parliament run cache --participant "rep_1=cmd:claude -p"
           --participant "teal-crane=cmd:codex exec"
     """
-    from moot.agents.spec import read_named
-    from moot.flows.runs.run_parliament import run_parliament
+    from moot.api import parliament_runs
+    from moot.surfaces.cli.runs.human_seat import ShellTerminal
     from moot.surfaces.cli.runs.live_run import watching
 
-    session = room_at(shell, folder)
-    specs = read_named(_by_agent(session, text) for text in participants)
-    for name in specs:
-        if shell.acting:
-            shell.actor(name)
-    with watching(session.state.problem_statement[:80]) as watch:
-        ran = run_parliament(session, specs, room_of(shell), limits_of(limits), watch)
-    data = {"parliament_id": ran.decision, **ran_data(ran)}
-    return Answer(data, lambda: _lines(folder, ran), exit_code(ran.ended))
+    with watching(folder.name) as watch:
+        finished = parliament_runs.run(
+            shell.session,
+            folder,
+            participants,
+            limits=limits_of(limits),
+            watch=watch,
+            terminal=ShellTerminal(shell),
+        )
+    return Answer(finished, lambda: _lines(folder, finished), exit_code(finished))
 
 
-def _by_agent(session: Room, text: str) -> str:
-    """`amber-otter=SPEC` of `rep_1=SPEC`; what names nobody is for the reader of specs to say."""
-    from moot.flows.runs.run_parliament import agent_of
-
-    named, said, spec = text.partition("=")
-    if not said or ":" in named:
-        return text
-    return f"{agent_of(session, named.strip())}={spec}"
-
-
-def _lines(folder: Path, ran: Ran) -> Iterable[str]:
-    yield ended_line(ran.ended)
-    standing = ran.standing
+def _lines(folder: Path, finished: ParliamentRun) -> Iterable[str]:
+    yield ended_line(finished)
+    standing = finished.standing
     yield f"{standing['state']}, round {standing['round']}, bill version {standing['bill']}"
     if standing["state"] == "pm_review":
         yield visible(f"waiting for you: moot parliament {decide_ways(folder)}")

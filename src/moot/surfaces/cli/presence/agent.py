@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from shlex import join
 
 import click
-import msgspec
 
-from moot.core.machine import KeyClass
-from moot.surfaces.cli.presence.agent_facts import agent_rows, keys_of, known, label_of, shown
+from moot.api import agents
+from moot.surfaces.cli.presence.agent_facts import agent_rows
 from moot.surfaces.cli.presence.agent_keys import revoke, rotate
 from moot.surfaces.cli.presence.heartbeat import heartbeat
 from moot.surfaces.terminal.answer import Answer, table
 from moot.surfaces.terminal.lazy import LazyGroup
-from moot.surfaces.terminal.people import a_person, persons_passphrase, require_own
 from moot.surfaces.terminal.shell import Shell, command, text_argument
 
 SECTIONS = {
@@ -57,23 +55,10 @@ def register(shell: Shell, name: str, human: bool, keys: Path | None) -> Answer:
       moot agent register operator --human
       moot agent register amber-otter --keys ~/agents/otter
     """
-    from moot.engine.agents import register as enter
-    from moot.keys.folder import KeyFolder
-
-    kind = KeyClass.HUMAN if human else KeyClass.AGENT
-    folder = KeyFolder(keys.absolute()) if keys else shell.folder
-    space = shell.workspace
-    passphrase = persons_passphrase(shell, name) if human else None
-    endorser = a_person(shell) if human else None  # the very first needs none
-    signer = folder.add(space.trust.origin, name, kind, passphrase=passphrase)
-    try:
-        enter(space.engine, name, signer, custodian=folder.custodian, kind=kind, endorser=endorser)
-    except BaseException:
-        folder.forget(space.trust.origin, name, signer.kid)
-        raise
-    space.pin_trust(folder)
-    data = shown(space.engine.registry(), name)
-    return Answer(data, lambda: [f"registered {name} (key {signer.kid[:8]}…)"])
+    registered = agents.register(
+        shell.session, name, human=human, passphrase=shell.new_passphrase, keys=keys
+    )
+    return Answer(registered, lambda: [f"registered {name} (key {registered.kid[:8]}…)"])
 
 
 @command(agent, "list", "agent.list")
@@ -84,19 +69,16 @@ def list_agents(shell: Shell) -> Answer:
       moot agent list
       moot agent list --json
     """
-    registry = shell.workspace.engine.registry()
-    agents = [shown(registry, name) for name in sorted(registry.agents)]
-    return Answer({"agents": agents}, lambda: _agent_lines(agents))
+    known = agents.list_agents(shell.session)
+    return Answer(known, lambda: _agent_lines(known))
 
 
-def _agent_lines(agents: list[dict[str, Any]]) -> Iterable[str]:
-    if not agents:
+def _agent_lines(known: agents.AgentList) -> Iterable[str]:
+    if not known.agents:
         return ["no agents yet: `moot agent register NAME`"]
     from moot.surfaces.terminal.listing import listing
 
-    rows = [
-        (one["agent"], one["class"], one["status"], one["kid"][:8], one["since"]) for one in agents
-    ]
+    rows = [(row.agent, row.kind, row.status, row.kid[:8], row.since) for row in known.agents]
     return listing(rows, ("NAME", "CLASS", "STATUS", "KEY", "SINCE"))
 
 
@@ -108,14 +90,8 @@ def show(shell: Shell, name: str) -> Answer:
     Examples:
       moot agent show amber-otter
     """
-    from moot.protocols.presence import views
-    from moot.surfaces.cli.presence.here import Here
-
-    here, registry = Here(shell), known(shell, name)
-    facts, view = shown(registry, name), views.view_agent(here.state, name, here.moment([name]))
-    alive = {**msgspec.structs.asdict(view), "label": label_of(view, facts["status"])}
-    data = {**facts, **alive, "keys": keys_of(registry, name)}
-    return Answer(data, lambda: table(agent_rows(data)))
+    shown = agents.show(shell.session, name)
+    return Answer(shown, lambda: table(agent_rows(shown)))
 
 
 @command(agent, "retire", "agent.retire")
@@ -131,29 +107,20 @@ def retire(shell: Shell, name: str, reason: str) -> Answer:
       moot agent retire amber-otter --reason "task finished"
       moot --as operator agent retire amber-otter
     """
-    from moot.engine.agents import retire as end
-    from moot.surfaces.cli.presence.freeing import stale_line, still_held
-
-    require_own(shell, name)
-    space, why = shell.workspace, text_argument(reason)
-    if _may_leave(shell, name):
-        from moot.flows.presence.arrival import leave
-
-        leave(space, name, why)
-    end(space.engine, name, why)
-    data = {**shown(space.engine.registry(), name), "still_holds": still_held(space, name)}
-    later = stale_line(shell, name, data["still_holds"])
-    return Answer(data, lambda: [f"{name} has retired", *later])
+    retired = agents.retire(shell.session, name, reason=text_argument(reason))
+    later = _takeover_lines(shell, retired) if retired.still_holds else []
+    return Answer(retired, lambda: [f"{name} has retired", *later])
 
 
-def _may_leave(shell: Shell, name: str) -> bool:
-    """An agent's own last word: whoever may end it says it, where its key is."""
-    registry = shell.workspace.engine.registry()
-    agent = registry.agents.get(name)
-    if agent is None or agent.kind is not KeyClass.AGENT:
-        return False
-    ended = registry.keys[agent.kid].ending is not None
-    return not ended and shell.workspace.keys.find(name, agent.kid) is not None
+def _takeover_lines(shell: Shell, retired: agents.RetiredAgent) -> list[str]:
+    """From when on, and how, others have what it still holds."""
+    stale_from = agents.stale_from(shell.session, retired.agent)
+    when = "now" if stale_from is None else f"from {stale_from} on"
+    takeover = f"moot reserve {join(retired.still_holds)} --takeover-stale"
+    return [
+        f"it still holds {', '.join(retired.still_holds)}: no key of its own gave that back",
+        f"{when} `{takeover}` takes it over",
+    ]
 
 
 agent.add_command(rotate)

@@ -1,18 +1,16 @@
 """How what is due is done: a command to type, and whose it is where the name is a part's.
 
-A protocol says so in the hint of a `Due`; what it leaves open is in these tables.
+A protocol says so in the hint of what is due; what it leaves open is in these tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from moot.core.findings import filled
-from moot.core.machine import Due
+if TYPE_CHECKING:
+    from moot.api.agenda import DueItem
 
-# The word that stands for a session itself in the hints of its protocol.
-_CALLED: Final = {"trace": "TRACE", "decision": "ID"}
 # Parts in a parliament that no agent plays: their acts are the session's own, or a person's.
 _PARTS: Final = {
     "clerk": "whoever runs the session: ",
@@ -22,44 +20,45 @@ _PARTS: Final = {
 _REGISTER: Final = "`moot agent register operator --human` first; then "
 
 
-def way(stream: str, due: Due, *, people: bool = True) -> str:
-    """A line for every due. Without `people` nobody could give a person's word yet."""
-    protocol, _, name = stream.partition("/")
-    said = _SAYS.get(protocol, _as_hinted)(due) or _otherwise(stream, due)
-    first = _REGISTER if due.what == "decide" and not people else ""
-    return first + filled(said, {_CALLED.get(protocol, ""): name})
+def way_to_do(item: DueItem, *, people: bool = True) -> str:
+    """A line for everything due. Without `people` nobody could give a person's word yet."""
+    protocol = item.id.partition("/")[0]
+    command = _WAYS.get(protocol, _as_hinted)(item) or _way_without_hint(item)
+    first = _REGISTER if item.what == "decide" and not people else ""
+    return first + command
 
 
-def _as_hinted(due: Due) -> str:
-    return due.hint
+def _as_hinted(item: DueItem) -> str:
+    return item.hint
 
 
-def _decision(due: Due) -> str:
-    return due.hint or ("moot ask --resume ID" if due.what == "answer" else "")
+def _way_in_decision(item: DueItem) -> str:
+    again = f"moot ask --resume {item.id.partition('/')[2]}"
+    return item.hint or (again if item.what == "answer" else "")
 
 
-def _path(due: Due) -> str:
+def _way_on_path(item: DueItem) -> str:
     """A step that failed says why; it is tried again with its own command."""
-    command = f"moot flow {due.subject}"
-    return due.hint if due.hint.startswith("moot ") else f"{command} ({due.hint})"
+    command = f"moot flow {item.subject}"
+    return item.hint if item.hint.startswith("moot ") else f"{command} ({item.hint})"
 
 
-def _parliament(due: Due) -> str:
+def _way_in_parliament(item: DueItem) -> str:
     from moot.surfaces.cli.parliament.due_ways import WAYS
 
-    command = f"{_PARTS.get(due.who, '')}moot parliament {WAYS.get(due.what, 'next DIR')}"
-    said = f"{due.hint}; " if due.hint and due.what != "decide" else ""
-    return f"{command} ({said}DIR is the session's folder)"
+    command = f"{_PARTS.get(item.who, '')}moot parliament {WAYS.get(item.what, 'next DIR')}"
+    remark = f"{item.hint}; " if item.hint and item.what != "decide" else ""
+    return f"{command} ({remark}DIR is the session's folder)"
 
 
-_SAYS: Final[dict[str, Callable[[Due], str]]] = {
-    "decision": _decision,
-    "parliament": _parliament,
-    "path": _path,
+_WAYS: Final[dict[str, Callable[[DueItem], str]]] = {
+    "decision": _way_in_decision,
+    "parliament": _way_in_parliament,
+    "path": _way_on_path,
 }
 
 
-def _otherwise(stream: str, due: Due) -> str:
-    if due.command is not None:
+def _way_without_hint(item: DueItem) -> str:
+    if item.by is not None:
         return "the next command that writes there does it, or `moot tick`"
-    return f"`moot ledger log {stream}` shows what it is about"
+    return f"`moot ledger log {item.id}` shows what it is about"

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-import msgspec
 
-from moot.core.errors import NotFound
-from moot.core.findings import Finding
-from moot.core.machine import Command
-from moot.protocols.presence import STREAM, codec, timeline
-from moot.protocols.presence import commands as ask
-from moot.protocols.presence import events as did
-from moot.protocols.presence.model import EventType
-from moot.surfaces.cli.presence.here import Here, holding
-from moot.surfaces.terminal.answer import Answer, findings_json, remarks, visible
+from moot.api import events
+from moot.surfaces.terminal.answer import Answer, remarks, visible
 from moot.surfaces.terminal.lazy import LazyGroup
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.shell import Shell, command, text_argument
 
-if TYPE_CHECKING:
-    from moot.engine.job import Outcome
-
+# Options that may be `-` (standard input) or `@file`.
+_TEXTS = ("subject", "summary", "next_action", "blocker", "requested_action")
 _FROM = click.option("--from", "sender", metavar="NAME", help="Who sends (default: you).")
 _TO = click.option("--to", required=True, metavar="NAME", help="Who receives.")
 _SUBJECT = click.option("--subject", required=True, metavar="TEXT", help="What it is about.")
@@ -64,71 +55,25 @@ def event() -> None:
     """Events between agents: passed on, blocked, overlapping, picked up again."""
 
 
-def _send(shell: Shell, sender: str | None, build: Any) -> Answer:
-    """Build the command for the place we stand in, send it, show its v1 event."""
-    here, name = Here(shell), shell.actor(sender)
-    outcome = here.space.engine.execute(STREAM, build(here), name)
-    sent = next(one for one in outcome.recorded if isinstance(one.event, did.WITH_ENVELOPE))
-    document = codec.make_document(codec.make_envelope(sent))
-    found = [*outcome.findings, *here.remarks]
-    said = f"{document['id']}: {name} to {document['to_agent']}"
-    data = {"event": document, "findings": findings_json(found)}
-    return Answer(data, lambda: [said, *_stays(document, found), *remarks(found)])
+def _sent(sent: events.SentEvent | events.SentNotice) -> Answer:
+    about = f" (message {sent.message})" if isinstance(sent, events.SentNotice) else ""
+    line = f"{sent.event.id}: {sent.event.from_agent} to {sent.event.to_agent}{about}"
+    return Answer(sent, lambda: [line, *_moves_nothing(sent), *remarks(sent.findings)])
 
 
-def _notify(shell: Shell, build: Any) -> Answer:
-    """The event, and the message that says the same, in one."""
-    from moot.flows.mail import notices
-    from moot.flows.mail.post import gone
-
-    here, name = Here(shell), shell.actor(None)
-    notice = build(here)
-    event, mail = notices.send(here.space, name, notice)
-    sent = next(one for one in event.recorded if isinstance(one.event, did.WITH_ENVELOPE))
-    document = codec.make_document(codec.make_envelope(sent))
-    # What mail would like to read besides is not this command's to say: `moot send` is for that.
-    found = [*event.findings, *gone(here.space, [notice.to]), *here.remarks]
-    message = mail.recorded[0].event.id
-    said = f"{document['id']}: {name} to {document['to_agent']} (message {message})"
-    data = {"event": document, "message": message, "findings": findings_json(found)}
-    return Answer(data, lambda: [said, *_stays(document, found), *remarks(found)])
-
-
-def _stays(document: dict[str, Any], found: Iterable[Finding]) -> Iterable[str]:
+def _moves_nothing(sent: events.SentEvent | events.SentNotice) -> Iterable[str]:
     """A HANDOFF without a scope moves nothing, whether or not there is a finding that says so."""
-    bare = document["event_type"] == EventType.HANDOFF and document["scope"] is None
-    if bare and all(one.code != "nothing_to_move" for one in found):
+    bare = sent.event.event_type == "HANDOFF" and sent.event.scope is None
+    if bare and all(finding.code != "nothing_to_move" for finding in sent.findings):
         yield "it names no scope: accepting it moves no reservation"
 
 
-def _handoff(values: dict[str, Any], here: Here) -> Command:
-    return ask.SendHandoff(
-        to=values["to"],
-        subject=text_argument(values["subject"]),
-        summary=text_argument(values["summary"]),
-        next_action=text_argument(values["next_action"]),
-        work=here.work(values["work"]) or "",
-        scope=values["scope"],
-        requires_ack=not values["no_ack"],
-        project_root=here.project_root,
-        worktree=str(here.worktree),
-        to_epoch=here.epoch_of(values["to"]),
-    )
-
-
-def _blocked(values: dict[str, Any], here: Here) -> Command:
-    return ask.SendBlocked(
-        to=values["to"],
-        subject=text_argument(values["subject"]),
-        blocker=text_argument(values["blocker"]),
-        requested_action=text_argument(values["requested_action"]),
-        work=here.work(values["work"]) or "",
-        urgency=values["urgency"],
-        scope=values["scope"],
-        project_root=here.project_root,
-        worktree=str(here.worktree),
-        to_epoch=here.epoch_of(values["to"]),
-    )
+def _texts(values: dict[str, Any]) -> dict[str, Any]:
+    """The options of a notice as the library takes them: texts are read, flags named."""
+    texts = {name: text_argument(values[name]) for name in _TEXTS if name in values}
+    flags = {"requires_ack": not values["no_ack"]} if "no_ack" in values else {}
+    rest = {name: value for name, value in values.items() if name != "no_ack"}
+    return {**rest, **texts, **flags}
 
 
 @command(event, "handoff", "event.handoff")
@@ -140,14 +85,14 @@ def _blocked(values: dict[str, Any], here: Here) -> Command:
 @_NEXT
 @_WORK
 @_NO_ACK
-def send_handoff(shell: Shell, sender: str | None, **values: Any) -> Answer:
+def send_handoff(shell: Shell, **values: Any) -> Answer:
     """Pass work on. Once accepted, the scope you hold moves to the receiver.
 
     Examples:
       moot event handoff --from amber-otter --to teal-crane --scope src/auth \\
         --subject "auth cache" --summary "half done" --next-action "finish the tests"
     """
-    return _send(shell, sender, lambda here: _handoff(values, here))
+    return _sent(events.send_handoff(shell.session, **_texts(values)))
 
 
 @command(event, "blocked", "event.blocked")
@@ -159,14 +104,14 @@ def send_handoff(shell: Shell, sender: str | None, **values: Any) -> Answer:
 @_REQUEST
 @_URGENCY
 @_WORK
-def send_blocked(shell: Shell, sender: str | None, **values: Any) -> Answer:
+def send_blocked(shell: Shell, **values: Any) -> Answer:
     """Say that you cannot go on, why, and what you need from whom.
 
     Examples:
       moot event blocked --to teal-crane --subject "schema" --blocker "no migration" \\
         --requested-action "write it" --urgency high
     """
-    return _send(shell, sender, lambda here: _blocked(values, here))
+    return _sent(events.send_blocked(shell.session, **_texts(values)))
 
 
 @command(None, "handoff", "handoff")
@@ -184,7 +129,7 @@ def handoff(shell: Shell, **values: Any) -> Answer:
       moot handoff teal-crane --subject "auth cache" --summary "half done" \\
         --next-action "finish the tests" --scope src/auth
     """
-    return _notify(shell, lambda here: _handoff(values, here))
+    return _sent(events.handoff(shell.session, **_texts(values)))
 
 
 @command(None, "blocked", "blocked")
@@ -202,7 +147,7 @@ def blocked(shell: Shell, **values: Any) -> Answer:
       moot blocked teal-crane --subject "schema" --blocker "no migration" \\
         --requested-action "write it"
     """
-    return _notify(shell, lambda here: _blocked(values, here))
+    return _sent(events.blocked(shell.session, **_texts(values)))
 
 
 @command(event, "list", "event.list")
@@ -221,33 +166,15 @@ def list_events(shell: Shell, work: str | None, limit: int) -> Answer:
       moot event list
       moot event list --bead T-7 --json
     """
-    rows = conversation(shell, work)[-limit:]
-    shown = [msgspec.to_builtins(row) for row in rows]
-    return Answer({"events": shown}, lambda: _conversation_lines(rows))
+    conversation = events.list_events(shell.session, work=work, limit=limit)
+    return Answer(conversation, lambda: _conversation_lines(conversation))
 
 
-def conversation(shell: Shell, work: str | None) -> tuple[timeline.TimelineRow, ...]:
-    with shell.workspace.store.read() as view:
-        stored = _all(view, "presence.events")
-        if work is not None:
-            wanted = {row.key.rpartition(" ")[2] for row in _all(view, "presence.work", f"{work} ")}
-            stored = [row for row in stored if row.key in wanted]
-        given = _all(view, "presence.receipts")
-    receipts = (timeline.read_receipt(row.key, msgspec.json.decode(row.value)) for row in given)
-    return timeline.make_timeline((msgspec.json.decode(row.value) for row in stored), receipts)
-
-
-def _all(view: Any, space: str, prefix: str = "") -> list[Any]:
-    found: list[Any] = []
-    while page := view.rows(space, prefix, found[-1].key if found else "", 1000):
-        found += page
-    return found
-
-
-def _conversation_lines(rows: tuple[timeline.TimelineRow, ...]) -> Iterable[str]:
+def _conversation_lines(conversation: events.Conversation) -> Iterable[str]:
+    rows = conversation.events
     if not rows:
         return ["nothing was said yet"]
-    where = {row.id: f"{row.scope}: " for row in rows if row.kind == EventType.INCURSION}
+    where = {row.id: f"{row.scope}: " for row in rows if row.kind == "INCURSION"}
     cells = [
         (row.at, row.id, row.from_agent or "-", row.label, row.to_agent or "-", about)
         for row in rows
@@ -256,26 +183,12 @@ def _conversation_lines(rows: tuple[timeline.TimelineRow, ...]) -> Iterable[str]
     return listing(cells, ("AT", "ID", "WHO", "WHAT", "WHOM", "ABOUT"))
 
 
-def _receipt(shell: Shell, event_id: str, name: str, outcome: Outcome, said: str) -> Answer:
-    from moot.flows.mail.notices import moved_to
-
-    moved = list(moved_to(outcome))
-    data = {
-        "event": _document(shell, event_id),
-        "agent": name,
-        "moved": moved,
-        "findings": findings_json(outcome.findings),
-    }
-    lines = [f"{event_id}: {said} by {name}", *holding(name, moved)]
-    return Answer(data, lambda: [*lines, *remarks(outcome.findings)])
-
-
-def _document(shell: Shell, event_id: str) -> Any:
-    with shell.workspace.store.read() as view:
-        row = view.row("presence.events", event_id)
-    if row is None:
-        raise NotFound("event_not_found", f"no event {event_id}", hint="`moot event list`")
-    return msgspec.json.decode(row.value)
+def _receipt(receipt: events.EventReceipt, what: str) -> Answer:
+    lines = [
+        f"{receipt.event.id}: {what} by {receipt.agent}",
+        *(f"{receipt.agent} holds {scope} now" for scope in receipt.moved),
+    ]
+    return Answer(receipt, lambda: [*lines, *remarks(receipt.findings)])
 
 
 @command(event, "seen", "event.seen")
@@ -287,9 +200,7 @@ def seen(shell: Shell, event_id: str, agent: str | None) -> Answer:
     Examples:
       moot event seen proto_20260214_001
     """
-    name = shell.actor(agent)
-    outcome = shell.workspace.engine.execute(STREAM, ask.MarkSeen(id=event_id), name)
-    return _receipt(shell, event_id, name, outcome, "Seen")
+    return _receipt(events.mark_seen(shell.session, event_id, agent=agent), "Seen")
 
 
 @command(event, "accept", "event.accept")
@@ -301,8 +212,4 @@ def accept(shell: Shell, event_id: str, agent: str | None) -> Answer:
     Examples:
       moot event accept proto_20260214_001 --agent teal-crane
     """
-    from moot.flows.mail import notices
-
-    name = shell.actor(agent)
-    outcome = notices.accept(shell.workspace, name, event_id)
-    return _receipt(shell, event_id, name, outcome, "Accepted")
+    return _receipt(events.accept(shell.session, event_id, agent=agent), "Accepted")

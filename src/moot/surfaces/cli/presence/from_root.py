@@ -1,7 +1,7 @@
 """Scopes are named from the root of the worktree, wherever one stands (B-11).
 
-A name that means something else beside one is remarked on; one that leads out of the worktree is
-refused, and the hint names what was meant.
+A scope that was read as another place than the one beside us gets a remark. One that leads out of
+the worktree is refused, and the hint names what was meant.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moot.core.findings import Finding, Severity
-from moot.protocols.presence import paths
 
 if TYPE_CHECKING:
-    from moot.surfaces.cli.presence.here import Here
+    from moot.api.session import Place
 
 
-def misread(scopes: Iterable[str], here: Here) -> Iterator[Finding]:
-    """A remark on each scope that is another than the one beside us."""
+def remark_on_misread(scopes: Iterable[str], place: Place) -> Iterator[Finding]:
+    """A remark on each scope that is probably meant relative to the current folder."""
     for text in scopes:
-        key, beside = paths.read_scope(text, str(here.worktree)).key, _beside(text, here)
+        beside = _scope_beside(text, place)
         if beside is None:
             continue
-        if key == "" and beside != ".":
+        path = text.removesuffix("*")
+        if os.path.normpath(path) == os.curdir and beside != ".":
             yield _remark(
                 text,
                 "whole_project",
                 f"{text} is the whole project, not the folder you are in",
                 f"`moot reserve {beside}` is this folder, `moot release .` gives the rest back",
             )
-        elif reach(text.removesuffix("*"), here.shell.cwd) > reach(key, here.worktree):
+        elif reach(path, place.folder) > reach(path, place.worktree):
             yield _remark(
                 text,
                 "named_from_the_root",
@@ -40,10 +40,10 @@ def misread(scopes: Iterable[str], here: Here) -> Iterator[Finding]:
             )
 
 
-def named_from_root(scopes: Iterable[str], here: Here, verb: str) -> str:
+def hint_named_from_root(scopes: Iterable[str], place: Place, verb: str) -> str:
     """How a scope that leads out is written, if it is in the worktree from where we stand."""
     for text in scopes:
-        beside = _beside(text, here)
+        beside = _scope_beside(text, place)
         if beside is not None and os.path.normpath(text).startswith(os.pardir):
             return f"scopes are named from the root of the worktree: `moot {verb} {beside}`"
     return ""
@@ -56,12 +56,12 @@ def reach(text: str, base: Path) -> int:
     return next((n for n, is_there in enumerate(there) if not is_there), len(parts))
 
 
-def _beside(text: str, here: Here) -> str | None:
+def _scope_beside(text: str, place: Place) -> str | None:
     """The scope of what `text` names from where we stand; None if that is not in the worktree."""
     if os.path.isabs(text):
         return None
-    place = os.path.relpath(here.shell.cwd / text.removesuffix("*"), here.worktree)
-    return None if place.split(os.sep)[0] == os.pardir else place.replace(os.sep, "/")
+    below = os.path.relpath(place.folder / text.removesuffix("*"), place.worktree)
+    return None if below.split(os.sep)[0] == os.pardir else below.replace(os.sep, "/")
 
 
 def _remark(text: str, code: str, message: str, hint: str) -> Finding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from moot.core.clock import to_text
+from moot.api import agents
 from moot.surfaces.terminal.answer import Answer, remarks
 from moot.surfaces.terminal.shell import Shell, command
 
@@ -20,14 +20,6 @@ def heartbeat(shell: Shell, agent: str | None) -> Answer:
       moot agent heartbeat --agent amber-otter
       bb agent heartbeat --agent amber-otter --json
     """
-    from moot.protocols.presence import liveness  # `agent list` need not load it
-    from moot.protocols.presence.model import DEFAULT_STALE_MILLIS
-
-    name = shell.actor(agent)
-    at = shell.workspace.engine.beat(name)
-    now = shell.workspace.engine.clock()
-    wish, warning = liveness.read_stale_minutes(shell.env.get(liveness.STALE_VARIABLE))
-    alive = liveness.judge_liveness(at, now, wish or DEFAULT_STALE_MILLIS).liveness
-    data = {"agent": name, "last_seen_at": to_text(at), "liveness": str(alive)}
-    said = f"{name} was alive at {to_text(at)}"
-    return Answer(data, lambda: [said, *remarks([warning] if warning else [])])
+    beat = agents.heartbeat(shell.session, agent=agent)
+    lines = [f"{beat.agent} was alive at {beat.last_seen_at}", *remarks(shell.session.remarks)]
+    return Answer(beat, lambda: lines)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused
 from moot.core.findings import Finding
-from moot.flows.guard.guarded_paths import branch_of, outermost, session_spot
+from moot.flows.guard.guarded_paths import branch_of, find_guarded_folder, widest_root_around
 from moot.flows.guard.roots import roots_in_use
+from moot.flows.presence.observation import observe
 from moot.protocols.presence import STREAM, liveness, views
 from moot.protocols.presence.commands import Reserve, TakeOver
 from moot.protocols.presence.model import State
@@ -72,10 +73,7 @@ class Here:
 
     def moment(self, names: Iterable[str] | None = None) -> views.Observation:
         """Now, with the proved signs of life of `names` (default: everyone known here)."""
-        asked = tuple(names) if names is not None else self._everyone()
-        agents = self.space.engine.registry().agents
-        since = {name: agents[name].since for name in asked if name in agents}
-        return views.Observation(self.now, self.space.engine.signs(asked), self.stale, since)
+        return observe(self.space, names, self.stale)
 
     def epoch_of(self, name: str) -> int | None:
         """Which holder of a name is meant: the one registered now. Who has ended answers nobody."""
@@ -91,24 +89,19 @@ class Here:
     def now(self) -> Millis:
         return self.space.engine.clock()
 
-    def _everyone(self) -> tuple[str, ...]:
-        state = self.state
-        owners = (one.owner for one in state.live)
-        return tuple(dict.fromkeys((*(one.name for one in state.members), *owners)))
-
 
 def _worktree(start: Path, space: Workspace) -> Path:
     """The worktree around us that this workspace guards: a submodule is part of its project."""
-    spot = session_spot(str(start), None)
-    if spot is not None and spot.workspace.samefile(space.path):
-        return spot.root
+    guarded = find_guarded_folder(start, None)
+    if guarded is not None and guarded.workspace.samefile(space.path):
+        return guarded.worktree_root
     return worktree_root(start) or _known_root(start, space)
 
 
 def _known_root(start: Path, space: Workspace) -> Path:
     """Without git, and with the workspace elsewhere: the root that the hooks count from, too."""
     state: State = space.engine.state(STREAM)
-    return outermost(str(start), (*roots_in_use(state), str(start))) or start
+    return widest_root_around(str(start), (*roots_in_use(state), str(start))) or start
 
 
 def holding(name: str, moved: Iterable[str]) -> list[str]:

@@ -1,42 +1,29 @@
-"""`moot run -- COMMAND`: a program with a name, a heartbeat while it lives, and a clean end."""
+"""`moot run -- COMMAND`: a program with a name, a heartbeat while it lives, and a clean end.
+
+Everything that is said here goes to standard error: standard output belongs to the program.
+"""
 
 from __future__ import annotations
 
-import os
-import shutil
 import signal
-import subprocess
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from moot.core.clock import SECOND, Millis
-from moot.core.errors import MootError, Unavailable
-from moot.flows.guard.holder import settings_for
-from moot.flows.tools import HOOK_TOOLS
-from moot.protocols.presence import STREAM
-from moot.surfaces.cli.presence.from_root import misread
-from moot.surfaces.cli.presence.here import Here
-from moot.surfaces.cli.presence.scope_hints import hinted
+from moot.api import presence
+from moot.surfaces.cli.presence.from_root import remark_on_misread
+from moot.surfaces.cli.presence.scope_hints import scope_hints
 from moot.surfaces.terminal.answer import Answer, say_aside
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.workspace.workspace import Workspace
+    import subprocess
 
-LONGEST_PAUSE: Final[Millis] = 60 * SECOND
-SHORTEST_PAUSE: Final[Millis] = 50
 STDERR: Final = 2
-# What the child must not inherit: a person's passphrase is no business of an agent's.
-WITHHELD: Final = ("MOOT_PASSPHRASE_FILE",)
 FORWARDED: Final = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGCONT")
 # A terminal sends these to both of us: the program decides what they mean.
 SHARED: Final = ("SIGINT", "SIGQUIT")
-# Who would be asked for, before a name is made up.
-SOMEBODY: Final = "some-body"
 
 
 @command(
@@ -68,117 +55,46 @@ def run(
       moot run -- claude
       moot run --name amber-otter --reserve src/auth -- codex
     """
-    from moot.flows.presence import arrival
-    from moot.keys.running import hold
-
-    here = Here(shell)
-    space, place = here.space, here.place(work)
-    first = [here.reserving(scopes, work)] if scopes else []
-    with hinted(here, scopes, "run --reserve"):
-        arrival.require_welcome(space, name or SOMEBODY, place, *first)
-    name = _entered(space, name)
-    lock = hold(space.folder, space.trust.origin, name)
-    with _Signals() as signals:
-        try:
-            arrival.join(space, name, place)
-            with hinted(here, scopes):
-                for asked in first:
-                    space.engine.execute(STREAM, asked, name)
-            for finding in misread(scopes, here):
-                _say(f"{finding.message}: {finding.hint}")
-            if not no_hooks:
-                _hooks_for(words[0], here)
-            _say(f"{name} works here until {words[0]} ends")
-            since = space.engine.clock()
-            with _beating(space, name, _patience(here)):
-                code = _child(words, _environment(shell, name), shell.json, signals)
-            _watching_over(space, name, words[0], since)
-        finally:
-            with _never_hiding("could not release and retire; what it holds goes stale by itself"):
-                arrival.depart(space, name, "its program ended")
-            lock.release()
-    return Answer({"agent": name, "exit_status": code}, lambda: (), code)
+    with _Signals() as signals, scope_hints(shell, scopes, "run --reserve"):
+        ran = presence.run(
+            shell.session,
+            words,
+            name=name,
+            scopes=scopes,
+            work=work,
+            hooks=not no_hooks,
+            output=STDERR if shell.json else None,
+            watch=_Commentary(words[0], scopes, shell, signals),
+        )
+    return Answer(ran, lambda: (), ran.exit_status)
 
 
-def _entered(space: Workspace, name: str | None) -> str:
-    from moot.flows.presence import arrival
+class _Commentary(presence.RunWatch):
+    """Says on standard error what goes on beside the program, and hands the program its signals."""
 
-    if name is None:
-        return arrival.enter_fresh(space)
-    arrival.enter(space, name)
-    return name
+    def __init__(
+        self, program: str, scopes: tuple[str, ...], shell: Shell, signals: _Signals
+    ) -> None:
+        self._program = program
+        self._scopes = scopes
+        self._shell = shell
+        self._signals = signals
 
+    def arrived(self, _name: str) -> None:
+        for finding in remark_on_misread(self._scopes, self._shell.session.place):
+            _say(f"{finding.message}: {finding.hint}")
 
-def _hooks_for(program: str, here: Here) -> None:
-    """Missing hooks of a known tool are installed, and said; failing to is said, not fatal."""
-    from moot.flows.guard.guarded_paths import Spot
-    from moot.flows.tools.install import install, installed
+    def installed_hooks(self, tool: str) -> None:
+        _say(f"installed hooks for {tool}; `moot hook uninstall {tool}` removes them")
 
-    tool, spot = os.path.basename(program), Spot(here.space.path, here.worktree)
-    if tool not in HOOK_TOOLS or shutil.which(program) is None:
-        return
-    with _never_hiding("hooks were not installed"):
-        if not installed(tool, spot):
-            install(tool, spot)
-            _say(f"installed hooks for {tool}; `moot hook uninstall {tool}` removes them")
+    def starting(self, name: str) -> None:
+        _say(f"{name} works here until {self._program} ends")
 
+    def started(self, program: subprocess.Popen[bytes]) -> None:
+        self._signals.pass_to(program)
 
-def _watching_over(space: Workspace, name: str, program: str, since: Millis) -> None:
-    """What was watched of a known tool is over; if its hook never spoke, that is on record."""
-    from moot.flows.observed.watching import end_sessions_of_run
-
-    tool = os.path.basename(program)
-    if tool in HOOK_TOOLS:
-        with _never_hiding("what was watched of it is not closed"):
-            end_sessions_of_run(space, name, f"{tool}:run", since)
-
-
-def _environment(shell: Shell, name: str) -> dict[str, str]:
-    kept = {key: value for key, value in shell.env.items() if key not in WITHHELD}
-    epoch = shell.workspace.engine.registry().agents[name].epoch
-    return {**kept, **settings_for(name, epoch), "MOOT_HOME": str(shell.workspace.path)}
-
-
-def _patience(here: Here) -> Millis:
-    """How soon the least patient may call us stale: the workspace, or whoever started us."""
-    usual = here.state.stale_millis
-    return usual if here.stale is None else min(here.stale, usual)
-
-
-@contextmanager
-def _beating(space: Workspace, name: str, stale: Millis) -> Iterator[None]:
-    """A sign of life every quarter of the stale time; a failed one is tried again, no more."""
-    pause = max(SHORTEST_PAUSE, min(stale // 4, LONGEST_PAUSE)) / SECOND
-    over = threading.Event()
-
-    def beats() -> None:
-        while not over.is_set():
-            with suppress(MootError, OSError):
-                space.engine.beat(name)
-            over.wait(pause)
-
-    thread = threading.Thread(target=beats, name="moot-heartbeat", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-
-
-def _child(words: tuple[str, ...], env: dict[str, str], as_json: bool, signals: _Signals) -> int:
-    """Run it on our terminal; it gets every signal we get. Its exit code is ours."""
-    try:
-        child = subprocess.Popen(words, env=env, stdout=STDERR if as_json else None)
-    except OSError as error:
-        raise Unavailable(
-            "command_not_run",
-            f"{words[0]}: {error.strerror or error}",
-            hint="check the command behind `--`",
-        ) from None
-    signals.pass_to(child)
-    code = child.wait()
-    return 128 - code if code < 0 else code
+    def failed(self, what: str, error: Exception) -> None:
+        _say(f"{what}: {error}")
 
 
 class _Signals:
@@ -188,7 +104,7 @@ class _Signals:
     """
 
     def __init__(self) -> None:
-        self._child: subprocess.Popen[bytes] | None = None
+        self._program: subprocess.Popen[bytes] | None = None
         self._early: list[int] = []
         self._before: dict[int, Any] = {}
 
@@ -203,31 +119,22 @@ class _Signals:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def pass_to(self, child: subprocess.Popen[bytes]) -> None:
-        self._child = child
+    def pass_to(self, program: subprocess.Popen[bytes]) -> None:
+        self._program = program
         for number in self._early:
             self._send(number)
 
     def _on_signal(self, number: int, _frame: Any) -> None:
-        if self._child is None:
+        if self._program is None:
             self._early.append(number)
         elif signal.Signals(number).name not in SHARED:
             self._send(number)
 
     def _send(self, number: int) -> None:
         with suppress(ProcessLookupError):
-            if self._child is not None:
-                self._child.send_signal(number)
-
-
-@contextmanager
-def _never_hiding(what: str) -> Iterator[None]:
-    """Trouble at the edges is told on stderr; it never replaces what the program said."""
-    try:
-        yield
-    except (MootError, OSError) as error:
-        _say(f"{what}: {error}")
+            if self._program is not None:
+                self._program.send_signal(number)
 
 
 def _say(line: str) -> None:
-    say_aside(f"moot: {line}")  # stdout belongs to the program
+    say_aside(f"moot: {line}")

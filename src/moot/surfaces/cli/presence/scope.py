@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 import click
+from msgspec import structs
 
-from moot.core.findings import Finding
-from moot.protocols.presence import STREAM, paths, views
-from moot.protocols.presence import commands as ask
-from moot.protocols.presence import events as did
-from moot.surfaces.cli.presence.from_root import misread
-from moot.surfaces.cli.presence.here import Here
-from moot.surfaces.cli.presence.scope_hints import hinted
-from moot.surfaces.terminal.answer import Answer, findings_json, remarks
+from moot.api import scopes as api
+from moot.surfaces.cli.presence.from_root import remark_on_misread
+from moot.surfaces.cli.presence.scope_hints import scope_hints
+from moot.surfaces.terminal.answer import Answer, remarks
 from moot.surfaces.terminal.lazy import LazyGroup
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.shell import Shell, command
@@ -37,7 +32,7 @@ _AGENT = click.option("--agent", metavar="NAME", help="Who acts (default: --as o
 @_WORK
 @_TTL
 @_AGENT
-def reserving(
+def reserve_scopes(
     shell: Shell,
     scopes: tuple[str, ...],
     takeover_stale: bool,
@@ -57,77 +52,37 @@ def reserving(
       moot reserve src/auth --takeover-stale
       moot scope reserve src/auth --agent amber-otter
     """
-    here, name = Here(shell), shell.actor(agent)
-    asked = here.reserving(scopes, work, ttl, takeover_stale)
-    with hinted(here, scopes):
-        outcome = here.space.engine.execute(STREAM, asked, name)
-    found = [*outcome.findings, *here.remarks, *_links(scopes, here), *misread(scopes, here)]
-    data = {
-        "agent": name,
-        "reserved": [_lease(one.event) for one in outcome.recorded if _is_lease(one.event)],
-        "taken_over": [_lost(one.event) for one in outcome.recorded if _is_loss(one.event)],
-        "findings": findings_json(found),
-    }
-    return Answer(data, lambda: _reserved_lines(data, scopes, found))
+    with scope_hints(shell, scopes):
+        reserved = api.reserve(
+            shell.session,
+            scopes,
+            work=work,
+            ttl_minutes=ttl,
+            take_stale=takeover_stale,
+            agent=agent,
+        )
+    misread = remark_on_misread(scopes, shell.session.place)
+    reserved = structs.replace(reserved, findings=[*reserved.findings, *misread])
+    return Answer(reserved, lambda: _reserved_lines(reserved, scopes))
 
 
-def _is_lease(event: Any) -> bool:
-    return isinstance(event, did.ScopeReserved)
-
-
-def _is_loss(event: Any) -> bool:
-    taken = isinstance(event, did.ScopeExpired) and event.why == "evicted"
-    return taken or isinstance(event, did.ScopeTakenOver)
-
-
-def _lease(event: did.ScopeReserved) -> dict[str, Any]:
-    from moot.core.clock import to_text
-
-    return {
-        "scope": event.scope,
-        "fencing": event.fencing,
-        "work": event.work,
-        "expires_at": None if event.expires_at is None else to_text(event.expires_at),
-    }
-
-
-def _lost(event: did.ScopeTakenOver | did.ScopeExpired) -> dict[str, Any]:
-    taken = isinstance(event, did.ScopeTakenOver)
-    return {
-        "scope": event.scope,
-        "owner": event.owner,
-        "status": "taken_over" if taken else "expired",
-    }
-
-
-def _links(scopes: Iterable[str], here: Here) -> Iterable[Finding]:
-    """B-12: names are compared, links are not followed; say where one really leads."""
-    for text in scopes:
-        root = str(here.worktree)
-        key = paths.read_scope(text, root).key
-        real = os.path.realpath(here.worktree / key)
-        remark = paths.warn_of_symlink(text, real, os.path.realpath(root))
-        if remark is not None:
-            yield remark
-
-
-def _reserved_lines(
-    data: dict[str, Any], scopes: tuple[str, ...], found: Iterable[Finding]
-) -> Iterable[str]:
-    for one in data["taken_over"]:
-        yield f"taken from {one['owner']}: {one['scope']} ({one['status']})"
-    for one in data["reserved"]:
-        until = f", until {one['expires_at']}" if one["expires_at"] else ""
-        yield f"{data['agent']} holds {one['scope']} (number {one['fencing']}{until})"
-    if not data["reserved"]:
-        yield f"{data['agent']} holds {', '.join(scopes)} already"
-    yield from remarks(found)
+def _reserved_lines(reserved: api.Reserved, scopes: tuple[str, ...]) -> Iterable[str]:
+    for lost in reserved.taken_over:
+        yield f"taken from {lost.owner}: {lost.scope} ({lost.status})"
+    for lease in reserved.reserved:
+        until = f", until {lease.expires_at}" if lease.expires_at else ""
+        yield f"{reserved.agent} holds {lease.scope} (number {lease.fencing}{until})"
+    if not reserved.reserved:
+        yield f"{reserved.agent} holds {', '.join(scopes)} already"
+    yield from remarks(reserved.findings)
 
 
 @click.argument("scopes", nargs=-1, metavar="[SCOPE]...")
 @click.option("--all", "everything", is_flag=True, help="Everything you hold.")
 @_AGENT
-def releasing(shell: Shell, scopes: tuple[str, ...], everything: bool, agent: str | None) -> Answer:
+def release_scopes(
+    shell: Shell, scopes: tuple[str, ...], everything: bool, agent: str | None
+) -> Answer:
     """Give back what you hold, named exactly as you reserved it.
 
     Examples:
@@ -137,20 +92,10 @@ def releasing(shell: Shell, scopes: tuple[str, ...], everything: bool, agent: st
     """
     if not scopes and not everything:
         raise click.UsageError("name a SCOPE, or use --all")
-    here, name = Here(shell), shell.actor(agent)
-    asked = ask.Release(
-        scopes=scopes,
-        project_root=here.project_root,
-        worktree=str(here.worktree),
-        all=everything,
-    )
-    with hinted(here, scopes, "release"):
-        outcome = here.space.engine.execute(STREAM, asked, name)
-    given = [
-        one.event.scope for one in outcome.recorded if isinstance(one.event, did.ScopeReleased)
-    ]
-    data = {"agent": name, "released": given, "findings": findings_json(outcome.findings)}
-    return Answer(data, lambda: [f"{name} gave back {', '.join(given) or 'nothing'}"])
+    with scope_hints(shell, scopes, "release"):
+        released = api.release(shell.session, scopes, everything=everything, agent=agent)
+    given = ", ".join(released.released) or "nothing"
+    return Answer(released, lambda: [f"{released.agent} gave back {given}"])
 
 
 SECTIONS = {
@@ -169,10 +114,10 @@ def scope() -> None:
 
 
 # The same commands under two names: `moot reserve SCOPE` and `moot scope reserve SCOPE --agent A`.
-reserve = command(None, "reserve", "reserve")(reserving)
-release = command(None, "release", "release")(releasing)
-command(scope, "reserve", "scope.reserve")(reserving)
-command(scope, "release", "scope.release")(releasing)
+reserve = command(None, "reserve", "reserve")(reserve_scopes)
+release = command(None, "release", "release")(release_scopes)
+command(scope, "reserve", "scope.reserve")(reserve_scopes)
+command(scope, "release", "scope.release")(release_scopes)
 
 
 @command(scope, "list", "scope.list")
@@ -184,15 +129,17 @@ def list_scopes(shell: Shell, agent: str | None) -> Answer:
       moot scope list
       moot scope list --agent amber-otter --json
     """
-    here = Here(shell)
-    held = views.view_reservations(here.state, here.moment(), agent)
-    return Answer({"reservations": held}, lambda: held_lines(held))
+    held = api.list_reservations(shell.session, agent=agent)
+    return Answer(held, lambda: _held_lines(held))
 
 
-def held_lines(held: Sequence[views.ReservationView]) -> Iterable[str]:
-    if not held:
+def _held_lines(held: api.ReservationList) -> Iterable[str]:
+    if not held.reservations:
         return ["nothing is held: `moot reserve SCOPE`"]
-    rows = [(view.scope, view.owner, view.label, view.work or "-", view.since) for view in held]
+    rows = [
+        (view.scope, view.owner, view.label, view.work or "-", view.since)
+        for view in held.reservations
+    ]
     return listing(rows, ("SCOPE", "HOLDER", "ALIVE", "WORK", "SINCE"))
 
 
@@ -205,9 +152,5 @@ def compare(shell: Shell, first: str, second: str) -> Answer:
     Examples:
       moot scope compare 'src/*' src/lib/parser.ts
     """
-    from moot.workspace.find import worktree_root
-
-    root = worktree_root(shell.cwd) or shell.cwd
-    found = paths.compare_scopes(first, second, str(root))
-    data = {"class": str(found.kind), "a": found.a, "b": found.b}
-    return Answer(data, lambda: [str(found.kind)])
+    comparison = api.compare(shell.session, first, second)
+    return Answer(comparison, lambda: [comparison.kind])

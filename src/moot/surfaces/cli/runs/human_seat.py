@@ -9,7 +9,7 @@ import click
 from moot.surfaces.terminal.answer import visible
 
 if TYPE_CHECKING:
-    from moot.agents.brief import Brief
+    from moot.api.runs import Brief
     from moot.surfaces.terminal.shell import Shell
 
 

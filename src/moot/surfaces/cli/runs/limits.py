@@ -11,7 +11,7 @@ import click
 from moot.surfaces.terminal.answer import Answer
 
 if TYPE_CHECKING:
-    from moot.flows.runs.run_debate import Limits
+    from moot.api.runs import Limits
 
 
 def _dollars(text: str) -> Decimal:
@@ -48,15 +48,12 @@ def limit_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
 
 
 def limits_of(given: dict[str, Any]) -> Limits:
-    from moot.agents.budget import Budget
-    from moot.agents.cost import MICROS
-    from moot.flows.runs.run_debate import Limits
+    from moot.api.runs import Limits
 
-    usd: Decimal | None = given["max_usd"]
-    budget = Budget(
+    return Limits(
         turns=given["max_turns"],
         tokens=given["max_tokens"],
-        micros=None if usd is None else round(usd * MICROS),
+        usd=given["max_usd"],
         seconds=given["max_seconds"],
+        turn_seconds=float(given["turn_seconds"]),
     )
-    return Limits(budget, float(given["turn_seconds"]))

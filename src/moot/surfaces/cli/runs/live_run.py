@@ -11,17 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from moot.agents.cost import NOTHING, Cost, in_words
-from moot.agents.outcome import Ending, Outcome
-from moot.agents.participant import Kind, Nature
+from moot.api.runs import NOTHING, Cost, Ending, Kind, Nature, Outcome, in_words
 from moot.surfaces.terminal.answer import say_aside, visible
 
 if TYPE_CHECKING:
     from rich.live import Live
     from rich.table import Table
 
-    from moot.agents.watch import Standing
-    from moot.core.machine import Due
+    from moot.api.runs import Due, Standing
 
 MOST_DETAIL = 160
 

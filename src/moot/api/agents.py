@@ -1,0 +1,282 @@
+"""Agents and people: the names that may sign here, and how alive they are.
+
+Their keys are renewed and revoked in agent_keys.py; joining.py is how a session starts under a
+name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.core.clock import to_text
+from moot.core.errors import Refused
+from moot.core.machine import KeyClass
+from moot.core.quoted import Quoted
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.core.registry.model import RegisteredKey, State
+    from moot.protocols.presence.views import AgentView
+    from moot.workspace.workspace import Workspace
+
+ACTIVE: Final = "active"
+
+# Gives the passphrase of a new key of the person who is named; None or empty: there is none.
+AskNewPassphrase = Callable[[str], str | None]
+
+
+class RegisteredAgent(msgspec.Struct, frozen=True, kw_only=True, rename={"kind": "class"}):
+    """A name and its current key. `status` is active, or how that key ended.
+
+    `epoch` counts the holders of the name; `custodian` is the id of the folder that keeps the key.
+    """
+
+    agent: str
+    kind: str
+    status: str
+    epoch: int
+    kid: str
+    public: str
+    custodian: str
+    since: str
+
+
+class AgentList(msgspec.Struct, frozen=True):
+    """All names ever registered here, by name."""
+
+    agents: list[RegisteredAgent]
+
+
+class AgentKey(msgspec.Struct, frozen=True):
+    """A key that a name has or had."""
+
+    kid: str
+    status: str
+    epoch: int
+    custodian: str
+
+
+class ShownAgent(RegisteredAgent, frozen=True, kw_only=True):
+    """A name, how alive its holder is and why, what it holds, and all its keys, oldest first."""
+
+    session_agent_id: str
+    logical_agent_id: str
+    liveness: str
+    label: str
+    last_seen_at: str | None
+    because: str
+    here: bool
+    worktree: Quoted
+    branch: Quoted | None
+    work: Quoted | None
+    holds: tuple[Quoted, ...]
+    keys: list[AgentKey]
+
+
+class Heartbeat(msgspec.Struct, frozen=True):
+    """A sign of life that was signed, and how alive it makes the agent."""
+
+    agent: str
+    last_seen_at: str
+    liveness: str
+
+
+class RetiredAgent(RegisteredAgent, frozen=True, kw_only=True):
+    """`still_holds` is what no key of its own was here to give back."""
+
+    still_holds: list[Quoted]
+
+
+@operation("agent.register", writes=True)
+def register(
+    session: Session,
+    name: str,
+    *,
+    human: bool = False,
+    passphrase: AskNewPassphrase | None = None,
+    keys: Path | None = None,
+) -> RegisteredAgent:
+    """Register `name` with a new key, kept in the session's key folder or in the folder `keys`.
+
+    A name is never given twice: a repeat is refused as `name_taken` and needs no idempotency key.
+    With `human` the key is a person's: `passphrase` is asked for the one that locks it, an agent
+    may not make it, and a registered person must consent unless it is the very first.
+    """
+    from moot.engine.agents import register as register_key
+    from moot.flows.presence.new_key import new_key
+    from moot.keys.folder import KeyFolder
+
+    workspace = session.workspace
+    folder = KeyFolder(keys.absolute()) if keys is not None else session.keys
+    kind = KeyClass.HUMAN if human else KeyClass.AGENT
+    lock = require_new_passphrase(session, name, passphrase) if human else None
+    endorser = session.person_signer() if human else None
+    with new_key(workspace, name, folder, kind, lock) as signer:
+        register_key(
+            workspace.engine,
+            name,
+            signer,
+            custodian=folder.custodian,
+            kind=kind,
+            endorser=endorser,
+        )
+    return describe_agent(workspace.engine.registry(), name)
+
+
+@operation("agent.list")
+def list_agents(session: Session) -> AgentList:
+    """All names ever registered here: agents and people, also those that have ended."""
+    registry = session.workspace.engine.registry()
+    return AgentList([describe_agent(registry, name) for name in sorted(registry.agents)])
+
+
+@operation("agent.show")
+def show(session: Session, name: str) -> ShownAgent:
+    """One agent: how alive it is and why we say so, what it holds, its keys."""
+    from moot.flows.presence.observation import observe
+    from moot.protocols.presence import STREAM, views
+
+    session.require_agent(name)
+    workspace = session.workspace
+    registry = workspace.engine.registry()
+    agent = describe_agent(registry, name)
+    observation = observe(workspace, [name], session.stale_millis)
+    view = views.view_agent(workspace.engine.state(STREAM), name, observation)
+    return ShownAgent(
+        **msgspec.structs.asdict(agent),
+        session_agent_id=view.session_agent_id,
+        logical_agent_id=view.logical_agent_id,
+        liveness=str(view.liveness),
+        label=liveness_label(view, agent.status),
+        last_seen_at=view.last_seen_at,
+        because=view.because,
+        here=view.here,
+        worktree=view.worktree,
+        branch=view.branch,
+        work=view.work,
+        holds=view.holds,
+        keys=_keys_of(registry, name),
+    )
+
+
+@operation("agent.heartbeat", writes=True)
+def heartbeat(session: Session, *, agent: str | None = None) -> Heartbeat:
+    """Say that an agent is alive, signed with its key (default: whoever the session acts as).
+
+    Only the latest sign of life is kept and it is no event on record, so it may be repeated at
+    will.
+    """
+    from moot.protocols.presence.liveness import judge_liveness
+    from moot.protocols.presence.model import DEFAULT_STALE_MILLIS
+
+    name = session.actor(agent)
+    engine = session.workspace.engine
+    at = engine.beat(name)
+    stale_millis = session.stale_millis or DEFAULT_STALE_MILLIS
+    verdict = judge_liveness(at, engine.clock(), stale_millis)
+    return Heartbeat(name, to_text(at), str(verdict.liveness))
+
+
+@operation("agent.retire", writes=True)
+def retire(session: Session, name: str, *, reason: str = "") -> RetiredAgent:
+    """End the work of `name`: the name stays taken, its key signs no more.
+
+    What it holds is given back first, if its key is here to sign that; else it goes stale and can
+    be taken over then. An agent may retire only itself, a person anyone. These are two commits;
+    a repeat after both is refused, so it needs no idempotency key.
+    """
+    from moot.engine.agents import retire as end_key
+
+    session.require_self_or_person(name)
+    workspace = session.workspace
+    if _can_sign_its_leave(workspace, name):
+        from moot.flows.presence.arrival import leave
+
+        leave(workspace, name, reason)
+    end_key(workspace.engine, name, reason)
+    agent = describe_agent(workspace.engine.registry(), name)
+    return RetiredAgent(**msgspec.structs.asdict(agent), still_holds=_still_holds(workspace, name))
+
+
+def stale_from(session: Session, name: str) -> str | None:
+    """From when on others may take over what `name` still holds; None: they may do so now."""
+    from moot.flows.presence.observation import observe
+    from moot.protocols.presence import STREAM, views
+
+    workspace = session.workspace
+    observation = observe(workspace, [name], session.stale_millis)
+    verdict = views.observe_liveness(workspace.engine.state(STREAM), name, observation)
+    at = verdict.stale_at
+    return None if at is None or at <= observation.now else to_text(at)
+
+
+def describe_agent(registry: State, name: str) -> RegisteredAgent:
+    """What the registry says of a name and its current key."""
+    agent = registry.agents[name]
+    key = registry.keys[agent.kid]
+    return RegisteredAgent(
+        agent=agent.name,
+        kind=str(agent.kind),
+        status=_status(key),
+        epoch=agent.epoch,
+        kid=agent.kid,
+        public=key.public,
+        custodian=key.custodian,
+        since=to_text(agent.since),
+    )
+
+
+def liveness_label(view: AgentView, status: str) -> str:
+    """How alive somebody is, in a word. Whoever has ended is just that, whatever was signed."""
+    return view.label if status == ACTIVE else status.capitalize()
+
+
+def require_new_passphrase(session: Session, name: str, ask: AskNewPassphrase | None) -> str:
+    """The passphrase for a new key of the person `name`; Refused for agents, if none is given, or
+    if it is too short, before anyone is asked for another."""
+    from moot.keys.lock import require_long
+
+    session.require_no_agent("making a person's key")
+    text = ask(name) if ask is not None else None
+    if not text:
+        raise Refused(
+            "passphrase_required",
+            "a person's key needs a passphrase",
+            hint="run this at a terminal; for automation set MOOT_PASSPHRASE_FILE",
+        )
+    require_long(text)
+    return text
+
+
+def _keys_of(registry: State, name: str) -> list[AgentKey]:
+    own = sorted(
+        (key for key in registry.keys.values() if key.name == name), key=lambda key: key.added
+    )
+    return [AgentKey(key.kid, _status(key), key.epoch, key.custodian) for key in own]
+
+
+def _status(key: RegisteredKey) -> str:
+    return str(key.ending) if key.ending else ACTIVE
+
+
+def _can_sign_its_leave(workspace: Workspace, name: str) -> bool:
+    """True if the agent's key is still valid, and here."""
+    registry = workspace.engine.registry()
+    agent = registry.agents.get(name)
+    if agent is None or agent.kind is not KeyClass.AGENT:
+        return False
+    has_ended = registry.keys[agent.kid].ending is not None
+    return not has_ended and workspace.keys.find(name, agent.kid) is not None
+
+
+def _still_holds(workspace: Workspace, name: str) -> list[Quoted]:
+    from moot.protocols.presence import STREAM, sorted_index
+
+    now = workspace.engine.clock()
+    reservations = sorted_index.reservations_of(workspace.engine.state(STREAM), name)
+    return [Quoted(each.scope) for each in reservations if not each.has_ended(now)]

@@ -1,0 +1,178 @@
+"""Which files are meant by a path that somebody asks about: all names they have in this workspace.
+
+Paths are named from the root of the worktree, like scopes (B-11). A link and the file it leads to
+both count, and so does what the path may mean in the folder one stands in. In doubt it is refused:
+whoever reads "free" begins to write.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from moot.core.errors import Malformed, Refused
+from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_paths, root_was_guessed
+from moot.protocols.presence import paths
+
+if TYPE_CHECKING:
+    from moot.api.session import Place, Session
+
+ASK: Final = "guard check"
+
+
+class AskedPath(NamedTuple):
+    """A path as typed, its names read from the root, and those it has from the current folder.
+
+    `only_below`: of the one in the current folder, only what is held inside of this scope counts.
+    """
+
+    text: str
+    names: tuple[str, ...]
+    beside: tuple[str, ...] = ()
+    only_below: str | None = None
+
+    def is_met_by(self, held: str) -> bool:
+        """Does it matter that this scope in the current folder is held?"""
+        return self.only_below is None or paths.is_inside(held, self.only_below)
+
+
+def read_asked_paths(texts: Iterable[str], session: Session) -> list[AskedPath]:
+    """All of them, or the refusal of the first that is not ours or not what it seems."""
+    return [_read(text, session) for text in texts]
+
+
+def misnamed(asked: AskedPath, why: str, place: Place) -> Refused:
+    """The path in the current folder is another one: say how each of the two is asked for."""
+    at_root = f"`moot {ASK} {quote(str(place.worktree / asked.names[0]))}`"
+    return Refused(
+        "named_from_the_root",
+        f"{asked.text} was read from the root of the worktree, {why}",
+        hint=f"`moot {ASK} {quote(asked.beside[0])}` is the one beside you, {at_root} the other",
+    )
+
+
+def hint_named_from_root(scopes: Iterable[str], place: Place, verb: str) -> str:
+    """How a scope that leads out is written, if it is in the worktree from where we stand."""
+    for text in scopes:
+        beside = _scope_beside(text, place)
+        if beside is not None and os.path.normpath(text).startswith(os.pardir):
+            return f"scopes are named from the root of the worktree: `moot {verb} {beside}`"
+    return ""
+
+
+def reach(text: str, base: Path) -> int:
+    """How much of a path is there already, from `base`: so many folders, and the file."""
+    parts = Path(os.path.normpath(text)).parts
+    there = (os.path.lexists(base.joinpath(*parts[: n + 1])) for n in range(len(parts)))
+    return next((n for n, is_there in enumerate(there) if not is_there), len(parts))
+
+
+def _read(text: str, session: Session) -> AskedPath:
+    place = session.place
+    paths.require_scope_text(text)  # an empty one would be the root, and nobody meant that
+    _require_spelled_out(text, place)
+    names, beside = _names(text, place.worktree, session), _names(text, place.folder, session)
+    if not names:
+        hint = hint_named_from_root([text], place, ASK) or f"name a path in {place.worktree}"
+        raise Malformed(f"{text} lies outside of this project", code="scope_outside", hint=hint)
+    if not beside or beside == names:
+        return AskedPath(text, names)
+    asked = AskedPath(text, names, beside)
+    at_root, in_folder = (_reach(text, base, place) for base in (place.worktree, place.folder))
+    if in_folder > at_root:
+        raise misnamed(asked, "where it does not exist", place)
+    # Its first folder is at the root and not beside us: then it is clear what is meant, unless
+    # somebody holds just that and has not made it yet.
+    is_clear = at_root and not in_folder and os.path.dirname(names[0])
+    below = next(_names_below(str(place.folder), place.worktree), None) if is_clear else None
+    return asked if below is None else asked._replace(only_below=_key(below, place))
+
+
+def _require_spelled_out(text: str, place: Place) -> None:
+    """A shell that is given `~/x` in quotes leaves it so; that is no file of this project."""
+    first, slash, _rest = text.replace("\\", "/").partition("/")
+    exists = (os.path.lexists(base / first) for base in (place.worktree, place.folder))
+    if first.startswith("~") and (slash or first == "~") and not any(exists):
+        raise Malformed(
+            f"{text}: nothing is called {first} here",
+            code="bad_scope",
+            hint=f"write the folder out, such as {quote(os.path.expanduser('~/x'))}",
+        )
+
+
+def _names(text: str, base: Path, session: Session) -> tuple[str, ...]:
+    """The scopes of what `text` names from `base`; none if that is not in this project."""
+    names: dict[str, None] = {}
+    for spelling in _spellings(text, base, session.place):
+        names.update(dict.fromkeys(_scopes(os.path.join(base, spelling), session)))
+    return tuple(names)
+
+
+def _spellings(text: str, base: Path, place: Place) -> Iterator[str]:
+    """As typed. If nothing is called so, `src/*` is the folder and a backslash a separator too."""
+    yield text
+    if not os.path.lexists(os.path.join(base, text)):
+        root = str(place.worktree)
+        windows = paths.has_windows_root(root)
+        yield paths.strip_wildcard(text if windows else text.replace("\\", "/"), root)
+
+
+def _scopes(file: str, session: Session) -> Iterator[str]:
+    """A home that was named guards the worktree we are in, whatever else is found there."""
+    place, plain = session.place, os.path.normpath(file)
+    for guarded in find_guarded_paths([file, plain], place.folder, None):
+        if os.path.samefile(guarded.workspace, session.workspace.path):
+            yield from guarded.scopes
+        elif session.home is None or not any(
+            _names_below(str(guarded.worktree_root), _surely_ours(session))
+        ):
+            raise _in_another_workspace(file, guarded.workspace)
+    if session.home is not None:
+        for name in (plain, os.path.realpath(file), os.path.realpath(plain)):
+            yield from _names_below(name, place.worktree)
+
+
+def _surely_ours(session: Session) -> Path:
+    """The folder that is surely of our project: a root that only others count from is wider."""
+    place = session.place
+    is_guess = root_was_guessed(GuardedPaths(session.workspace.path, place.worktree))
+    return place.folder if is_guess else place.worktree
+
+
+def _names_below(path: str, root: Path) -> Iterator[str]:
+    """What a path is called from the root, if it is there."""
+    for top in (str(root), os.path.realpath(root)):
+        try:
+            yield paths.read_path(path, top).shown
+        except Malformed as error:
+            if error.code != "scope_outside":
+                raise
+
+
+def _key(name: str, place: Place) -> str:
+    return paths.read_path(name, str(place.worktree)).key
+
+
+def _in_another_workspace(file: str, workspace: Path) -> Malformed:
+    home, real = quote(str(workspace)), quote(os.path.realpath(file))
+    return Malformed(
+        f"{file} belongs to another workspace",
+        code="scope_outside",
+        hint=f"`moot --home {home} {ASK} {real}` asks there",
+    )
+
+
+def _reach(text: str, base: Path, place: Place) -> int:
+    *_, spelling = _spellings(text, base, place)
+    return reach(spelling, base)
+
+
+def _scope_beside(text: str, place: Place) -> str | None:
+    """The scope of what `text` names from where we stand; None if that is not in the worktree."""
+    if os.path.isabs(text):
+        return None
+    below = os.path.relpath(place.folder / text.removesuffix("*"), place.worktree)
+    return None if below.split(os.sep)[0] == os.pardir else below.replace(os.sep, "/")

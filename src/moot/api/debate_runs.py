@@ -1,0 +1,71 @@
+"""A debate argued by participants: programs, models, scripts, people at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from moot.api.operation import operation
+from moot.api.runs import USUAL, Limits, RunResult, read_participants, result_fields, seating
+
+if TYPE_CHECKING:
+    from moot.api.runs import Terminal, Watch
+    from moot.api.session import Session
+
+
+class _RestorableRun(RunResult, frozen=True, kw_only=True):
+    """`restored` says what had become of the file (gone, cut-short) if it was put back first."""
+
+    restored: str | None = None
+
+
+class DebateRun(_RestorableRun, frozen=True):
+    """A run of a debate. `decision` keeps its record and its result; None outside a workspace."""
+
+    file: str
+    decision: str | None
+
+
+@operation("debate.run", writes=True, runs_programs=True)
+def run(
+    session: Session,
+    file: Path,
+    participants: Sequence[str],
+    *,
+    limits: Limits = USUAL,
+    watch: Watch | None = None,
+    terminal: Terminal | None = None,
+) -> DebateRun:
+    """Let participants (`NAME=SPEC`) argue until the debate is over or a limit is reached.
+
+    Each entry is written in its author's turn and, in a workspace, signed by its author's key. It
+    is many commits and needs no key: whatever interrupts it, the same call goes on where the file
+    stands. Refused before anybody is asked: names that are no agents of the session, participants
+    that cannot be started, keys that are not here, a file that is not what was recorded.
+    """
+    from moot.flows.runs.run_debate import run_debate
+
+    specs = read_participants(session, participants)
+    finished = run_debate(
+        file,
+        specs,
+        seating(session, terminal),
+        session.clock,
+        session.workspace_or_none,
+        limits,
+        watch,
+    )
+    restored = finished.lost.value if finished.lost else None
+    return DebateRun(str(file), finished.decision, **result_fields(finished), restored=restored)
+
+
+def suggest_decision(run: DebateRun) -> str | None:
+    """The command with which a person decides what came out; None if nothing waits for one."""
+    from moot.flows.runs.run_debate import RESULTS
+    from moot.protocols.decision.views import suggest_decide_command
+
+    result = RESULTS.get(run.standing["state"])
+    if run.decision is None or result is None:
+        return None
+    return suggest_decide_command(run.decision, result)

@@ -1,0 +1,314 @@
+"""A debate's file written to: begun, appended to, moved on, closed.
+
+In a workspace whatever is written is recorded in the same step: signed where its author or a
+person has a key here, else as observed by this machine. Without one, or on a file that nothing is
+recorded of, the file is all there is. No function here takes a key: each says what a repeat does.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.core.errors import Malformed
+from moot.core.findings import Finding
+from moot.protocols.debate.model import (
+    DECIMAL_PATTERN,
+    UUID_V4_PATTERN,
+    ConsensusMode,
+    DefaultAction,
+    Escalation,
+    OutputFormat,
+    Rules,
+    Stance,
+    TurnOrder,
+)
+from moot.protocols.debate.phases import Phase
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.flows.debate.session import Operator, WrittenSession
+
+__all__ = [
+    "DECIMAL_PATTERN",
+    "UUID_V4_PATTERN",
+    "AddedContext",
+    "AddedEntry",
+    "ConsensusMode",
+    "DebateProgress",
+    "DefaultAction",
+    "Escalation",
+    "NewDebate",
+    "OutputFormat",
+    "Stance",
+    "TurnOrder",
+    "add",
+    "add_context",
+    "close",
+    "new",
+    "resume",
+    "sign",
+    "tick",
+]
+
+
+class NewDebate(msgspec.Struct, frozen=True):
+    file: str
+    session_id: str
+    title: str
+    agents: tuple[str, ...]
+
+
+class AddedEntry(msgspec.Struct, frozen=True):
+    """An entry as it stands now, and where that leaves the debate.
+
+    `recorded` is signed, observed or None (the file is not recorded). `again`: it had stood there
+    before, from a call that never heard back, and was at most signed now.
+    """
+
+    entry: str
+    author: str | None
+    round: int | None
+    turn: int | None
+    state: Phase
+    next: str | None
+    recorded: str | None
+    again: bool
+    findings: tuple[Finding, ...]
+
+
+class AddedContext(msgspec.Struct, frozen=True):
+    file: str
+    title: str
+    recorded: str | None
+
+
+class DebateProgress(msgspec.Struct, frozen=True):
+    """The entries that were written (or signed), and where the debate stands after them."""
+
+    entries: tuple[str, ...]
+    state: Phase
+    round: int
+    turn: int
+    next: str | None
+    deadline: str | None
+    ended_at_round: int | None
+    recorded: str | None
+
+
+@operation("debate.new", writes=True)
+def new(
+    session: Session,
+    file: Path,
+    title: str,
+    agents: Sequence[str],
+    *,
+    context: str | None = None,
+    turn_order: TurnOrder = TurnOrder.ROUND_ROBIN,
+    max_turns_per_round: int = 1,
+    turn_timeout: int = 300,
+    consensus_threshold: Decimal = Decimal("0.7"),
+    consensus_mode: ConsensusMode = ConsensusMode.MAJORITY,
+    escalation: Escalation = Escalation.HUMAN,
+    max_rounds: int = 5,
+    output_format: OutputFormat = OutputFormat.STRUCTURED,
+    defer_in_denominator: bool = False,
+    supervisor_only: bool = False,
+    default_action: DefaultAction = DefaultAction.NEUTRAL,
+) -> NewDebate:
+    """Begin a debate: a file, ending with .md, that each of `agents` appends to in turn.
+
+    `context` is what is known and asked; without it the title has to do. `turn_timeout` is in
+    seconds. Refused if a setting is not allowed, or the file exists: so is a repeat.
+    """
+    from moot.flows.debate import session as debate_session
+    from moot.protocols.debate.writer import make_session_text
+
+    rules = Rules(
+        tuple(agents),
+        TurnOrder(turn_order),
+        max_turns_per_round,
+        turn_timeout,
+        consensus_threshold,
+        ConsensusMode(consensus_mode),
+        Escalation(escalation),
+        max_rounds,
+        OutputFormat(output_format),
+        defer_in_denominator,
+        supervisor_only,
+        DefaultAction(default_action),
+    )
+    session_id = str(uuid.uuid4())
+    material = title if context is None else context
+    text = make_session_text(title, material, rules, session_id, session.clock())
+    made = debate_session.new(file, text, session.workspace_or_none, session.acting)
+    return NewDebate(str(made), session_id, title, tuple(agents))
+
+
+@operation("debate.add", writes=True)
+def add(
+    session: Session,
+    file: Path,
+    *,
+    author: str | None = None,
+    stance: Stance | str = "",
+    confidence: Decimal | float | str = "",
+    summary: str = "",
+    body: str = "",
+    action_requested: str = "n/a",
+    next_agent: str = "",
+    evidence: str = "n/a",
+    escape: bool = False,
+    after_end: bool = False,
+    entry_id: str | None = None,
+) -> AddedEntry:
+    """Append one entry as its author; its turn, round and time are filled in.
+
+    Refused if it is someone else's turn, an entry is open, the debate has ended (`after_end`
+    speaks all the same), or the text would change the file's structure (`escape` writes comments
+    in it as visible text). With `entry_id`, a UUID of version 4, the call may be repeated: an entry
+    that stands there is not written again.
+    """
+    from moot.flows.debate import session as debate_session
+    from moot.protocols.debate.drafts import EntryDraft
+
+    if entry_id is not None and not UUID_V4_PATTERN.fullmatch(entry_id):
+        raise Malformed(
+            f"{entry_id!r} is no id of an entry",
+            code="bad_entry_id",
+            hint="an id is a lower-case UUID of version 4",
+        )
+    draft = EntryDraft(
+        author=session.actor(author),
+        stance=stance,
+        confidence=str(confidence),
+        summary=summary,
+        action_requested=action_requested,
+        evidence=evidence,
+        body=body,
+        next_agent=next_agent,
+    )
+    written = debate_session.add(
+        file,
+        draft,
+        session.clock,
+        session.workspace_or_none,
+        entry_id=entry_id,
+        escape=escape,
+        after_end=after_end,
+    )
+    return _added_entry(session, written)
+
+
+def _added_entry(session: Session, written: WrittenSession) -> AddedEntry:
+    from moot.protocols.debate.views import view_status
+
+    status = view_status(written.checked, session.clock())
+    entry = written.checked.document.find_entry(written.entries[0])
+    return AddedEntry(
+        entry=written.entries[0],
+        author=entry.author if entry else None,
+        round=entry.round if entry else None,
+        turn=entry.turn if entry else None,
+        state=status.state,
+        next=status.next,
+        recorded=written.recorded,
+        again=written.again,
+        findings=written.findings,
+    )
+
+
+@operation("debate.add_context", writes=True)
+def add_context(session: Session, file: Path, title: str, text: str) -> AddedContext:
+    """Add a subsection to the context. This is the operator's act: an agent is refused.
+
+    What stood in the file before is kept to the letter. A repeat adds a second subsection.
+    """
+    from moot.flows.debate import session as debate_session
+
+    written = debate_session.add_context(
+        file, title, text, session.clock, session.workspace_or_none, _operator_of(session)
+    )
+    return AddedContext(str(file), title, written.recorded)
+
+
+@operation("debate.tick", writes=True)
+def tick(session: Session, file: Path) -> DebateProgress:
+    """Let a turn that has timed out take effect, as the session's own policy says.
+
+    timeout-skip and default-action write an entry for each silent agent; human writes nothing. A
+    repeat finds nobody late. A recorded file that was cut short is put back; one that was changed
+    is refused.
+    """
+    from moot.flows.debate import session as debate_session
+
+    return _progress(session, debate_session.tick(file, session.clock, session.workspace_or_none))
+
+
+@operation("debate.resume", writes=True)
+def resume(session: Session, file: Path, *, late: bool) -> DebateProgress:
+    """Let a debate that waits for its operator go on.
+
+    `late` gives the late agent its time again; otherwise it is passed over. This is the operator's
+    act: an agent is refused, and so is a repeat, as nothing waits any more.
+    """
+    from moot.flows.debate.session import resume_late, resume_skipping
+
+    act = resume_late if late else resume_skipping
+    operator = _operator_of(session)
+    return _progress(session, act(file, session.clock, session.workspace_or_none, operator))
+
+
+@operation("debate.close", writes=True)
+def close(session: Session, file: Path, reason: str) -> DebateProgress:
+    """End a debate, in the name of `system`. This is the operator's act: an agent is refused.
+
+    Refused if it has ended, so also when repeated.
+    """
+    from moot.flows.debate import session as debate_session
+
+    written = debate_session.close(
+        file, reason, session.clock, session.workspace_or_none, _operator_of(session)
+    )
+    return _progress(session, written)
+
+
+@operation("debate.sign", writes=True)
+def sign(session: Session, file: Path, *, author: str | None = None) -> DebateProgress:
+    """Sign the entries of yours that stand in the file and were only observed.
+
+    Needs a workspace. A repeat finds nothing left to sign.
+    """
+    from moot.flows.debate import session as debate_session
+
+    name = session.actor(author)
+    written = debate_session.sign(file, name, session.clock, session.workspace)
+    return _progress(session, written)
+
+
+def _operator_of(session: Session) -> Operator:
+    """Asked only where the act is recorded: on a bare file there is nobody to ask."""
+    return partial(session.operator, "this act of the operator")
+
+
+def _progress(session: Session, written: WrittenSession) -> DebateProgress:
+    from moot.protocols.debate.views import view_status
+
+    status = view_status(written.checked, session.clock())
+    return DebateProgress(
+        written.entries,
+        status.state,
+        status.round,
+        status.turn,
+        status.next,
+        status.deadline,
+        status.ended_at_round,
+        written.recorded,
+    )

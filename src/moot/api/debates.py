@@ -1,0 +1,197 @@
+"""A debate in one markdown file: is it sound, whose turn is it, do they agree, how did it go?
+
+No workspace is needed. Where one is around, a check also knows of a second file with the same
+session, and a status how alive those are whose turn it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.core.errors import MootError
+from moot.core.findings import Finding
+from moot.core.quoted import Quoted
+from moot.flows.debate.outcome import explain_tally
+from moot.protocols.debate.model import ConsensusMode
+from moot.protocols.debate.views import (
+    CheckView,
+    ConsensusView,
+    EntryView,
+    StatusWithLiveness,
+    add_liveness,
+    view_check,
+    view_consensus,
+    view_status,
+)
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.pages import Report
+    from moot.protocols.debate.checker import CheckedSession
+
+__all__ = [
+    "CheckView",
+    "Comparison",
+    "ConsensusMode",
+    "ConsensusView",
+    "DebateReport",
+    "EntryView",
+    "StatusWithLiveness",
+    "Summary",
+    "check",
+    "compare",
+    "consensus",
+    "explain_tally",
+    "report",
+    "status",
+    "summary",
+]
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """`append_only`: the new version is the old one with at most something appended."""
+
+    append_only: bool
+    valid: bool
+    findings: tuple[Finding, ...]
+
+
+class Summary(msgspec.Struct, frozen=True):
+    markdown: Quoted
+
+
+class DebateReport(msgspec.Struct, frozen=True):
+    """How a debate went, as the data of a page; `file` is where the page was written."""
+
+    file: str | None
+    report: dict[str, Any]
+
+
+@operation("debate.check")
+def check(
+    session: Session, file: Path, *, strict_uuid: bool = False, lenient: bool = False
+) -> CheckView:
+    """Check a file against every rule of the protocol, to the line.
+
+    What is wrong with it are findings; only a file that cannot be read is an error. `strict_uuid`
+    demands ids of version 4, `lenient` lets agents have other names than the schema's. A workspace
+    that cannot be opened spoils no check: then nothing is said of doubles.
+    """
+    from moot.flows.debate.record import find_double
+
+    checked = _read_checked(file, strict_uuid, lenient)
+    doubles: Sequence[Finding] = ()
+    with suppress(MootError):
+        workspace = session.workspace_or_none
+        doubles = () if workspace is None else find_double(workspace, file, checked)
+    return view_check(msgspec.structs.replace(checked, findings=(*doubles, *checked.findings)))
+
+
+@operation("debate.status")
+def status(session: Session, file: Path) -> StatusWithLiveness:
+    """Where a debate stands: whose turn it is, until when, who stands where, how it ended.
+
+    Refused (`invalid_session`) if its settings are not sound.
+    """
+    seen = view_status(_read_checked(file), session.clock())
+    return add_liveness(seen, _liveness(session, seen.may_speak))
+
+
+def _liveness(session: Session, names: Sequence[str]) -> dict[str, str]:
+    """XPR-07: who is expected and gone is shown as gone; outside a workspace nothing is known."""
+    from moot.flows.bridges.liveness import alive
+
+    with suppress(MootError):
+        workspace = session.workspace_or_none if names else None
+        if workspace is not None:
+            verdicts = alive(workspace, names)
+            return {name: str(verdict.liveness) for name, verdict in verdicts.items()}
+    return {}
+
+
+@operation("debate.consensus")
+def consensus(
+    session: Session,
+    file: Path,
+    *,
+    round_number: int | None = None,
+    mode: ConsensusMode | None = None,
+    threshold: Decimal | None = None,
+    defer_in_denominator: bool | None = None,
+) -> ConsensusView:
+    """What the votes of a round come to: the latest complete one, or the one asked for.
+
+    The other arguments ask what would follow if the session had another mode or threshold, or
+    counted those who defer. Refused if the settings are not sound; NotFound if nobody spoke then.
+    """
+    del session
+    asked_mode = None if mode is None else ConsensusMode(mode)
+    checked = _read_checked(file)
+    return view_consensus(checked, round_number, asked_mode, threshold, defer_in_denominator)
+
+
+@operation("debate.compare")
+def compare(session: Session, old: Path, new: Path) -> Comparison:
+    """Is `new` only `old` with something appended: nothing changed, removed or inserted?"""
+    from moot.flows.debate.file import read_file
+    from moot.protocols.debate.compare import compare as compare_versions
+
+    del session
+    findings = tuple(compare_versions(read_file(old), read_file(new)))
+    return Comparison(not findings, not findings, findings)
+
+
+@operation("debate.summary")
+def summary(session: Session, file: Path) -> Summary:
+    """A debate in short, as markdown: the verdict, the positions, who said what."""
+    from moot.protocols.debate.summary import write_summary
+
+    return Summary(Quoted(write_summary(_read_checked(file), session.clock())))
+
+
+@operation("debate.report")
+def report(
+    session: Session,
+    file: Path,
+    *,
+    output: Path | None = None,
+    receive: Callable[[Report], None] | None = None,
+) -> DebateReport:
+    """How a debate went: who stood where, who changed after what, who disagrees in full.
+
+    Also what would have come out under other rules. With `output` it is written as a page, in the
+    form that the name asks for (.html, .md, .json). `receive` is handed the page for a caller that
+    draws it itself.
+    """
+    import hashlib
+    import json
+
+    from moot.api.page_files import write_page
+    from moot.flows.debate.file import read_file
+    from moot.pages import to_json
+    from moot.protocols.debate.checker import check_session
+    from moot.protocols.debate.report import build_report
+
+    data = read_file(file)
+    checked, digest = check_session(data, file_name=file.name), hashlib.sha256(data).hexdigest()
+    page = build_report(checked, file.name, digest, session.clock())
+    if output is not None:
+        write_page(output, page)
+    if receive is not None:
+        receive(page)
+    return DebateReport(None if output is None else str(output), json.loads(to_json(page)))
+
+
+def _read_checked(file: Path, strict_uuid: bool = False, lenient: bool = False) -> CheckedSession:
+    from moot.flows.debate.file import read_file
+    from moot.protocols.debate.checker import check_session
+
+    data = read_file(file)
+    return check_session(data, strict_uuid=strict_uuid, file_name=file.name, lenient=lenient)

@@ -1,0 +1,298 @@
+"""Events between agents: work passed on, help asked for, and what became of it.
+
+`handoff` and `blocked` also send the message that says the same; `send_handoff` and `send_blocked`
+record the event alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.core.errors import NotFound
+from moot.core.findings import Finding
+from moot.core.quoted import Quoted
+from moot.protocols.presence import STREAM, codec, commands, timeline
+from moot.protocols.presence.events import WITH_ENVELOPE
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.core.ledger import StoredRow, View
+    from moot.engine.job import Outcome
+    from moot.workspace.workspace import Workspace
+
+NEWEST: Final = 100
+_PAGE: Final = 1000
+
+Notice = commands.SendHandoff | commands.SendBlocked
+
+
+class PresenceEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """An event in the v1 form of its contract; what its payload holds depends on `event_type`."""
+
+    id: str
+    version: str
+    event_type: str
+    project_root: str
+    bead_id: Quoted | None
+    from_agent: str | None
+    to_agent: str | None
+    scope: Quoted | None
+    created_at: str
+    payload: dict[str, Quoted | bool | list[Quoted]]
+
+
+class SentEvent(msgspec.Struct, frozen=True):
+    """The event that stands on record now."""
+
+    event: PresenceEvent
+    findings: tuple[Finding, ...]
+
+
+class SentNotice(msgspec.Struct, frozen=True):
+    """The event, and the id of the message about it; both were recorded together."""
+
+    event: PresenceEvent
+    message: str
+    findings: tuple[Finding, ...]
+
+
+class EventReceipt(msgspec.Struct, frozen=True):
+    """`agent` has seen or accepted the event; `moved` are the scopes that it holds from now on."""
+
+    event: PresenceEvent
+    agent: str
+    moved: tuple[Quoted, ...]
+    findings: tuple[Finding, ...]
+
+
+class Conversation(msgspec.Struct, frozen=True):
+    """Events and their receipts, oldest first."""
+
+    events: tuple[timeline.TimelineRow, ...]
+
+
+@operation("handoff", writes=True)
+def handoff(
+    session: Session,
+    to: str,
+    *,
+    subject: str,
+    summary: str,
+    next_action: str,
+    scope: str | None = None,
+    work: str | None = None,
+    requires_ack: bool = True,
+    key: str | None = None,
+) -> SentNotice:
+    """Pass work on to `to`, as an event and as a message. Once accepted, `scope` moves along.
+
+    Without a scope nothing moves; `work` is the branch unless it is named. Whoever has ended gets
+    nothing (`agent_retired`), and neither does a name that nobody has. The same `key` sends once.
+    """
+    workspace, name = session.workspace, session.actor()
+    ask = _handoff_command(session, to, subject, summary, next_action, scope, work, requires_ack)
+    return _send_notice(workspace, name, ask, key, session.remarks)
+
+
+@operation("event.handoff", writes=True)
+def send_handoff(
+    session: Session,
+    to: str,
+    *,
+    subject: str,
+    summary: str,
+    next_action: str,
+    scope: str | None = None,
+    work: str | None = None,
+    requires_ack: bool = True,
+    sender: str | None = None,
+    key: str | None = None,
+) -> SentEvent:
+    """Pass work on as an event alone, without a message; else like `handoff`."""
+    workspace, name = session.workspace, session.actor(sender)
+    ask = _handoff_command(session, to, subject, summary, next_action, scope, work, requires_ack)
+    return _send_event(workspace, name, ask, key, session.remarks)
+
+
+@operation("blocked", writes=True)
+def blocked(
+    session: Session,
+    to: str,
+    *,
+    subject: str,
+    blocker: str,
+    requested_action: str,
+    urgency: str = "medium",
+    scope: str | None = None,
+    work: str | None = None,
+    key: str | None = None,
+) -> SentNotice:
+    """Tell `to` that you cannot go on, why, and what you need, as an event and as a message.
+
+    Whoever has ended gets nothing (`agent_retired`), and neither does a name that nobody has. The
+    same `key` sends once.
+    """
+    workspace, name = session.workspace, session.actor()
+    ask = _blocked_command(session, to, subject, blocker, requested_action, urgency, scope, work)
+    return _send_notice(workspace, name, ask, key, session.remarks)
+
+
+@operation("event.blocked", writes=True)
+def send_blocked(
+    session: Session,
+    to: str,
+    *,
+    subject: str,
+    blocker: str,
+    requested_action: str,
+    urgency: str = "medium",
+    scope: str | None = None,
+    work: str | None = None,
+    sender: str | None = None,
+    key: str | None = None,
+) -> SentEvent:
+    """Say that you cannot go on as an event alone, without a message; else like `blocked`."""
+    workspace, name = session.workspace, session.actor(sender)
+    ask = _blocked_command(session, to, subject, blocker, requested_action, urgency, scope, work)
+    return _send_event(workspace, name, ask, key, session.remarks)
+
+
+@operation("event.list")
+def list_events(session: Session, *, work: str | None = None, limit: int = NEWEST) -> Conversation:
+    """What was passed on, asked for, overlapped and picked up again: the newest `limit` rows.
+
+    `work` keeps only those of that work item; `limit` is at least 1.
+    """
+    with session.workspace.store.read() as view:
+        stored = _read_rows(view, "presence.events")
+        if work is not None:
+            links = _read_rows(view, "presence.work", f"{work} ")
+            wanted = {row.key.rpartition(" ")[2] for row in links}
+            stored = [row for row in stored if row.key in wanted]
+        given = _read_rows(view, "presence.receipts")
+    receipts = (timeline.read_receipt(row.key, msgspec.json.decode(row.value)) for row in given)
+    documents = (msgspec.json.decode(row.value) for row in stored)
+    return Conversation(timeline.make_timeline(documents, receipts)[-limit:])
+
+
+@operation("event.seen", writes=True)
+def mark_seen(
+    session: Session, event_id: str, *, agent: str | None = None, key: str | None = None
+) -> EventReceipt:
+    """Say that you have read an event; only who it was sent to can. A repeat changes nothing."""
+    workspace, name = session.workspace, session.actor(agent)
+    outcome = workspace.engine.execute(STREAM, commands.MarkSeen(id=event_id), name, key=key)
+    return _receipt(workspace, event_id, name, outcome)
+
+
+@operation("event.accept", writes=True)
+def accept(
+    session: Session, event_id: str, *, agent: str | None = None, key: str | None = None
+) -> EventReceipt:
+    """Take on what was passed to you; the scope that its sender holds becomes yours.
+
+    The message about it, if there is one, is acknowledged in the same commit. Refused unless the
+    event was sent to whoever acts.
+    """
+    from moot.flows.mail import notices
+
+    workspace, name = session.workspace, session.actor(agent)
+    outcome = notices.accept(workspace, name, event_id, key)
+    return _receipt(workspace, event_id, name, outcome)
+
+
+def _handoff_command(
+    session: Session,
+    to: str,
+    subject: str,
+    summary: str,
+    next_action: str,
+    scope: str | None,
+    work: str | None,
+    requires_ack: bool,
+) -> commands.SendHandoff:
+    return commands.SendHandoff(
+        to=to,
+        subject=subject,
+        summary=summary,
+        next_action=next_action,
+        work=work or session.place.branch or "",
+        scope=scope,
+        requires_ack=requires_ack,
+        project_root=str(session.workspace.root),
+        worktree=str(session.place.worktree),
+        to_epoch=session.epoch_of(to),
+    )
+
+
+def _blocked_command(
+    session: Session,
+    to: str,
+    subject: str,
+    blocker: str,
+    requested_action: str,
+    urgency: str,
+    scope: str | None,
+    work: str | None,
+) -> commands.SendBlocked:
+    return commands.SendBlocked(
+        to=to,
+        subject=subject,
+        blocker=blocker,
+        requested_action=requested_action,
+        work=work or session.place.branch or "",
+        urgency=urgency,
+        scope=scope,
+        project_root=str(session.workspace.root),
+        worktree=str(session.place.worktree),
+        to_epoch=session.epoch_of(to),
+    )
+
+
+def _send_event(
+    workspace: Workspace, sender: str, ask: Notice, key: str | None, remarks: tuple[Finding, ...]
+) -> SentEvent:
+    outcome = workspace.engine.execute(STREAM, ask, sender, key=key)
+    return SentEvent(_sent_event(outcome), (*outcome.findings, *remarks))
+
+
+def _send_notice(
+    workspace: Workspace, sender: str, ask: Notice, key: str | None, remarks: tuple[Finding, ...]
+) -> SentNotice:
+    from moot.flows.mail import notices
+    from moot.flows.mail.letters import remark_absent_receivers
+
+    event, mail = notices.send(workspace, sender, ask, key)
+    # What mail would like to read besides is not this operation's to say: `moot send` is for that.
+    findings = (*event.findings, *remark_absent_receivers(workspace, [ask.to]), *remarks)
+    return SentNotice(_sent_event(event), mail.recorded[0].event.id, findings)
+
+
+def _sent_event(outcome: Outcome) -> PresenceEvent:
+    recorded = next(one for one in outcome.recorded if isinstance(one.event, WITH_ENVELOPE))
+    return msgspec.convert(codec.make_document(codec.make_envelope(recorded)), PresenceEvent)
+
+
+def _receipt(workspace: Workspace, event_id: str, name: str, outcome: Outcome) -> EventReceipt:
+    from moot.flows.mail.notices import moved_to
+
+    moved = tuple(Quoted(scope) for scope in moved_to(outcome))
+    return EventReceipt(_read_event(workspace, event_id), name, moved, outcome.findings)
+
+
+def _read_event(workspace: Workspace, event_id: str) -> PresenceEvent:
+    with workspace.store.read() as view:
+        row = view.row("presence.events", event_id)
+    if row is None:
+        raise NotFound("event_not_found", f"no event {event_id}", hint="`moot event list`")
+    return msgspec.json.decode(row.value, type=PresenceEvent)
+
+
+def _read_rows(view: View, space: str, prefix: str = "") -> list[StoredRow]:
+    rows: list[StoredRow] = []
+    while page := view.rows(space, prefix, rows[-1].key if rows else "", _PAGE):
+        rows += page
+    return rows

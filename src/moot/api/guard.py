@@ -1,0 +1,416 @@
+"""The guard: may this agent write there? Asked before every edit, and before a commit.
+
+A coding tool's hook asks `before_edit`, and so can a program of one's own: what is free is
+reserved in the same transaction, so that agents which never reserve anything are protected too.
+Whoever else holds a file, alive or not, is in the way; taking over is an act of its own. What lies
+in no workspace is nobody's business.
+
+A hook runs before every edit of every agent, so each import counts: this module loads only what
+the question at hand needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.core.quoted import Quoted, quote_optional
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from moot.api.session import Session
+    from moot.core.clock import Millis
+    from moot.core.errors import Refused
+    from moot.core.findings import Finding
+    from moot.engine.job import Outcome
+    from moot.flows.guard.guarded_paths import GuardedPaths
+    from moot.protocols.presence.commands import Reserve
+    from moot.protocols.presence.liveness import LivenessVerdict
+    from moot.protocols.presence.model import State
+    from moot.protocols.presence.overlap import OverlapConflict
+    from moot.workspace.workspace import Workspace
+
+BEAT_EVERY: Final[Millis] = 60_000
+MOST_NOTED: Final = 200
+
+
+class HeldPath(msgspec.Struct, frozen=True, rename={"overlap": "class"}):
+    """A path that another agent holds, as `scope`: exactly (`overlap` exact) or partly (partial).
+
+    `message` says all of it in one sentence.
+    """
+
+    path: Quoted
+    scope: Quoted
+    overlap: str
+    owner: str
+    liveness: str
+    last_seen_at: str | None
+    work: Quoted | None
+    since: str
+    automatic: bool
+    message: Quoted
+
+
+class GuardCheck(msgspec.Struct, frozen=True):
+    """`paths` are the scopes that were asked about: all names that the files have here."""
+
+    allowed: bool
+    agent: str | None
+    paths: list[str]
+    held: list[HeldPath]
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """Who stands in the way of an edit of `path`, how alive they are, on what they work.
+
+    `seen` says when they were last seen, or why that is not known. `is_wider`: they hold another
+    scope than the path itself. `work` is what they hold it for, else what they work on at all.
+    """
+
+    path: Quoted
+    scope: Quoted
+    is_wider: bool
+    owner: str
+    liveness: str
+    seen: str
+    work: Quoted | None
+    branch: Quoted | None
+    since: str
+
+
+class EditVerdict(msgspec.Struct, frozen=True):
+    """May `agent` write? If not, `holders` says why, each reservation once.
+
+    `agent` is None if none of the files lies in a workspace.
+    """
+
+    allowed: bool
+    agent: str | None = None
+    holders: tuple[Holder, ...] = ()
+
+
+class CommitVerdict(msgspec.Struct, frozen=True):
+    """What is staged and held by others. `agent` is None for a person, who may commit it."""
+
+    agent: str | None = None
+    held: tuple[HeldPath, ...] = ()
+
+
+@operation("guard.check")
+def check(session: Session, paths: Sequence[str], *, agent: str | None = None) -> GuardCheck:
+    """May an agent write to these paths? Writes nothing, reserves nothing.
+
+    Paths are relative to the root of the worktree, like all scopes, or absolute. Refused as
+    `named_from_the_root` if one may mean another file in the session's folder, as `scope_outside`
+    if it is not of this project. `agent` is who would write (default: whoever acts); if nobody is
+    named, everyone who holds something there stands in the way.
+    """
+    from moot.api.asked_paths import misnamed, read_asked_paths
+    from moot.flows.guard.off_limits import require_allowed
+
+    name, place = agent or session.acting, session.place
+    asked = read_asked_paths(paths, session)
+    scopes = list(dict.fromkeys(scope for each in asked for scope in each.names))
+    require_allowed(scopes, place.worktree, session.workspace.path)
+    conflicts = _conflicts_of_all_names(session, scopes, name)
+    for each in asked if not conflicts else ():
+        for conflict in _conflicts_of_all_names(session, each.beside, name):
+            if each.is_met_by(conflict.held.key):
+                why = f"where it is free; beside you {conflict.sentence}"
+                raise misnamed(each, why, place)
+    held = [_held_path(conflict) for conflict in conflicts]
+    return GuardCheck(not held, name, scopes, held)
+
+
+def _conflicts_of_all_names(
+    session: Session, scopes: Sequence[str], name: str | None
+) -> tuple[OverlapConflict, ...]:
+    """Whoever holds one of the scopes, or the same file under another name."""
+    from moot.flows.guard.aliases import find_aliases
+    from moot.flows.guard.blockers import find_blockers
+    from moot.protocols.presence import STREAM
+
+    workspace, root = session.workspace, session.place.worktree
+    aliases = find_aliases(workspace.engine.state(STREAM), scopes, root)
+    names = (*scopes, *(held.key for held in aliases))
+    return find_blockers(workspace, names, root, name, session.stale_millis)
+
+
+def _held_path(conflict: OverlapConflict) -> HeldPath:
+    from moot.core.clock import to_text
+
+    held, verdict = conflict.held, conflict.verdict
+    seen = verdict.last_seen_at
+    return HeldPath(
+        path=Quoted(conflict.claim.shown),
+        scope=Quoted(held.scope),
+        overlap=str(conflict.kind),
+        owner=held.owner,
+        liveness=str(verdict.liveness),
+        last_seen_at=None if seen is None else to_text(seen),
+        work=quote_optional(held.work),
+        since=to_text(held.since),
+        automatic=held.automatic,
+        message=Quoted(conflict.sentence),
+    )
+
+
+@operation("hook.before_edit", writes=True)
+def before_edit(session: Session, paths: Sequence[str]) -> EditVerdict:
+    """May the session's agent write these files (absolute paths)? What is free is reserved for it.
+
+    All or none of a workspace: one file that another agent holds, under whatever name, stops all,
+    and the attempt is on record once as an INCURSION. Refused as `not_for_agents` for files that
+    belong to git or Moot alone, as `other_root` if the agent holds another file under this name,
+    as `actor_required` if nobody knows who acts. Asking again for what one holds changes nothing,
+    so a repeat needs no key.
+    """
+    from moot.flows.guard.guarded_paths import find_guarded_paths
+
+    verdict = EditVerdict(allowed=True)
+    roots = _roots_of_others(session)
+    for guarded in find_guarded_paths(paths, session.folder, session.home, roots):
+        verdict = _check_and_reserve(session.in_workspace(guarded.workspace), guarded)
+        if not verdict.allowed:
+            break
+    return verdict
+
+
+def _roots_of_others(session: Session) -> tuple[str, ...]:
+    """From where others count, for a session whose own root is a guess; else nothing is read."""
+    if session.home is None:
+        return ()
+    from moot.flows.guard.guarded_paths import find_guarded_folder, root_was_guessed
+
+    guarded = find_guarded_folder(session.folder, session.home)
+    if guarded is None or not root_was_guessed(guarded):
+        return ()
+    from moot.flows.guard.roots import roots_in_use
+    from moot.protocols.presence import STREAM
+
+    workspace = session.in_workspace(guarded.workspace).workspace
+    return roots_in_use(workspace.engine.state(STREAM))
+
+
+def _check_and_reserve(session: Session, guarded: GuardedPaths) -> EditVerdict:
+    from moot.core.errors import Refused
+    from moot.flows.guard.off_limits import require_allowed
+    from moot.protocols.presence import STREAM, sorted_index
+    from moot.protocols.presence.machine import OVERLAP_CODES
+
+    require_allowed(guarded.scopes, guarded.worktree_root, guarded.workspace)
+    engine, name = session.workspace.engine, session.actor()
+    state = engine.state(STREAM)
+    scopes = (*guarded.scopes, *_names_held_by_others(session, state, guarded, name))
+    try:
+        outcome = engine.execute(STREAM, _reserve_command(session, guarded, scopes), name)
+    except Refused as refused:
+        if refused.code not in OVERLAP_CODES:
+            raise
+        return _held_back(session, guarded, scopes, name, refused)
+    if outcome.recorded:
+        between = outcome.state.fencing - state.fencing - len(_reserved_scopes(outcome))
+        if between:
+            return _give_back_if_late(session, guarded, name, outcome)
+    else:
+        member = sorted_index.find_member(outcome.state, name)
+        beat_if_due(session.workspace, name, member.last_at if member is not None else 0)
+    return EditVerdict(True, name)
+
+
+def _names_held_by_others(
+    session: Session, state: State, guarded: GuardedPaths, name: str
+) -> tuple[str, ...]:
+    """Other names under which others hold the same file: to ask for them too is to be refused."""
+    from moot.flows.guard.aliases import find_aliases
+    from moot.flows.guard.guarded_paths import root_was_guessed
+
+    engine = session.workspace.engine
+    agent, now = engine.registry().agents.get(name), engine.clock()
+    holder = name, agent.epoch if agent is not None else 0
+    if root_was_guessed(guarded):
+        from moot.flows.guard.roots import require_one_meaning
+
+        require_one_meaning(state, guarded, holder)
+    aliases = find_aliases(state, guarded.scopes, guarded.worktree_root)
+    return tuple(
+        held.key for held in aliases if not (held.is_held_by(*holder) or held.has_ended(now))
+    )
+
+
+def _reserve_command(session: Session, guarded: GuardedPaths, scopes: tuple[str, ...]) -> Reserve:
+    from moot.flows.guard.guarded_paths import branch_of
+    from moot.protocols.presence.commands import Reserve
+
+    return Reserve(
+        scopes=scopes,
+        project_root=str(session.workspace.root),
+        worktree=str(guarded.worktree_root),
+        branch=branch_of(guarded.worktree_root),
+        stale_millis=session.stale_millis,
+        automatic=True,
+        once=True,
+    )
+
+
+def _reserved_scopes(outcome: Outcome) -> tuple[str, ...]:
+    from moot.protocols.presence.events import ScopeReserved
+
+    events = (recorded.event for recorded in outcome.recorded)
+    return tuple(event.scope for event in events if isinstance(event, ScopeReserved))
+
+
+def _give_back_if_late(
+    session: Session, guarded: GuardedPaths, name: str, outcome: Outcome
+) -> EditVerdict:
+    """Others wrote between our look at the disk and our reservation.
+
+    If one of them got the same file under another name, what we got is given back.
+    """
+    from moot.core.errors import Refused
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.commands import Release
+
+    late = _names_held_by_others(session, outcome.state, guarded, name)
+    if not late:
+        return EditVerdict(True, name)
+    workspace, ours = session.workspace, _reserved_scopes(outcome)
+    if ours:
+        root = str(guarded.worktree_root)
+        release = Release(scopes=ours, project_root=str(workspace.root), worktree=root)
+        workspace.engine.execute(STREAM, release, name)
+    refused = Refused("reservation_conflict", "another agent had it a moment ago", hint="try again")
+    return _held_back(session, guarded, late, name, refused)
+
+
+def _held_back(
+    session: Session, guarded: GuardedPaths, scopes: tuple[str, ...], name: str, refused: Refused
+) -> EditVerdict:
+    """Looked up once more for the details; if it was freed meanwhile, the refusal stands."""
+    from moot.flows.guard.blockers import find_blockers
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.overlap import first_by_reservation
+
+    workspace = session.workspace
+    conflicts = find_blockers(workspace, scopes, guarded.worktree_root, name, session.stale_millis)
+    if not conflicts:
+        raise refused
+    state = workspace.engine.state(STREAM)
+    first = first_by_reservation(conflicts)
+    return EditVerdict(False, name, tuple(_holder(conflict, state) for conflict in first))
+
+
+def _holder(conflict: OverlapConflict, state: State) -> Holder:
+    from moot.core.clock import to_text
+    from moot.protocols.presence import sorted_index
+
+    held, verdict = conflict.held, conflict.verdict
+    member = sorted_index.find_member(state, held.owner)
+    return Holder(
+        path=Quoted(conflict.claim.shown),
+        scope=Quoted(held.scope),
+        is_wider=held.key != conflict.claim.key,
+        owner=held.owner,
+        liveness=str(verdict.liveness),
+        seen=_last_seen(verdict),
+        work=quote_optional(held.work or (member.work if member is not None else None)),
+        branch=quote_optional(held.branch),
+        since=to_text(held.since),
+    )
+
+
+def _last_seen(verdict: LivenessVerdict) -> str:
+    from moot.protocols.presence.liveness import format_ago
+
+    if verdict.reason or verdict.last_seen_at is None:
+        return verdict.because
+    return f"last seen {format_ago(verdict.now - verdict.last_seen_at)}"
+
+
+@operation("hook.before_command", writes=True)
+def before_command(session: Session, call_id: str = "") -> None:
+    """A shell command is about to run: remember when, so that what it changes can be told by time.
+
+    `call_id` is what the tool calls it; `after_call` is told the same. Nothing is refused, nothing
+    goes on record, and outside of a workspace nothing happens.
+    """
+    from contextlib import suppress
+
+    from moot.core.errors import MootError
+    from moot.flows.guard.command_stamps import stamp_beginning
+    from moot.flows.guard.guarded_paths import find_guarded_folder
+
+    with suppress(MootError):
+        guarded = find_guarded_folder(session.folder, session.home)
+        if guarded is not None:
+            stamp_beginning(guarded.workspace, session.tool_session_name, call_id)
+
+
+@operation("hook.before_commit", writes=True)
+def before_commit(session: Session) -> CommitVerdict:
+    """What is staged in the session's worktree, and held by others than whoever acts.
+
+    An agent that would commit it is on record once for each holder, as an INCURSION; whether it is
+    stopped is for the caller. Refused only if it cannot be checked (`git_failed`, ...).
+    """
+    from moot.flows.guard.guarded_paths import find_guarded_folder
+    from moot.flows.guard.staged_files import staged_files
+
+    guarded = find_guarded_folder(session.folder, session.home)
+    paths = () if guarded is None else staged_files(guarded.worktree_root)
+    if guarded is None or not paths:
+        return CommitVerdict()
+    from moot.flows.guard.blockers import find_blockers
+
+    there, root = session.in_workspace(guarded.workspace), guarded.worktree_root
+    name = there.known_actor()
+    conflicts = find_blockers(there.workspace, paths, root, name, session.stale_millis)
+    if conflicts and name is not None:
+        touched = dict.fromkeys(conflict.claim.key for conflict in conflicts)
+        note_incursions(there, tuple(touched)[:MOST_NOTED], root, name)
+    return CommitVerdict(name, tuple(_held_path(conflict) for conflict in conflicts))
+
+
+def may_be_guarded(session: Session) -> bool:
+    """True if a workspace guards the session's folder, or if that cannot be told."""
+    from moot.core.errors import MootError
+    from moot.flows.guard.guarded_paths import find_guarded_folder
+
+    try:
+        return find_guarded_folder(session.folder, session.home) is not None
+    except MootError:
+        return True
+
+
+def note_incursions(
+    session: Session, paths: tuple[str, ...], root: Path, name: str
+) -> tuple[Finding, ...]:
+    """Record that `name` touched what others hold; once for each agent and reservation.
+
+    Given back is what is new on record.
+    """
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.commands import NoteIncursion
+
+    command = NoteIncursion(
+        paths=paths,
+        project_root=str(session.workspace.root),
+        worktree=str(root),
+        stale_millis=session.stale_millis,
+    )
+    outcome = session.workspace.engine.execute(STREAM, command, name)
+    return outcome.findings if outcome.recorded else ()
+
+
+def beat_if_due(workspace: Workspace, name: str, acted_at: Millis = 0) -> None:
+    """A sign of life, if the last one is a while ago; `acted_at` is when it last wrote an event."""
+    now = workspace.engine.clock()
+    with workspace.store.read() as view:
+        last = view.heartbeat(name)
+    if now - max(acted_at, last.at if last is not None else 0) >= BEAT_EVERY:
+        workspace.engine.beat(name)

@@ -1,0 +1,247 @@
+"""Mail between agents: messages are sent, or taken in from outside. What follows is elsewhere:
+
+    mail_answers.py     acknowledged, pending, chased
+    mail_reading.py     inboxes, messages, threads, search
+    mail_texts.py       templates and checks; no workspace is needed
+    mail_research.py    the contributions of a thread merged into one artifact
+    mail_run.py         participants that give the answers they owe
+
+Whoever sent a message signed it; of one from outside nothing is proved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.core.clock import to_text
+from moot.core.errors import Malformed
+from moot.core.findings import Finding
+from moot.core.quoted import Quoted
+from moot.protocols.mail.model import Importance
+from moot.protocols.mail.subject import parse_subject
+from moot.protocols.mail.types import MessageType
+from moot.protocols.mail.views import FlagView, ImportedView, describe_message
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.core.machine import Recorded
+    from moot.flows.mail.letters import PostedLetter
+    from moot.workspace.workspace import Workspace
+
+IMPORTANCES: Final = tuple(importance.value for importance in Importance)
+
+
+class SentMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A message that was sent; `replayed`: it had been, under the same key.
+
+    `by` is when an answer is due. `moved` are scopes that the sender holds from now on, because
+    the message accepts a HANDOFF.
+    """
+
+    id: str
+    thread: str
+    type: MessageType | None
+    sender: str = msgspec.field(name="from")
+    to: tuple[str, ...]
+    cc: tuple[str, ...]
+    subject: str
+    ack_required: bool
+    artifact: str | None
+    by: str | None
+    replayed: bool
+    moved: tuple[Quoted, ...]
+    findings: tuple[Finding, ...]
+
+
+class ValidationAnswer(msgspec.Struct, frozen=True):
+    """The message that tells a sender outside what was wrong; to be carried there."""
+
+    id: str
+    to: tuple[Quoted, ...]
+    subject: Quoted
+    body: Quoted
+
+
+class ImportedMail(msgspec.Struct, frozen=True, kw_only=True):
+    """A message from outside; `replayed`: it had been taken in before."""
+
+    id: str
+    thread: str
+    outside_id: Quoted
+    valid: bool
+    replayed: bool
+    flags: tuple[FlagView, ...]
+    answer: ValidationAnswer | None
+
+
+@operation("mail.send", writes=True, also="send")
+def send(
+    session: Session,
+    to: str | Sequence[str],
+    subject: str,
+    *,
+    body: str | None = None,
+    text: str | None = None,
+    cc: str | Sequence[str] = (),
+    sender: str | None = None,
+    thread: str | None = None,
+    answers: str | None = None,
+    ack_required: bool | None = None,
+    importance: str = Importance.NORMAL.value,
+    ack_minutes: int | None = None,
+    usual_ack_minutes: str = "",
+    key: str | None = None,
+) -> SentMessage:
+    """Check a message and send it. `subject` begins with its type: `QUESTION: Which cache?`.
+
+    `body` is the markdown that its type asks for. A QUESTION, INFO or CLAIM needs none: `text`, or
+    the subject alone, says it. `answers` is the id of the message that this one answers, and its
+    thread the default for `thread`; else a new thread begins. `ack_required` is as the type says,
+    if it is None, and `ack_minutes` is taken from `usual_ack_minutes`: `30`, or by type
+    `QUESTION=10,BLOCKED=5,60`.
+
+    Refused with every finding if the text breaks a rule, if a receiver is unknown or has ended, or
+    if it is the sender. Repeated with the same `key` it is sent once.
+    """
+    from moot.flows.mail.letters import Letter
+    from moot.flows.mail.messages import canonical_id
+    from moot.flows.mail.notices import send_message
+
+    workspace, name, subject = session.workspace, session.actor(sender), subject.strip()
+    if ack_minutes is None:
+        ack_minutes = _minutes_for(subject, usual_ack_minutes)
+    letter = Letter(
+        to=_as_names(to),
+        cc=_as_names(cc),
+        subject=subject,
+        body=_choose_body(subject, name, body, text),
+        thread=thread,
+        ack_required=ack_required,
+        importance=importance,
+        ack_minutes=_minutes_for(subject, usual_ack_minutes)
+        if ack_minutes is None
+        else ack_minutes,
+        re=canonical_id(workspace, answers) if answers else None,
+        key=key,
+    )
+    return _describe_sent(send_message(workspace, name, letter))
+
+
+def _as_names(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _describe_sent(posted: PostedLetter) -> SentMessage:
+    event, message = posted.message.event, describe_message(posted.message)
+    return SentMessage(
+        id=message.id,
+        thread=message.thread,
+        type=message.type,
+        sender=message.sender,
+        to=message.to,
+        cc=message.cc,
+        subject=message.subject,
+        ack_required=message.ack_required,
+        artifact=message.artifact,
+        by=None if event.ack_by is None else to_text(event.ack_by),
+        replayed=posted.replayed,
+        moved=tuple(map(Quoted, posted.moved)),
+        findings=posted.findings,
+    )
+
+
+def _choose_body(subject: str, sender: str, body: str | None, text: str | None) -> str:
+    """The body; else one written from `text` or the subject, where one line says it all."""
+    if body is not None and text is not None:
+        raise Malformed("a file and --text are two bodies", code="two_bodies", hint="give one")
+    if body is not None:
+        return body
+    parsed, text = parse_subject(subject), text or ""
+    line = text.strip() or (parsed.description.strip() if parsed is not None else "")
+    write = _SHORT_BODIES.get(parsed.type) if parsed is not None and line else None
+    return write(line, sender) if write is not None else text
+
+
+def _question_body(line: str, _sender: str) -> str:
+    from moot.protocols.mail.body_writer import write_question_body
+
+    return write_question_body(question=line, urgency="Soon")
+
+
+def _info_body(line: str, _sender: str) -> str:
+    return f"# Information\n\n{line}\n"
+
+
+def _claim_body(line: str, sender: str) -> str:
+    from moot.protocols.mail.body_writer import write_body
+
+    return write_body(MessageType.CLAIM, {"Item": line, "Agent": sender})
+
+
+_SHORT_BODIES: Final[dict[MessageType, Callable[[str, str], str]]] = {
+    MessageType.QUESTION: _question_body,
+    MessageType.INFO: _info_body,
+    MessageType.CLAIM: _claim_body,
+}
+
+
+def _minutes_for(subject: str, setting: str) -> int | None:
+    """What a setting such as `QUESTION=10,BLOCKED=5,60` says for this subject's type."""
+    parsed = parse_subject(subject)
+    minutes: dict[str, int] = {}
+    for part in filter(None, (part.strip() for part in setting.split(","))):
+        kind, _, digits = part.rpartition("=")
+        number = re.fullmatch(r"\s*([0-9]{1,9})\s*", digits)
+        if number is None or (kind and kind.strip() not in set(MessageType)):
+            raise Malformed(
+                f"MOOT_ACK_MINUTES: {part[:40]!r} is no number of minutes",
+                code="bad_setting",
+                hint="such as 30, or QUESTION=10,BLOCKED=5,60",
+            )
+        minutes[kind.strip()] = int(number[1])
+    return minutes.get(str(parsed.type), minutes.get("")) if parsed is not None else None
+
+
+@operation("mail.import", writes=True)
+def import_message(
+    session: Session, message: str, *, agent: str | None = None, thread: str | None = None
+) -> ImportedMail:
+    """Take in a message from outside of this ledger: front matter with from, to, subject and id,
+    then the body; or one JSON object.
+
+    Who wrote it is not proved and is shown so; a sender who is called like someone here is refused.
+    A message that breaks rules is flagged, and `answer` tells its sender what to mend. The same
+    message is taken in once, by its own id or else by its text, so a repeat needs no key.
+    """
+    from moot.flows.mail.imports import import_once
+    from moot.protocols.mail.codec import read_message_file
+
+    workspace, name = session.workspace, session.actor(agent)
+    imported = import_once(workspace, name, read_message_file(message), message, thread)
+    view = describe_message(imported.message)
+    assert isinstance(view, ImportedView)
+    return ImportedMail(
+        id=view.id,
+        thread=view.thread,
+        outside_id=view.outside_id,
+        valid=imported.is_valid,
+        replayed=imported.replayed,
+        flags=view.flags,
+        answer=_validation_answer(workspace, imported.answer),
+    )
+
+
+def _validation_answer(
+    workspace: Workspace, recorded: Recorded[Any] | None
+) -> ValidationAnswer | None:
+    from moot.flows.mail.messages import read_message_text
+
+    if recorded is None:
+        return None
+    answer = describe_message(recorded, read_message_text(workspace, recorded))
+    return ValidationAnswer(answer.id, answer.to, answer.subject, answer.body)

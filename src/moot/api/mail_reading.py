@@ -1,0 +1,301 @@
+"""Mail as it is read: inboxes, single messages with their answers, threads, search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.core.clock import to_text
+from moot.core.machine import KeyClass
+from moot.core.quoted import Quoted
+from moot.protocols.mail.keys import ANSWERS, WORK_ITEMS
+from moot.protocols.mail.sender import label_sender
+from moot.protocols.mail.types import MessageType
+from moot.protocols.mail.views import (
+    ImportedView,
+    SentView,
+    StandingView,
+    describe_message,
+    describe_standing,
+    list_pending,
+)
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.core.ledger import View
+    from moot.flows.mail.inbox import Box, InboxEntry
+
+__all__ = [
+    "FoundMessages",
+    "ImportedView",
+    "Inbox",
+    "InboxMessage",
+    "MailThread",
+    "MessageAnswer",
+    "MessageLine",
+    "SentView",
+    "ShownMessage",
+    "inbox",
+    "search",
+    "show",
+    "thread",
+]
+
+
+class InboxMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A message as an inbox shows it. `state` is unread, seen or acked; `status` what the agent
+    has answered; `says` what the message itself acknowledges."""
+
+    id: str
+    thread: str
+    sender: Quoted = msgspec.field(name="from")
+    subject: Quoted
+    type: str | None
+    at: str
+    state: str
+    status: str | None
+    ack_required: bool
+    cc: bool
+    importance: str
+    says: str | None
+    proved: bool
+    resent: bool
+
+    @property
+    def sender_label(self) -> str:
+        return label_sender(self.sender, self.proved)
+
+    @property
+    def is_owed(self) -> bool:
+        """True if the agent was asked for an acknowledgement and has given none."""
+        return self.ack_required and not self.status
+
+
+class Inbox(msgspec.Struct, frozen=True):
+    """`more` counts messages that did not fit; `owed` all answers that the agent owes."""
+
+    agent: str
+    messages: list[InboxMessage]
+    more: int
+    owed: int
+
+
+class MessageAnswer(msgspec.Struct, frozen=True):
+    """The latest answer of one agent: `by` is the message that gave it."""
+
+    agent: str
+    status: str
+    by: str
+    at: str
+    notes: Quoted
+
+
+class ShownMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """One message. `whole` is False if its text was erased, but for the beginning; `owner` has
+    claimed its work item or taken it over; `standing` is None if it is long settled."""
+
+    message: SentView | ImportedView
+    whole: bool
+    answers: list[MessageAnswer]
+    item: Quoted | None
+    owner: str | None
+    standing: StandingView | None
+
+
+class MessageLine(msgspec.Struct, frozen=True):
+    """A message as a list shows it: without its text."""
+
+    id: str
+    thread: str
+    sender: Quoted = msgspec.field(name="from")
+    proved: bool
+    to: tuple[Quoted, ...]
+    cc: tuple[Quoted, ...]
+    subject: Quoted
+    type: MessageType | None
+    created_at: str
+    size: int
+
+    @property
+    def sender_label(self) -> str:
+        return label_sender(self.sender, self.proved)
+
+
+class FoundMessages(msgspec.Struct, frozen=True):
+    """`unread` is how many long texts were too much to look through."""
+
+    messages: list[MessageLine]
+    unread: int
+
+
+class MailThread(msgspec.Struct, frozen=True):
+    """A thread in the order it was written; `version` is that of its newest COMPILED."""
+
+    thread: str
+    title: Quoted | None
+    version: int | None
+    messages: list[SentView | ImportedView]
+    pending: list[StandingView]
+
+
+@operation("mail.inbox", also="inbox")
+def inbox(
+    session: Session,
+    agent: str | None = None,
+    *,
+    everything: bool = False,
+    peek: bool = False,
+    limit: int = 100,
+) -> Inbox:
+    """What is new for an agent (default: whose session it is); shown once, then it counts as seen.
+
+    With `everything` also what was seen, the newest `limit` of it. Nothing is marked as seen with
+    `everything` or `peek`, in another's inbox, or where nothing may be written. Which mail was seen
+    is no part of the record.
+    """
+    from moot.flows.mail import inbox as inboxes
+    from moot.flows.mail.owed_answers import list_owed
+
+    name, workspace = agent or session.actor(), session.workspace
+    box = inboxes.Box(name, session.require_agent(name).epoch)
+    if not (everything or peek) and _may_mark_as_seen(session, box):
+        entries, more = inboxes.take(workspace, box, limit)
+    else:
+        with workspace.store.read() as view:
+            if everything:
+                entries = inboxes.everything(view, box)
+            else:
+                entries = inboxes.unread(view, box, workspace.engine.clock())
+        more = max(len(entries) - limit, 0)
+        entries = entries[-limit:] if everything else entries[:limit]
+    messages = [_describe_entry(entry) for entry in entries]
+    return Inbox(name, messages, more, len(list_owed(workspace, box)))
+
+
+def _may_mark_as_seen(session: Session, box: Box) -> bool:
+    """True for the agent itself and for a caller without a name; both must have its key.
+
+    A person's key is not unlocked for reading, so a person must be there to be asked, or have left
+    the passphrase: the key folder may be shared with agents.
+    """
+    workspace = session.workspace
+    if workspace.rolled_back is not None or workspace.read_only is not None:
+        return False
+    if session.acting is not None and session.actor() != box.name:
+        return False
+    holder = workspace.engine.registry().agents[box.name]
+    is_person = holder.kind is not KeyClass.AGENT
+    if is_person and not (session.acting and session.can_ask_passphrase):
+        return False
+    return workspace.keys.folder.get(workspace.keys.origin, box.name, holder.kid) is not None
+
+
+def _describe_entry(entry: InboxEntry) -> InboxMessage:
+    row = entry.value
+    return InboxMessage(
+        id=row["id"],
+        thread=entry.thread.partition("/")[2],
+        sender=row["from"],
+        subject=row["subject"],
+        type=row["type"],
+        at=to_text(row["at"]),
+        state=entry.state,
+        status=entry.status,
+        ack_required=row["ack_required"],
+        cc=row["cc"],
+        importance=row["importance"],
+        says=row["says"],
+        proved=not row["imported"],
+        resent=row["resent"],
+    )
+
+
+@operation("mail.show")
+def show(session: Session, message_id: str) -> ShownMessage:
+    """One message with its whole text, and who has answered it how."""
+    from moot.flows.mail.messages import canonical_id, read_message, read_message_text_unless_erased
+
+    workspace = session.workspace
+    message_id = canonical_id(workspace, message_id)
+    with workspace.store.read() as view:
+        recorded = read_message(view, message_id)
+        answers = _list_answers(view, message_id)
+        owner = _find_owner(view, recorded.event.item)
+    standing = workspace.engine.state(recorded.stream).find_message(message_id)
+    body, now = read_message_text_unless_erased(workspace, recorded), workspace.engine.clock()
+    return ShownMessage(
+        message=describe_message(recorded, body),
+        whole=body is not None,
+        answers=answers,
+        item=recorded.event.item or None,
+        owner=owner,
+        standing=None if standing is None else describe_standing(standing, now),
+    )
+
+
+def _list_answers(view: View, message_id: str) -> list[MessageAnswer]:
+    """The latest answer of each who gave one."""
+    answers = []
+    for row in view.rows(ANSWERS, f"{message_id}/"):
+        answer = msgspec.json.decode(row.value)
+        agent, at = row.key.split("/")[-2], to_text(answer["at"])
+        notes = Quoted(_read_notes(view, answer["by"]))
+        answers.append(MessageAnswer(agent, answer["status"], answer["by"], at, notes))
+    return answers
+
+
+def _read_notes(view: View, message_id: str) -> str:
+    """What an ACK adds; of an answer that is no ACK, its subject."""
+    from moot.flows.mail.messages import read_message
+    from moot.protocols.mail.body_writer import read_ack
+    from moot.protocols.mail.subject import parse_subject
+
+    event = read_message(view, message_id).event
+    if event.type is MessageType.ACK:
+        ack = read_ack(event.body)
+        return ack.notes if ack is not None else ""
+    subject = parse_subject(event.subject)
+    return subject.description if subject is not None else str(event.subject)
+
+
+def _find_owner(view: View, item: str) -> str | None:
+    """Who has claimed this work item, or taken it over."""
+    row = view.row(WORK_ITEMS, item) if item else None
+    return None if row is None else str(msgspec.json.decode(row.value)["owner"])
+
+
+@operation("mail.search")
+def search(session: Session, words: str | Sequence[str], *, limit: int = 50) -> FoundMessages:
+    """Messages whose subject or text holds all these words, best first, at most `limit`.
+
+    Long texts are read when someone searches, up to 64 MiB of them.
+    """
+    from moot.flows.mail.message_search import search_messages
+
+    text = words if isinstance(words, str) else " ".join(words)
+    result = search_messages(session.workspace, text, limit)
+    views = (describe_message(recorded) for recorded in result.messages)
+    names = MessageLine.__struct_fields__
+    lines = [MessageLine(*(getattr(view, name) for name in names)) for view in views]
+    return FoundMessages(lines, result.unread)
+
+
+@operation("mail.thread")
+def thread(session: Session, thread_id: str) -> MailThread:
+    """A whole thread, in the order it was written; of a long text, the beginning."""
+    from moot.flows.mail.messages import read_thread
+    from moot.protocols.mail.threads import normalize_id
+
+    workspace, thread_id = session.workspace, normalize_id(thread_id)
+    messages = read_thread(workspace, thread_id)
+    state = workspace.engine.state(messages[0].stream)
+    return MailThread(
+        thread_id,
+        state.title or None,
+        state.compiled or None,
+        [describe_message(recorded) for recorded in messages],
+        list_pending(state, workspace.engine.clock()),
+    )

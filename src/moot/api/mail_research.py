@@ -1,0 +1,161 @@
+"""Research threads: what was contributed to one, merged into the next version of its artifact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.core.errors import Refused
+from moot.core.findings import Finding
+from moot.core.machine import Recorded, remark
+from moot.core.quoted import Quoted
+from moot.protocols.mail.events import MessageImported, MessageSent
+from moot.protocols.mail.types import MessageType
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.protocols.mail.compilation import CompiledMessage, CompiledVersion, DeltaMessage
+    from moot.workspace.workspace import Workspace
+
+
+class CompiledArtifact(msgspec.Struct, frozen=True, kw_only=True):
+    """A version of a thread's artifact, and the id of the message that tells everyone in it.
+
+    `statistics` counts the items of each section; `findings` say what did not fit.
+    """
+
+    thread: str
+    id: str
+    version: int
+    subject: Quoted
+    contributors: list[str]
+    statistics: dict[str, int]
+    artifact: Quoted
+    file: str | None
+    findings: tuple[Finding, ...]
+
+
+@operation("mail.compile", writes=True)
+def compile_thread(
+    session: Session, thread: str, *, agent: str | None = None, file: Path | None = None
+) -> CompiledArtifact:
+    """Merge what was contributed to a thread since its last version into the next one, and send
+    that to everyone in the thread as COMPILED vN. With `file` the artifact is written there.
+
+    Each version is sent once, whoever asks how often, so a repeat needs no key. Refused if nothing
+    was contributed since, or if the text of a contribution was erased. What was taken in from
+    outside is not proved, and is left out.
+    """
+    from moot.flows.mail.letters import Letter, send_letter
+    from moot.flows.mail.messages import read_thread
+    from moot.protocols.mail.threads import normalize_id
+
+    workspace, name, thread = session.workspace, session.actor(agent), normalize_id(thread)
+    messages = read_thread(workspace, thread)
+    version, last_merged = _compile(workspace, thread, messages)
+    letter = Letter(
+        to=_other_members(workspace, messages, name),
+        subject=version.subject,
+        body=version.body,
+        thread=thread,
+        re=last_merged,
+        key=f"compile-v{version.artifact.version}",
+    )
+    message = send_letter(workspace, name, letter).message
+    if file is not None:
+        from moot.store.named_files import write_file
+
+        write_file(file, version.markdown.encode())
+    return CompiledArtifact(
+        thread=thread,
+        id=message.event.id,
+        version=version.artifact.version,
+        subject=Quoted(version.subject),
+        contributors=[contributor.agent for contributor in version.artifact.contributors],
+        statistics=version.artifact.count_items_alive(),
+        artifact=Quoted(version.markdown),
+        file=None if file is None else str(file),
+        findings=(*version.findings, *_remark_unproved(messages)),
+    )
+
+
+def _compile(
+    workspace: Workspace, thread: str, messages: list[Recorded[Any]]
+) -> tuple[CompiledVersion, str]:
+    """The next version, and the id of the last contribution that is in it."""
+    from moot.protocols.mail.compilation import compile_thread, split_into_rounds
+
+    state = workspace.engine.state(messages[0].stream)
+    rounds = split_into_rounds(_contributions(workspace, messages))
+    if not rounds[-1]:
+        since = f"since v{state.compiled}" if state.compiled else "yet"
+        raise Refused(
+            "nothing_to_compile",
+            f"nothing was contributed to {thread} {since}",
+            hint="`moot send TO 'DELTA[role]: ...' FILE --thread THREAD` contributes",
+        )
+    version = compile_thread(thread, messages[0].at, rounds, state.title)
+    return version, rounds[-1][-1].message_id
+
+
+def _contributions(
+    workspace: Workspace, messages: list[Recorded[Any]]
+) -> Iterator[DeltaMessage | CompiledMessage]:
+    """What makes the rounds of a thread: contributions of agents here, and versions."""
+    from moot.protocols.mail.compilation import CompiledMessage, DeltaMessage
+
+    for message in messages:
+        event = message.event
+        if isinstance(event, MessageImported):
+            continue
+        if event.version is not None:
+            yield CompiledMessage(event.re)
+        elif event.type is MessageType.DELTA:
+            body = _require_body(workspace, message)
+            yield DeltaMessage(event.id, message.actor.id, message.at, body)
+
+
+def _require_body(workspace: Workspace, message: Recorded[Any]) -> str:
+    """Without one contribution the numbers of all later items would move, so nothing is made."""
+    from moot.flows.mail.messages import read_message_text_unless_erased
+
+    body = read_message_text_unless_erased(workspace, message)
+    if body is None:
+        raise Refused(
+            "contribution_erased",
+            f"the text of {message.event.id} was erased, so the numbers of its items are not known",
+            hint="send what shall stay once more, in a new thread",
+        )
+    return body
+
+
+def _remark_unproved(messages: list[Recorded[Any]]) -> Iterator[Finding]:
+    """What was taken in from outside is not proved, so it is not merged."""
+    for message in messages:
+        event = message.event
+        if isinstance(event, MessageImported) and event.type is MessageType.DELTA:
+            yield remark(
+                "MBX-225",
+                "delta_not_proved",
+                f"{event.id} was taken in from outside and is not merged",
+                "let an agent of this ledger send it, with the author named in its text",
+            )
+
+
+def _other_members(
+    workspace: Workspace, messages: list[Recorded[Any]], actor: str
+) -> tuple[str, ...]:
+    """Everyone who wrote or was written to in the thread, and is still an agent here."""
+    registry = workspace.engine.registry()
+    names: dict[str, None] = {}
+    for message in messages:
+        event = message.event
+        sender = [message.actor.id] if isinstance(event, MessageSent) else []
+        receivers = [party.name for party in (*event.to, *event.cc)]
+        names.update(dict.fromkeys([*sender, *receivers]))
+    known = (name for name in names if name in registry.agents and name != actor)
+    return tuple(n for n in known if registry.keys[registry.agents[n].kid].ending is None)

@@ -1,0 +1,318 @@
+"""The bill of a parliament: drafted, amended, voted on, decided by a person.
+
+These are acts of the clerk or the speaker, which the workspace signs, of the seat that is
+concerned, or of the prime minister, who is a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.api.parliaments import ParliamentStanding, describe_standing, read_document
+from moot.core.findings import Finding
+from moot.core.names import SYSTEM
+from moot.core.quoted import Quoted
+from moot.protocols.decision.views import shorten_question
+from moot.protocols.parliament.messages.contents import BillDraft, VoteTally
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.flows.parliament.parliament_session import ParliamentSession
+
+__all__ = [
+    "ArguedDecision",
+    "BillHistory",
+    "BillVersion",
+    "ChosenDrafter",
+    "ConcludedAmendment",
+    "CountedVotes",
+    "IncorporatedAmendment",
+    "RecordedRuling",
+    "WithdrawnAmendment",
+    "choose_drafter",
+    "conclude",
+    "decide",
+    "history",
+    "incorporate",
+    "shorten_question",
+    "tally",
+    "withdraw",
+]
+
+_PRIME_MINISTER: Final = "the prime minister's word"
+
+
+class ChosenDrafter(ParliamentStanding, frozen=True, kw_only=True):
+    drafter: str | None
+    findings: tuple[Finding, ...]
+
+
+class IncorporatedAmendment(ParliamentStanding, frozen=True, kw_only=True):
+    """`changes` is what came and went with it, a line each."""
+
+    amendment: str
+    changes: tuple[Quoted, ...]
+    findings: tuple[Finding, ...]
+
+
+class WithdrawnAmendment(ParliamentStanding, frozen=True, kw_only=True):
+    amendment: str
+    findings: tuple[Finding, ...]
+
+
+class ConcludedAmendment(ParliamentStanding, frozen=True, kw_only=True):
+    amendment: str
+    amendment_status: str
+    findings: tuple[Finding, ...]
+
+
+class CountedVotes(ParliamentStanding, frozen=True, kw_only=True):
+    tally: VoteTally
+    findings: tuple[Finding, ...]
+
+
+class ArguedDecision(msgspec.Struct, frozen=True):
+    """A decision that is argued in the session."""
+
+    decision: str
+    question: Quoted
+
+
+class RecordedRuling(ParliamentStanding, frozen=True, kw_only=True):
+    """The prime minister's ruling, and the person who gave it. `about` are the decisions that now
+    hold it, too."""
+
+    decision: str
+    about: tuple[ArguedDecision, ...]
+    findings: tuple[Finding, ...]
+    by: str
+    problem: Quoted
+
+
+class BillVersion(msgspec.Struct, frozen=True):
+    """A version of the bill: whose it is, and what came and went with it, a line each."""
+
+    version: int
+    by: str
+    round: int
+    title: Quoted
+    changes: tuple[Quoted, ...]
+
+
+class BillHistory(ParliamentStanding, frozen=True, kw_only=True):
+    versions: tuple[BillVersion, ...]
+
+
+@operation("parliament.drafter", writes=True)
+def choose_drafter(
+    session: Session, folder: Path, seat: str | None = None, *, key: str | None = None
+) -> ChosenDrafter:
+    """Choose who drafts the bill: `seat`, else the one whose motives cover most issues."""
+    from moot.flows.parliament.parliament_session import ParliamentSession
+    from moot.protocols.parliament.commands import ChooseDrafter
+
+    parliament = ParliamentSession.open(session.workspace, folder)
+    result = parliament.execute(ChooseDrafter(seat=seat), session.actor(SYSTEM), key=key)
+    return ChosenDrafter(
+        **describe_standing(result.state), drafter=result.state.drafter, findings=result.findings
+    )
+
+
+@operation("parliament.incorporate", writes=True)
+def incorporate(
+    session: Session,
+    folder: Path,
+    amendment: str,
+    *,
+    draft: Path | bytes | str | None = None,
+    key: str | None = None,
+) -> IncorporatedAmendment:
+    """Work an amendment that has its support into the bill, as its next version.
+
+    An addition, a replacement or a removal is carried out to the letter. For a modification the
+    drafter brings the new wording: `draft` is the JSON (a text, or a file) of an object with what
+    changes of title, summary and sections. The session does it, or the agent that acts, if it
+    is the drafter.
+    """
+    from moot.flows.parliament.parliament_session import ParliamentSession
+    from moot.protocols.parliament.commands import Incorporate
+
+    parliament = ParliamentSession.open(session.workspace, folder)
+    merged = _read_draft(parliament, draft)
+    actor = session.actor(session.acting or SYSTEM)
+    command = Incorporate(amendment_id=amendment, draft=merged)
+    result = parliament.execute(command, actor, key=key)
+    # Not the difference to the bill before this call: a repeat under a key changes nothing.
+    number = next(
+        message.content.bill_version
+        for message in result.logged
+        if isinstance(message.content, BillDraft)
+    )
+    changes = (row.changes for row in _list_versions(parliament) if row.version == number)
+    return IncorporatedAmendment(
+        **describe_standing(result.state),
+        amendment=amendment,
+        changes=next(changes),
+        findings=result.findings,
+    )
+
+
+@operation("parliament.withdraw", writes=True)
+def withdraw(
+    session: Session, folder: Path, amendment: str, *, key: str | None = None
+) -> WithdrawnAmendment:
+    """Take back an amendment; only the seat that proposed it may."""
+    from moot.flows.parliament.parliament_session import ParliamentSession
+    from moot.protocols.parliament.commands import Withdraw
+
+    parliament = ParliamentSession.open(session.workspace, folder)
+    proposed = parliament.state.amendments.get(amendment)
+    signer = None if proposed is None else parliament.signer_of(proposed.proposed_by)
+    actor = session.actor(signer or session.acting or SYSTEM)
+    result = parliament.execute(Withdraw(amendment_id=amendment), actor, key=key)
+    return WithdrawnAmendment(
+        **describe_standing(result.state), amendment=amendment, findings=result.findings
+    )
+
+
+@operation("parliament.conclude", writes=True)
+def conclude(
+    session: Session, folder: Path, amendment: str, *, vote: bool = False, key: str | None = None
+) -> ConcludedAmendment:
+    """End the discussion of an amendment: more against it than for it rejects it.
+
+    With `vote` everyone's position is called for instead.
+    """
+    from moot.flows.parliament.parliament_session import ParliamentSession
+    from moot.protocols.parliament.commands import CallAmendmentVote, ConcludeAmendment
+
+    parliament = ParliamentSession.open(session.workspace, folder)
+    make_command = CallAmendmentVote if vote else ConcludeAmendment
+    command = make_command(amendment_id=amendment)
+    result = parliament.execute(command, session.actor(SYSTEM), key=key)
+    return ConcludedAmendment(
+        **describe_standing(result.state),
+        amendment=amendment,
+        amendment_status=str(result.state.amendments[amendment].status),
+        findings=result.findings,
+    )
+
+
+@operation("parliament.tally", writes=True)
+def tally(
+    session: Session, folder: Path, *, close: bool = False, key: str | None = None
+) -> CountedVotes:
+    """Count the votes and announce the result. With `close` missing votes are not waited for.
+
+    Closing and counting are two commits: what was closed stays closed if counting is refused.
+    """
+    from moot.flows.parliament.parliament_session import ParliamentSession
+    from moot.protocols.parliament.commands import CloseBallot, CountVotes
+
+    parliament = ParliamentSession.open(session.workspace, folder)
+    clerk = session.actor(SYSTEM)
+    if close:
+        parliament.execute(CloseBallot(), clerk, key=None if key is None else f"{key}:close")
+    result = parliament.execute(CountVotes(), clerk, key=key)
+    counted = next(
+        message.content for message in result.logged if isinstance(message.content, VoteTally)
+    )
+    return CountedVotes(**describe_standing(result.state), tally=counted, findings=result.findings)
+
+
+@operation("parliament.decide", writes=True)
+def decide(
+    session: Session,
+    folder: Path,
+    decision: str,
+    reason: str,
+    *,
+    guidance: str = "",
+    draft: Path | bytes | str | None = None,
+    extend_rounds: int = 0,
+) -> RecordedRuling:
+    """The prime minister's ruling, signed with a person's key: `approve`, `veto`,
+    `amend_and_approve` or `opening_guidance`.
+
+    A veto and opening guidance need `guidance`; `amend_and_approve` needs `draft`, the JSON of an
+    object with what changes of title, summary and sections. A veto may grant more rounds. Where the
+    session belongs to a decision, that holds the same ruling: both records have it, or neither.
+    Whatever can be refused is refused before a passphrase is asked for. A ruling stands once: the
+    same one again only completes a record that lacks it, so that it needs no key.
+    """
+    from moot.flows.parliament.parliament_session import ParliamentSession
+    from moot.protocols.parliament.commands import Decide
+    from moot.protocols.parliament.messages.words import PRIME_MINISTER
+
+    parliament = ParliamentSession.open(session.workspace, folder)
+    command = Decide(
+        decision=decision,
+        reason=reason,
+        guidance=guidance,
+        draft=_read_draft(parliament, draft),
+        extend_rounds=extend_rounds,
+    )
+    session.require_no_agent(_PRIME_MINISTER)
+    parliament.rehearse(command, PRIME_MINISTER)
+    person = session.person(_PRIME_MINISTER)
+    result = parliament.execute(command, person, PRIME_MINISTER)
+    return RecordedRuling(
+        **describe_standing(result.state),
+        decision=decision,
+        about=_argued_decisions(parliament),
+        findings=result.findings,
+        by=person,
+        problem=Quoted(result.state.problem_statement),
+    )
+
+
+def _read_draft(parliament: ParliamentSession, draft: Path | bytes | str | None) -> Any:
+    """The whole bill, with the parts that `draft` names in their place."""
+    from moot.flows.parliament.bills import merge_into_bill
+
+    return None if draft is None else merge_into_bill(parliament.state, read_document(draft))
+
+
+def _argued_decisions(parliament: ParliamentSession) -> tuple[ArguedDecision, ...]:
+    from moot.flows.parliament.ruling import decisions_argued_in
+    from moot.protocols.decision import stream_of
+
+    engine = parliament.workspace.engine
+    names = decisions_argued_in(engine, parliament.stream)
+    return tuple(
+        ArguedDecision(name, Quoted(engine.state(stream_of(name)).question)) for name in names
+    )
+
+
+@operation("parliament.history")
+def history(session: Session, folder: Path) -> BillHistory:
+    """Every version of the bill: whose it is, and what came and went with it."""
+    from moot.flows.parliament.parliament_session import ParliamentSession
+
+    parliament = ParliamentSession.open(session.workspace, folder)
+    return BillHistory(
+        **describe_standing(parliament.state), versions=tuple(_list_versions(parliament))
+    )
+
+
+def _list_versions(parliament: ParliamentSession) -> Iterator[BillVersion]:
+    from moot.protocols.parliament.documents.difference import compare_sections, describe_edits
+    from moot.protocols.parliament.documents.proceedings import list_bill_versions
+
+    before = None
+    for version in list_bill_versions(parliament.read_proceedings()):
+        draft = version.draft
+        edits = describe_edits(compare_sections(before, draft.sections))
+        yield BillVersion(
+            draft.bill_version,
+            version.by,
+            version.round,
+            Quoted(draft.title),
+            tuple(map(Quoted, edits)),
+        )
+        before = draft.sections

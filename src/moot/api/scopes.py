@@ -1,0 +1,226 @@
+"""Scopes: files and folders that one agent at a time works on.
+
+A scope is a text relative to the root of the worktree, wherever the session stands: `src/auth`, or
+`src/*` for the folder and all in it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.core.clock import to_text
+from moot.core.findings import Finding
+from moot.core.machine import KeyClass
+from moot.core.quoted import Quoted
+from moot.protocols.presence import STREAM, commands, events, paths, sorted_index, views
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.protocols.presence.model import State
+
+
+class ReservedScope(msgspec.Struct, frozen=True):
+    """A scope that was reserved just now. Each new lease has a higher number, `fencing`."""
+
+    scope: str
+    fencing: int
+    work: str | None
+    expires_at: str | None
+
+
+class LostScope(msgspec.Struct, frozen=True):
+    """What was taken from an `owner` who had gone quiet: `status` is taken_over or expired."""
+
+    scope: Quoted
+    owner: str
+    status: str
+
+
+class Reserved(msgspec.Struct, frozen=True):
+    """What `agent` reserved; nothing is in `reserved` if it held all of it already."""
+
+    agent: str
+    reserved: list[ReservedScope]
+    taken_over: list[LostScope]
+    findings: list[Finding]
+
+
+class Released(msgspec.Struct, frozen=True):
+    """What `agent` gave back."""
+
+    agent: str
+    released: list[str]
+    findings: list[Finding]
+
+
+class ReservationList(msgspec.Struct, frozen=True):
+    """Who holds what, by path."""
+
+    reservations: tuple[views.ReservationView, ...]
+
+
+class ScopeComparison(msgspec.Struct, frozen=True, rename={"kind": "class"}):
+    """How two scopes relate: exact, partial or disjoint. `a` and `b` are absolute paths."""
+
+    kind: str
+    a: str
+    b: str
+
+
+@operation("scope.reserve", writes=True, also="reserve")
+def reserve(
+    session: Session,
+    scopes: Sequence[str],
+    *,
+    work: str | None = None,
+    ttl_minutes: int | None = None,
+    take_stale: bool = False,
+    agent: str | None = None,
+    key: str | None = None,
+) -> Reserved:
+    """Reserve files or folders, all or none.
+
+    Refused as `reservation_conflict`, with the holder's name, if another agent holds any of it.
+    What active agents hold is never taken; what stale or evicted ones hold only with `take_stale`.
+    `work` is the work item (default: the branch); with `ttl_minutes`, 5 to 1440, the reservation
+    ends by itself. `agent` is who acts (default: whoever the session acts as).
+    """
+    engine, name = session.workspace.engine, session.actor(agent)
+    command = reserve_command(session, scopes, work, ttl_minutes, take_stale=take_stale)
+    outcome = engine.execute(STREAM, command, name, key=key)
+    recorded = [each.event for each in outcome.recorded]
+    return Reserved(
+        name,
+        [_reserved_scope(event) for event in recorded if isinstance(event, events.ScopeReserved)],
+        [_lost_scope(event) for event in recorded if _is_loss(event)],
+        [*outcome.findings, *session.remarks, *_symlink_warnings(session, scopes)],
+    )
+
+
+@operation("scope.release", writes=True, also="release")
+def release(
+    session: Session,
+    scopes: Sequence[str] = (),
+    *,
+    everything: bool = False,
+    agent: str | None = None,
+    key: str | None = None,
+) -> Released:
+    """Give back scopes, named exactly as they were reserved, or `everything` the agent holds.
+
+    Refused if one of them is another's, or not held at all; then none is given back.
+    """
+    workspace, name = session.workspace, session.actor(agent)
+    command = commands.Release(
+        scopes=tuple(scopes),
+        project_root=str(workspace.root),
+        worktree=str(session.place.worktree),
+        all=everything,
+    )
+    outcome = workspace.engine.execute(STREAM, command, name, key=key)
+    recorded = [each.event for each in outcome.recorded]
+    released = [event.scope for event in recorded if isinstance(event, events.ScopeReleased)]
+    return Released(name, released, list(outcome.findings))
+
+
+@operation("scope.list")
+def list_reservations(session: Session, *, agent: str | None = None) -> ReservationList:
+    """Who holds what, how alive they are, and since when; `agent` narrows it to one holder."""
+    from moot.flows.presence.observation import observe
+
+    workspace = session.workspace
+    observation = observe(workspace, stale_millis=session.stale_millis)
+    state: State = workspace.engine.state(STREAM)
+    return ReservationList(views.view_reservations(state, observation, agent))
+
+
+@operation("scope.compare")
+def compare(session: Session, first: str, second: str) -> ScopeComparison:
+    """How two scopes relate to each other. Needs no workspace."""
+    from moot.workspace.find import worktree_root
+
+    root = worktree_root(session.folder) or session.folder
+    comparison = paths.compare_scopes(first, second, str(root))
+    return ScopeComparison(str(comparison.kind), comparison.a, comparison.b)
+
+
+def reserve_command(
+    session: Session,
+    scopes: Sequence[str],
+    work: str | None = None,
+    ttl_minutes: int | None = None,
+    *,
+    take_stale: bool = False,
+) -> commands.Reserve | commands.TakeOver:
+    """The command that reserves `scopes` from where the session stands."""
+    kind = commands.TakeOver if take_stale else commands.Reserve
+    place = session.place
+    return kind(
+        scopes=tuple(scopes),
+        project_root=str(session.workspace.root),
+        worktree=str(place.worktree),
+        branch=place.branch,
+        work=work or place.branch,
+        ttl_minutes=ttl_minutes,
+        stale_millis=session.stale_millis,
+    )
+
+
+def holders_to_retire(session: Session, scopes: Iterable[str]) -> list[str]:
+    """Agents in the way of `scopes` whom a person could end from here, should they be dead.
+
+    Only an agent's own key gives back what it holds, so its key must be here; and no live
+    `moot run` may work under its name.
+    """
+    from moot.keys.running import is_running
+
+    workspace, root = session.workspace, str(session.place.worktree)
+    folder, origin = workspace.folder, workspace.trust.origin
+    agents, keys = workspace.engine.registry().agents, set(folder.names(origin))
+    state: State = workspace.engine.state(STREAM)
+    owners = dict.fromkeys(
+        reservation.owner
+        for text in scopes
+        for reservation in sorted_index.overlapping_reservations(
+            state, paths.read_scope(text, root).key
+        )
+    )
+    return [
+        name
+        for name in owners
+        if name in keys
+        and name != session.acting
+        and agents[name].kind is KeyClass.AGENT
+        and not is_running(folder, origin, name)
+    ]
+
+
+def _reserved_scope(event: events.ScopeReserved) -> ReservedScope:
+    expires_at = None if event.expires_at is None else to_text(event.expires_at)
+    return ReservedScope(event.scope, event.fencing, event.work, expires_at)
+
+
+def _is_loss(event: Any) -> bool:
+    expired = isinstance(event, events.ScopeExpired) and event.why == "evicted"
+    return expired or isinstance(event, events.ScopeTakenOver)
+
+
+def _lost_scope(event: events.ScopeTakenOver | events.ScopeExpired) -> LostScope:
+    status = "taken_over" if isinstance(event, events.ScopeTakenOver) else "expired"
+    return LostScope(Quoted(event.scope), event.owner, status)
+
+
+def _symlink_warnings(session: Session, scopes: Iterable[str]) -> Iterable[Finding]:
+    """B-12: names are compared and links are not followed, so say where a link really leads."""
+    worktree = session.place.worktree
+    root = os.path.realpath(worktree)
+    for text in scopes:
+        real = os.path.realpath(worktree / paths.read_scope(text, str(worktree)).key)
+        warning = paths.warn_of_symlink(text, real, root)
+        if warning is not None:
+            yield warning

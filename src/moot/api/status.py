@@ -1,0 +1,157 @@
+"""One screen: who is here, who holds what, what is due, and how the record stands."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from moot.api.agenda import DueItem, list_due
+from moot.api.operation import operation
+from moot.core.errors import Tampered
+from moot.protocols.presence import STREAM, views
+from moot.protocols.presence.work_state import Health
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.engine.engine import Engine
+    from moot.protocols.presence.model import State
+    from moot.workspace.workspace import Workspace
+
+ACTIVE: Final = "active"
+
+
+class RegisteredAgentView(views.AgentView, frozen=True, kw_only=True):
+    """An agent as presence sees it, with its class and whether its key has ended.
+
+    `status` is active, or how it ended; who has ended shows signs of life to nobody, and its
+    `label` says the same.
+    """
+
+    kind: str = msgspec.field(name="class")
+    status: str
+
+
+class MailCounts(msgspec.Struct, frozen=True):
+    """Who owes how many answers, and how much is new for whoever asks."""
+
+    owed: dict[str, int]
+    unread: int
+
+
+class CheckpointLine(msgspec.Struct, frozen=True):
+    number: int
+    at: str
+
+
+class RecordSummary(msgspec.Struct, frozen=True):
+    """`pinned`: everything is under the newest checkpoint. `rolled_back`: events were lost, and
+    nothing is written until that is settled."""
+
+    events: int
+    bytes: int
+    checkpoint: CheckpointLine | None
+    pinned: bool
+    rolled_back: bool
+    test_clock: bool
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """`agents` are all who were ever registered; `pending` are events that owe an acceptance."""
+
+    workspace: str
+    you: str | None
+    agents: tuple[RegisteredAgentView, ...]
+    reservations: tuple[views.ReservationView, ...]
+    pending: tuple[views.PresenceMessageView, ...]
+    work: tuple[views.WorkItemView, ...]
+    health: Health
+    due: tuple[DueItem, ...]
+    mail: MailCounts
+    record: RecordSummary
+
+
+@operation("status")
+def status(session: Session) -> Status:
+    """Who is here and how alive, who holds what, who owes what, and how the record stands."""
+    from moot.flows.presence.observation import observe
+
+    workspace = session.workspace
+    observation = observe(workspace, stale_millis=session.stale_millis)
+    state: State = workspace.engine.state(STREAM)
+    presence = views.view_status(state, observation, session.acting)
+    return Status(
+        workspace=str(workspace.path),
+        you=session.acting,
+        agents=_view_everyone(session, state),
+        reservations=presence.reservations,
+        pending=presence.pending,
+        work=presence.work,
+        health=presence.health,
+        due=list_due(workspace),
+        mail=_count_mail(session),
+        record=_summarize_record(workspace),
+    )
+
+
+def _view_everyone(session: Session, state: State) -> tuple[RegisteredAgentView, ...]:
+    """Everyone registered, with how alive they are."""
+    from moot.flows.presence.observation import observe
+
+    registry = session.workspace.engine.registry()
+    observation = observe(session.workspace, registry.agents, session.stale_millis)
+    everyone = []
+    for name, agent in sorted(registry.agents.items()):
+        view = views.view_agent(state, name, observation)
+        ending = registry.keys[agent.kid].ending
+        label = view.label if ending is None else str(ending).capitalize()
+        facts = {**msgspec.structs.asdict(view), "label": label}
+        status = str(ending or ACTIVE)
+        everyone.append(RegisteredAgentView(**facts, kind=str(agent.kind), status=status))
+    return tuple(everyone)
+
+
+def _count_mail(session: Session) -> MailCounts:
+    from moot.flows.mail import inbox
+
+    workspace = session.workspace
+    box = inbox.box_of(workspace, session.acting) if session.acting else None
+    unread = 0
+    if box is not None:
+        with workspace.store.read() as view:
+            unread = len(inbox.unread(view, box, workspace.engine.clock()))
+    return MailCounts(_count_answers_owed(workspace.engine), unread)
+
+
+def _count_answers_owed(engine: Engine) -> dict[str, int]:
+    """How many answers each present holder of a name owes, by name."""
+    from collections import Counter
+
+    owed, registry = Counter[str](), engine.registry()
+    for stream in engine.open_streams():
+        if stream.startswith("mail/"):
+            from moot.protocols.mail.views import receivers_owing
+
+            receivers = receivers_owing(engine.state(stream))
+            owed.update(one.name for one in receivers if registry.is_holder(one.name, one.epoch))
+    return dict(sorted(owed.items()))
+
+
+def _summarize_record(workspace: Workspace) -> RecordSummary:
+    from moot.engine.checkpoints import newest
+
+    last = None
+    with workspace.store.read() as view:
+        with suppress(Tampered):  # one screen must not fail for it: `moot verify` says so
+            last = newest(view, workspace.trust)
+        events = view.counts()[1]
+        pinned = not view.stale_heads()
+    return RecordSummary(
+        events,
+        workspace.store.path.stat().st_size,
+        None if last is None else CheckpointLine(last.number, last.at),
+        pinned,
+        workspace.rolled_back is not None,
+        workspace.engine.registry().clock == "fixed",
+    )

@@ -1,0 +1,141 @@
+"""What runs show, objections to it, and the statement that closes a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.api.traces.recording import stage_after, take_step, trace_of
+from moot.core.findings import Finding
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+
+
+class RecordedClaim(msgspec.Struct, frozen=True):
+    """`evidence` are the hashes it rests on; those in `artifact_missing` are not stored here."""
+
+    trace: str
+    claim: str
+    evidence: tuple[str, ...]
+    artifact_missing: tuple[str, ...]
+    state: str
+    findings: tuple[Finding, ...]
+
+
+class ClaimStep(msgspec.Struct, frozen=True):
+    """A claim that was challenged or withdrawn."""
+
+    trace: str
+    claim: str
+    state: str
+    findings: tuple[Finding, ...]
+
+
+class FinalStatement(msgspec.Struct, frozen=True):
+    """`claims` are those that stand, which the statement was signed with."""
+
+    trace: str
+    claims: tuple[str, ...]
+    state: str
+    findings: tuple[Finding, ...]
+
+
+@operation("trace.claim", writes=True)
+def claim(
+    session: Session,
+    trace: str,
+    text: str,
+    confidence: str | float,
+    evidence: Sequence[str],
+    *,
+    runs: Sequence[str] = (),
+    supersedes: str | None = None,
+    key: str | None = None,
+) -> RecordedClaim:
+    """Claim something that a finished run shows (the executor).
+
+    `confidence` goes from 0 to 1. `evidence` names outputs such as x1/stdout, or hashes of stored
+    files (8 digits are enough). `runs` are runs that it is about, beside those whose outputs it
+    cites. Refused for everyone but the executor, and without evidence that a run left.
+    """
+    from moot.flows.trace import tracing
+    from moot.protocols.trace.model import Role
+
+    workspace = session.workspace
+    stream = tracing.require_trace(workspace, trace)
+    sureness = confidence if isinstance(confidence, str) else f"{confidence:g}"
+    command = tracing.claim_command(workspace, stream, text, sureness, evidence, runs, supersedes)
+    outcome = take_step(session, trace, Role.EXECUTOR, command, key)
+    event = outcome.recorded[-1].event
+    return RecordedClaim(
+        trace=trace_of(outcome),
+        claim=event.claim_id,
+        evidence=event.evidence,
+        artifact_missing=event.artifact_missing,
+        state=stage_after(outcome),
+        findings=outcome.findings,
+    )
+
+
+@operation("trace.withdraw", writes=True)
+def withdraw(
+    session: Session, trace: str, claim: str, *, reason: str = "", key: str | None = None
+) -> ClaimStep:
+    """Take back a claim (the executor). It stays on record as withdrawn."""
+    from moot.protocols.trace.commands import WithdrawClaim
+    from moot.protocols.trace.model import Role
+
+    command = WithdrawClaim(claim_id=claim, reason=reason)
+    outcome = take_step(session, trace, Role.EXECUTOR, command, key)
+    return ClaimStep(trace_of(outcome), claim, stage_after(outcome), outcome.findings)
+
+
+@operation("trace.challenge", writes=True)
+def challenge(
+    session: Session,
+    trace: str,
+    claim: str,
+    reason: str,
+    *,
+    evidence: Sequence[str] = (),
+    key: str | None = None,
+) -> ClaimStep:
+    """Object to a claim (the critic). It must be replaced or withdrawn before the end.
+
+    `evidence` is named as in `claim`. Refused for everyone but the critic, and after the end.
+    """
+    from moot.flows.trace import tracing
+    from moot.protocols.trace.commands import ChallengeClaim
+    from moot.protocols.trace.model import Role
+
+    workspace = session.workspace
+    stream = tracing.require_trace(workspace, trace)
+    cited = tuple(tracing.resolve_evidence(workspace, stream, named) for named in evidence)
+    command = ChallengeClaim(claim_id=claim, reason=reason, evidence=cited)
+    outcome = take_step(session, trace, Role.CRITIC, command, key)
+    return ClaimStep(trace_of(outcome), claim, stage_after(outcome), outcome.findings)
+
+
+@operation("trace.finalize", writes=True)
+def finalize(
+    session: Session, trace: str, statement: str, *, key: str | None = None
+) -> FinalStatement:
+    """Sign the final statement with every claim that stands (the executor).
+
+    Refused while a claim is challenged or a run has not ended. Only the audit follows.
+    """
+    from moot.protocols.trace.commands import SignFinalStatement
+    from moot.protocols.trace.model import Role
+
+    command = SignFinalStatement(statement=statement)
+    outcome = take_step(session, trace, Role.EXECUTOR, command, key)
+    return FinalStatement(
+        trace=trace_of(outcome),
+        claims=tuple(bundled.claim_id for bundled in outcome.recorded[-1].event.claims),
+        state=stage_after(outcome),
+        findings=outcome.findings,
+    )

@@ -1,0 +1,135 @@
+"""Intents are run, runs that died are recorded, and participants may do the whole work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.api.runs import USUAL, RunResult, read_participants, result_fields, seating
+from moot.api.traces.recording import actor_in_role
+from moot.core.findings import Finding
+
+if TYPE_CHECKING:
+    from moot.api.runs import Limits, Terminal, Watch
+    from moot.api.session import Session
+
+
+class StoredOutput(msgspec.Struct, frozen=True):
+    """What a run left, by name: stdout, stderr, or `changed`, a list of the files it changed."""
+
+    sha256: str
+    name: str
+    size: int
+
+
+class ExecutedIntent(msgspec.Struct, frozen=True):
+    """A run that has ended, well or not. `interrupted` is the signal that ended us, if one did."""
+
+    trace: str
+    execution: str
+    exit_status: int | None
+    failed: bool
+    detail: str
+    artifacts: tuple[StoredOutput, ...]
+    state: str
+    findings: tuple[Finding, ...]
+    interrupted: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class RecoveredRuns(msgspec.Struct, frozen=True):
+    """`recovered` are the runs recorded as failed just now; `running` those that still go on."""
+
+    trace: str
+    recovered: tuple[str, ...]
+    running: tuple[str, ...]
+
+
+class TraceRun(RunResult, frozen=True):
+    """How a run of participants ended: `stop` says why, `standing` where the trace is now.
+
+    `decision` is where its calls and their cost are on record.
+    """
+
+    trace: str
+    decision: str | None
+
+
+@operation("trace.exec", writes=True, runs_programs=True)
+def execute(session: Session, trace: str, intent: str) -> ExecutedIntent:
+    """Run an intent that may run (the executor), and store its input and output.
+
+    Exactly the intended command, without a shell, in the session's worktree, with those variables
+    of the session's environment that the policy and the intent name, within its time. It is on
+    record before it runs. An intent runs at most once, so a repeat is refused and needs no key.
+    Refused, with nothing run, if it needs an approval or a reservation that is not there.
+    """
+    from moot.flows.trace import execution, tracing
+    from moot.protocols.trace.model import Role
+
+    workspace = session.workspace
+    stream = tracing.require_trace(workspace, trace)
+    actor = actor_in_role(session, stream, Role.EXECUTOR)
+    done = execution.execute(workspace, stream, intent, actor, session.env, session.place.worktree)
+    return ExecutedIntent(
+        trace=tracing.short_name(stream),
+        execution=done.execution,
+        exit_status=done.exit_status,
+        failed=done.failed,
+        detail=done.detail,
+        artifacts=tuple(
+            StoredOutput(output.ref.sha256, output.name, output.ref.size) for output in done.outputs
+        ),
+        state=str(workspace.engine.state(stream).stage),
+        findings=done.findings,
+        interrupted=msgspec.UNSET if done.interrupted is None else done.interrupted,
+    )
+
+
+@operation("trace.recover", writes=True)
+def recover(session: Session, trace: str) -> RecoveredRuns:
+    """Record as failed every run that died with its process. Nothing is run again.
+
+    Every operation that writes to a trace does this first. A repeat finds nothing left to record.
+    """
+    from moot.flows.trace import execution, tracing
+
+    workspace = session.workspace
+    stream = tracing.require_trace(workspace, trace)
+    died = execution.recover(workspace, stream)
+    return RecoveredRuns(
+        trace=tracing.short_name(stream),
+        recovered=tuple(outcome.recorded[-1].event.execution_id for outcome in died),
+        running=tuple(sorted(workspace.engine.state(stream).running)),
+    )
+
+
+@operation("trace.run", writes=True, runs_programs=True)
+def run(
+    session: Session,
+    trace: str,
+    participants: Sequence[str],
+    *,
+    execute: bool = False,
+    limits: Limits | None = None,
+    watch: Watch | None = None,
+    terminal: Terminal | None = None,
+) -> TraceRun:
+    """Let participants propose, judge, intend and claim until the work is verified.
+
+    Each of `participants` is NAME=SPEC (docs/participants.md); a session with a name may only bring
+    its own. What they say is signed by their keys and judged by the trace's own rules. A command
+    that they intend runs only with `execute`, and only if the critic and the policy let it.
+    `terminal` is where a participant called `human` is asked. A repeat goes on where the trace
+    stands.
+    """
+    from moot.flows.runs.run_trace import run_trace
+    from moot.flows.runs.runnable_trace import ExecutionSite
+
+    specs = read_participants(session, participants)
+    seats = seating(session, terminal)
+    site = ExecutionSite(session.place.worktree, session.env) if execute else None
+    finished = run_trace(session.workspace, trace, specs, seats, limits or USUAL, watch, site)
+    return TraceRun(trace, finished.decision, **result_fields(finished))

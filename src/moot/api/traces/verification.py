@@ -1,0 +1,284 @@
+"""Is a trace intact, complete and within its policy? On record, in a file, or only looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import asdict
+
+from moot.api.operation import operation
+from moot.api.traces.recording import actor_in_role
+from moot.core.errors import Malformed, MootError
+from moot.core.findings import Finding, Severity, filled
+from moot.verify.verdict import Check, Verdict
+from moot.verify.verdict import Finding as CheckerFinding
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.flows.trace.inspection import Inspection
+    from moot.protocols.trace.audit.report import AuditCheck, AuditReport
+    from moot.protocols.trace.model import Profile
+
+
+class TraceCheck(Check, frozen=True):
+    """A check of the bytes, or one of a trace's own: that has a status, and says what it is about.
+
+    `trace` tells which trace, where several may have been looked at.
+    """
+
+    status: str | msgspec.UnsetType = msgspec.UNSET
+    about: str | msgspec.UnsetType = msgspec.UNSET
+    trace: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class TraceFinding(CheckerFinding, frozen=True):
+    """What was found in the bytes; or in the trace that `trace` names, by its own rules."""
+
+    trace: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class TraceAudit(msgspec.Struct, frozen=True):
+    """What the audit of a trace found: pass, pass-with-warnings or fail, and every check.
+
+    `run` is None and `recorded` False if the trace had ended and was only looked at again. `report`
+    and `page` are the hashes of the stored report; `profile` is how strictly it was judged.
+    """
+
+    trace: str
+    status: str
+    run: str | None
+    recorded: bool
+    report: str
+    page: str
+    head: str
+    events: int
+    first_bad: int | None
+    last_trusted: int | None
+    checks: tuple[TraceCheck, ...]
+    state: str
+    findings: tuple[Finding, ...]
+    profile: str
+
+
+class ExportedTrace(msgspec.Struct, frozen=True):
+    """`complete`: a checkpoint proves that nothing is missing at its end."""
+
+    trace: str
+    file: str
+    sha256: str
+    bytes: int
+    complete: bool
+
+
+class TraceVerdict(msgspec.Struct, frozen=True):
+    """The audit of one trace among those that were verified; `trace` is its full id."""
+
+    trace: str
+    status: str
+    events: int
+    head: str
+    first_bad: int | None
+    last_trusted: int | None
+    state: str
+
+
+class VerifiedTraces(Verdict, frozen=True, kw_only=True):
+    """The verdict on the bytes, with the checks and findings of every trace in them."""
+
+    checks: tuple[TraceCheck, ...]
+    findings: tuple[TraceFinding, ...]
+    traces: tuple[TraceVerdict, ...]
+
+    @property
+    def holds(self) -> bool:
+        """True if there is a trace in them and none failed, whatever the bytes themselves prove."""
+        return bool(self.traces) and all(trace.status != "fail" for trace in self.traces)
+
+
+@operation("trace.audit", writes=True)
+def audit(
+    session: Session, trace: str, *, profile: str = "default", file: Path | None = None
+) -> TraceAudit:
+    """Verify a finished trace and put the result on record (the auditor).
+
+    Every signature, key, artifact and step is checked by code that shares nothing with what wrote
+    them. The report is stored and named in the record; with `file` its page is written there, too.
+    `profile` is strict, default or lenient. Begun and not ended, an audit is gone on with as it was
+    begun; a trace that has ended is looked at again without recording anything: a repeat needs no
+    key. Refused for everyone but the auditor, and before the final statement.
+    """
+    from moot.api.page_files import require_page_name, write_page
+    from moot.flows.trace import auditing, tracing
+    from moot.protocols.trace.audit.page import trace_page
+    from moot.protocols.trace.model import Role
+
+    require_page_name(file)
+    workspace = session.workspace
+    stream = tracing.require_trace(workspace, trace)
+    actor = actor_in_role(session, stream, Role.AUDITOR)
+    audited = auditing.audit_trace(workspace, stream, actor, _read_profile(profile))
+    report = audited.report
+    if file is not None:
+        write_page(file, trace_page(audited.events, report))
+    return TraceAudit(
+        trace=tracing.short_name(stream),
+        status=str(report.verdict),
+        run=audited.run,
+        recorded=audited.run is not None,
+        report=audited.artifact.sha256,
+        page=audited.page.sha256,
+        head=report.head,
+        events=report.events,
+        first_bad=report.first_bad,
+        last_trusted=report.last_trusted,
+        checks=tuple(map(_check, report.checks)),
+        state=str(workspace.engine.state(stream).stage),
+        findings=(*_audit_findings(report), *audited.findings),
+        profile=str(report.profile),
+    )
+
+
+@operation("trace.export")
+def export(session: Session, trace: str, file: Path) -> ExportedTrace:
+    """Write a trace to one file that anyone can check offline.
+
+    Its events, the keys they rest on, every stored input and output, and the proof that nothing is
+    missing at its end, for which a checkpoint is made if its key is here.
+    """
+    from moot.engine.export import bundle
+    from moot.flows.trace import tracing
+    from moot.store.named_files import write_pieces
+
+    workspace = session.workspace
+    stream = tracing.require_trace(workspace, trace)
+    with suppress(MootError):  # without its key the end stays unproven, and checking says so
+        workspace.engine.checkpoint()
+    with workspace.store.read() as view:
+        lines = bundle(view, workspace.trust, workspace.artifacts, [stream])
+        sha256, size = write_pieces(file, lines)
+        complete = all(name != stream for name, _ in view.stale_heads())
+    return ExportedTrace(tracing.short_name(stream), str(file), sha256, size, complete)
+
+
+@operation("trace.verify")
+def verify(
+    session: Session,
+    what: str,
+    *,
+    trust: Path | None = None,
+    profile: str = "default",
+    jobs: int | None = None,
+    file: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> VerifiedTraces:
+    """Check a trace of this workspace, or every trace in an exported file, from its bytes up.
+
+    A file needs no workspace. First the record itself, then every step of the trace by its own
+    rules. `trust` is a trust file to believe instead of the one that the key folder remembers;
+    `jobs` None takes as many processes as its length is worth. Nothing is written, but with `file`
+    the page of the first trace there.
+    """
+    from moot.api.page_files import require_page_name, write_page
+    from moot.flows.trace import inspection, tracing
+    from moot.protocols.trace.audit.page import trace_page
+    from moot.workspace.check import How
+    from moot.workspace.find import require_ledger
+
+    require_page_name(file)
+    how = How(session.keys, trust, jobs or inspection.choose_jobs(Path(what)), progress)
+    strictness = _read_profile(profile)
+    if Path(what).exists() or not _may_be_trace(what):
+        inspected = inspection.inspect_file(Path(what), how, strictness)
+    else:
+        folder = require_ledger(session.workspace_folder)
+        inspected = inspection.inspect_live(folder, how, tracing.stream_of(what), strictness)
+    if file is not None and inspected.reports:
+        report = inspected.reports[0]
+        write_page(file, trace_page(inspected.events[report.trace], report))
+    return _verified(inspected)
+
+
+def _may_be_trace(what: str) -> bool:
+    """False if it can only be the name of a file."""
+    from moot.flows.trace import tracing
+
+    try:
+        tracing.stream_of(what)
+    except MootError:
+        return False
+    return "." not in what
+
+
+def _verified(inspected: Inspection) -> VerifiedTraces:
+    verdict, reports = inspected.verdict, inspected.reports
+    checks = [TraceCheck(check.name, check.ok, check.detail) for check in verdict.checks]
+    findings = [TraceFinding(**asdict(finding)) for finding in verdict.findings]
+    for report in reports:
+        checks += (_check(check, report.trace) for check in report.checks)
+        findings += (_with_trace(finding, report.trace) for finding in _audit_findings(report))
+    fields = asdict(verdict) | {"checks": tuple(checks), "findings": tuple(findings)}
+    return VerifiedTraces(**fields, traces=tuple(map(_trace_verdict, reports)))
+
+
+def _trace_verdict(report: AuditReport) -> TraceVerdict:
+    return TraceVerdict(
+        trace=report.trace,
+        status=str(report.verdict),
+        events=report.events,
+        head=report.head,
+        first_bad=report.first_bad,
+        last_trusted=report.last_trusted,
+        state=str(report.stage),
+    )
+
+
+def _check(check: AuditCheck, trace: str | msgspec.UnsetType = msgspec.UNSET) -> TraceCheck:
+    """In the shape of the ledger's own checks; the word stands beside the yes or no."""
+    status = str(check.status)
+    return TraceCheck(check.id, status != "fail", check.evidence, status, check.about, trace)
+
+
+def _audit_findings(report: AuditReport) -> Iterator[Finding]:
+    """What an audit found, as every operation tells findings."""
+    for failure in report.failures():
+        yield Finding(
+            rule=failure.check,
+            code=failure.code,
+            message=failure.message,
+            severity=Severity.ERROR if str(failure.status) == "fail" else Severity.WARNING,
+            where=_place(failure.event, failure.artifact),
+            hint=filled(failure.suggested_action, {"TRACE": report.trace.partition("/")[2]}),
+        )
+
+
+def _place(event: int | None, artifact: str | None) -> str | None:
+    words = [] if event is None else [f"event {event}"]
+    words += [] if artifact is None else [artifact]
+    return " ".join(words) or None
+
+
+def _with_trace(finding: Finding, trace: str) -> TraceFinding:
+    return TraceFinding(
+        rule=finding.rule,
+        code=finding.code,
+        severity=finding.severity.value,
+        message=finding.message,
+        line=finding.line,
+        where=finding.where,
+        hint=finding.hint,
+        trace=trace,
+    )
+
+
+def _read_profile(text: str) -> Profile:
+    from moot.protocols.trace.model import Profile
+
+    try:
+        return Profile(text)
+    except ValueError:
+        hint = f"one of {', '.join(Profile)}"
+        raise Malformed(f"{text!r} is no profile", code="bad_profile", hint=hint) from None

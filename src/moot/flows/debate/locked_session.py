@@ -1,0 +1,178 @@
+"""A session file under its lock, with its record beside it: the one place where both are written.
+
+The event is inserted, the file appended to and made durable, and only then the event committed,
+all in one open transaction. If anything fails before the commit, both are as they were.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from moot.core.clock import Clock
+from moot.core.machine import Command
+from moot.flows.debate.file import append
+from moot.flows.debate.lock import lock_file
+from moot.flows.debate.reading import CachedFile, Reading, make_reading
+from moot.flows.debate.record import SessionRecord, find_record, record_move, require_one_file
+from moot.protocols.debate import commands as ask
+from moot.protocols.debate.checker import CheckedSession
+from moot.protocols.debate.escalation import draft_overdue_entries
+from moot.protocols.debate.longer_file import check_longer
+from moot.protocols.debate.writer import Addition, prepare_entry, require_no_errors
+from moot.workspace.workspace import Workspace
+
+
+class LockedSession:
+    """The file as it is now, and its record (None if it has none), both brought in step."""
+
+    def __init__(
+        self,
+        file: Path,
+        clock: Clock,
+        workspace: Workspace | None,
+        acting: str | None,
+        reading: Reading,
+    ):
+        self.file = file
+        self.now = clock()
+        self.reading = reading
+        self.workspace = workspace
+        self.was_mended = False
+        self.record = self._find_known_record(acting)
+
+    @property
+    def data(self) -> bytes:
+        return self.reading.data
+
+    @property
+    def checked(self) -> CheckedSession:
+        return self.reading.checked
+
+    def _find_known_record(self, acting: str | None) -> SessionRecord | None:
+        if self.workspace is None:
+            return None
+        record = find_record(self.workspace, self.file, self.checked)
+        if record is None:
+            return None
+        if not record.is_known:
+            if acting is None or not self.is_registered(acting) or self.checked.course is None:
+                return None
+            record.begin_unless_begun(self.checked, record.witness(acting) or acting)
+        require_one_file(record)
+        if not record.fits(self.reading):
+            self._reread(record.restore(self.data))
+            self.was_mended = True
+        witness = record.witness(acting if acting and self.is_registered(acting) else None)
+        if witness is not None:
+            record_move(record, witness)
+            self._observe(record, witness)
+        return record
+
+    def _observe(self, record: SessionRecord, witness: str) -> None:
+        if record.state.size != self.reading.size:
+            record.observe(self.data, self.checked, witness)
+
+    def begin_record(self) -> SessionRecord | None:
+        """Its record, begun now if there was none and the machine's key is here."""
+        record = self.record
+        if record is None and self.workspace is not None and self.checked.course is not None:
+            record = find_record(self.workspace, self.file, self.checked)
+            witness = record.witness(None) if record is not None else None
+            if record is None or witness is None:
+                return None
+            record.begin_unless_begun(self.checked, witness)
+            self._observe(record, witness)
+            self.record = record
+        return record
+
+    def is_registered(self, name: str) -> bool:
+        return self.workspace is not None and name in self.workspace.engine.registry().agents
+
+    @property
+    def witness(self) -> str | None:
+        """Who records what nobody signs: the machine, if its key is here."""
+        return self.record.witness(None) if self.record is not None else None
+
+    def _reread(self, data: bytes) -> None:
+        self.reading = make_reading(data, self.file.name)
+
+    def bytes_before(self, place: int) -> int:
+        """A place in the text as a place in the file."""
+        if place == len(self.checked.document.text):
+            return self.reading.size
+        document = self.checked.document
+        return len((document.byte_order_mark + document.text[:place]).encode())
+
+    def append(
+        self,
+        text: str,
+        made: CheckedSession,
+        command: Callable[..., Command],
+        actor: str | None,
+        keep: int,
+    ) -> None:
+        """Append to the file and record it, in one step; without an actor, only append.
+
+        `made` is the file as it will be.
+        """
+        raw = text.encode()
+        after = self.reading.followed_by(raw, made, keep)
+        write = partial(append, self.file, raw, keep)
+        if self.record is None or actor is None:
+            write()
+        else:
+            require_no_errors(self.checked)
+            start = self.record.state.size
+            above = self.data[start:keep].decode() if start < keep else ""
+            asked = command(start=start, text=above + text, digest=after.digest)
+            self.record.run([(asked, actor)], write)
+        self.reading = after
+
+    def append_entry(
+        self, addition: Addition, command: Callable[..., Command], actor: str | None
+    ) -> None:
+        keep = self.bytes_before(addition.keep_chars)
+        self.append(addition.text, addition.checked_after, command, actor, keep)
+
+    def append_mark(
+        self, before: CheckedSession, text: str, command: Callable[..., Command], actor: str | None
+    ) -> None:
+        """A mark behind `before`, which is the file without what was begun and never yielded."""
+        made = check_longer(before, text, file_name=self.file.name)
+        self.append(text, made, command, actor, self.bytes_before(len(before.document.text)))
+
+    def apply_policy(self) -> list[str]:
+        """The entries that the session's own policy writes for those whose time is up."""
+        done: list[str] = []
+        for draft in (
+            ()
+            if self.checked.has_blocking_errors
+            else draft_overdue_entries(self.checked, self.now)
+        ):
+            addition = prepare_entry(self.checked, draft, str(uuid.uuid4()), self.now)
+            self.append_entry(addition, partial(ask.Escalate, agent=draft.author), self.witness)
+            done.append(addition.id)
+        return done
+
+
+@contextmanager
+def lock_session(
+    file: Path,
+    clock: Clock,
+    workspace: Workspace | None = None,
+    acting: str | None = None,
+    cached: CachedFile | None = None,
+) -> Iterator[LockedSession]:
+    """A session under its lock, which is given back when the block ends.
+
+    Whoever comes back to one file often passes what it has `cached` of it.
+    """
+    cached = cached or CachedFile(file)
+    with lock_file(file):
+        debate = LockedSession(file, clock, workspace, acting, cached.read())
+        yield debate
+        cached.remember(debate.reading)

@@ -1,0 +1,173 @@
+"""Sending: who is meant by a name, where a long text goes, which thread a message belongs to.
+
+What may be sent is decided by the mail machine; here is what it cannot know. Receivers who have
+gone are named at once, for nobody may ever answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from moot.core.errors import Refused
+from moot.core.findings import Finding
+from moot.core.machine import KeyClass, Recorded, remark
+from moot.core.record import ArtifactRef
+from moot.engine.job import Job, Outcome
+from moot.flows.mail.messages import require_thread_of
+from moot.protocols.mail import events as did
+from moot.protocols.mail.body_writer import Ack, read_ack
+from moot.protocols.mail.case import encode_text, fits_in_event
+from moot.protocols.mail.commands import Send
+from moot.protocols.mail.model import Party, stream_of
+from moot.protocols.mail.subject import parse_subject
+from moot.protocols.mail.threads import require_thread_id
+from moot.protocols.mail.types import MessageType
+
+if TYPE_CHECKING:
+    from moot.workspace.workspace import Workspace
+
+MEDIA_TYPE: Final = "text/markdown"
+
+
+class Letter(msgspec.Struct, frozen=True, kw_only=True):
+    """What a sender says; everything left away has a default."""
+
+    to: tuple[str, ...]
+    subject: str
+    body: str
+    cc: tuple[str, ...] = ()
+    thread: str | None = None
+    ack_required: bool | None = None
+    importance: str = "normal"
+    ack_minutes: int | None = None
+    re: str | None = None
+    key: str | None = None
+    cause: str | None = None
+    corr: str | None = None
+
+
+class PostedLetter(msgspec.Struct, frozen=True):
+    """A message that stands in the record now, or stood there before (`replayed`).
+
+    `moved` are the scopes that its sender holds from now on: it accepts a HANDOFF.
+    """
+
+    message: Recorded[Any]
+    findings: tuple[Finding, ...]
+    replayed: bool
+    moved: tuple[str, ...] = ()
+
+
+def send_letter(workspace: Workspace, sender: str, letter: Letter) -> PostedLetter:
+    """Send; what is wrong with the text or the receivers is refused, and nothing is sent."""
+    outcome = run_job(workspace, make_job(workspace, sender, letter))
+    return describe_posted(workspace, letter, outcome)
+
+
+def run_job(workspace: Workspace, job: Job) -> Outcome:
+    return workspace.engine.execute(
+        job.stream, job.command, job.actor, key=job.key, cause=job.cause, corr=job.corr
+    )
+
+
+def describe_posted(workspace: Workspace, letter: Letter, outcome: Outcome) -> PostedLetter:
+    """The message that was sent, with remarks also on receivers who will not read it soon."""
+    findings = (*outcome.findings, *remark_absent_receivers(workspace, (*letter.to, *letter.cc)))
+    return PostedLetter(_first_message(outcome), findings, outcome.replayed)
+
+
+def make_job(workspace: Workspace, sender: str, letter: Letter) -> Job:
+    """The job that sends `letter`; a long body is stored already."""
+    command = Send(
+        subject=letter.subject,
+        body=letter.body,
+        to=require_receivers(workspace, letter.to),
+        cc=require_receivers(workspace, letter.cc),
+        ack_required=letter.ack_required,
+        importance=letter.importance,
+        ack_minutes=letter.ack_minutes,
+        re=letter.re,
+        artifact=store_long_body(workspace, letter.body),
+    )
+    stream = stream_of(choose_thread(workspace, sender, letter))
+    return Job(stream, command, sender, letter.key, cause=letter.cause, corr=letter.corr)
+
+
+def _first_message(outcome: Outcome) -> Recorded[Any]:
+    return next(event for event in outcome.recorded if isinstance(event.event, did.MessageKept))
+
+
+def store_long_body(workspace: Workspace, body: str) -> ArtifactRef | None:
+    """A text that an event cannot hold is durable before the event cites it."""
+    data = encode_text(body)
+    return None if fits_in_event(body, data) else workspace.artifacts.put(data, MEDIA_TYPE)
+
+
+def require_receivers(workspace: Workspace, names: Iterable[str]) -> tuple[Party, ...]:
+    """The present holder of each name; Refused if it has ended, for it will never read anything."""
+    registry = workspace.engine.registry()
+    receivers = []
+    for name in dict.fromkeys(names):
+        agent = registry.agents.get(name)
+        ending = registry.keys[agent.kid].ending if agent is not None else None
+        if ending is not None:
+            raise Refused(
+                "agent_retired",
+                f"{name} has ended ({ending}): nobody would read this",
+                hint="`moot status` shows who is here",
+            )
+        receivers.append(Party(name, 0 if agent is None else agent.epoch))
+    return tuple(receivers)
+
+
+def remark_absent_receivers(workspace: Workspace, names: Iterable[str]) -> Iterator[Finding]:
+    """A remark for each receiver who has left or was not seen for long."""
+    from moot.protocols.presence import STREAM, sorted_index, views
+    from moot.protocols.presence.model import Liveness
+    from moot.protocols.presence.model import State as Presence
+
+    agents = workspace.engine.registry().agents
+    known = [n for n in dict.fromkeys(names) if n in agents and agents[n].kind is KeyClass.AGENT]
+    state: Presence = workspace.engine.state(STREAM)
+    since = {name: agents[name].since for name in known}
+    signs = workspace.engine.signs(known)
+    moment = views.Observation(workspace.engine.clock(), signs, registered=since)
+    for name in known:
+        member = sorted_index.find_member(state, name)
+        verdict = views.observe_liveness(state, name, moment)
+        if member is not None and member.left:
+            yield _remark_absence(name, f"{name} has left; it may come back")
+        elif verdict.liveness is Liveness.EVICTED:
+            yield _remark_absence(name, f"{name} seems gone: {verdict.because}")
+
+
+def _remark_absence(name: str, sentence: str) -> Finding:
+    return remark(
+        "MBX-224", "receiver_gone", sentence, f"`moot agent show {name}`; or write to another"
+    )
+
+
+def choose_thread(workspace: Workspace, sender: str, letter: Letter) -> str:
+    """As named; else that of the message it answers; else a new one, the same for the same key."""
+    if letter.thread is not None:
+        return require_thread_id(letter.thread)
+    ack = read_ack_in(letter)
+    answered = letter.re or (ack.message_id if ack is not None else None)
+    if answered:
+        return require_thread_of(workspace, answered)
+    if letter.key is not None:
+        return f"m-{hashlib.sha256(f'{sender}/{letter.key}'.encode()).hexdigest()[:10]}"
+    return f"m-{secrets.token_hex(5)}"
+
+
+def read_ack_in(letter: Letter) -> Ack | None:
+    """What an ACK says that was written by hand."""
+    subject = parse_subject(letter.subject)
+    if subject is None or subject.type is not MessageType.ACK:
+        return None
+    return read_ack(letter.body)

@@ -1,0 +1,160 @@
+"""What a coding tool's hook saw, one record for each session, and the times nobody watched.
+
+A gap (T-18) is the time in which our hook was uninstalled; the time from the last thing seen to the
+start of a session that goes on, if its agent showed signs of life in between; and a whole run under
+`moot run` in which no hook reported anything. A quiet time alone is none: thinking leaves no tool
+calls.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from moot.core.errors import MootError, Refused
+from moot.core.names import SYSTEM
+from moot.protocols.observed.commands import (
+    BeginObserving,
+    EndObserving,
+    NoteGap,
+    StopWatching,
+)
+from moot.protocols.observed.model import State
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from moot.core.clock import Millis
+    from moot.protocols.observed.commands import ObserveTool
+    from moot.protocols.trace.model import State as Trace
+    from moot.workspace.workspace import Workspace
+
+PROTOCOL: Final = "observed"
+SESSION_SPACE: Final = "observed.sessions"
+HOOK_OFF: Final = "hook off"
+NO_HOOK: Final = "no hook spoke"
+MAX_SESSIONS: Final = 1_000
+MAX_PARTS: Final = 1_000
+
+
+class WatchedSession(NamedTuple):
+    """One session's record."""
+
+    stream: str
+    state: State
+
+
+def record_tool_use(
+    workspace: Workspace, agent: str, session: str, observation: ObserveTool
+) -> None:
+    """Record one use of a tool, signed by the agent itself."""
+    workspace.engine.execute(_open_record(workspace, agent, session).stream, observation, agent)
+
+
+def begin_session(workspace: Workspace, agent: str, session: str, alive_at: Millis | None) -> None:
+    """A session begins, or goes on; `alive_at` is its agent's last sign of life before.
+
+    An agent that was alive after the last thing seen has worked without its hook: a gap.
+    """
+    record = _open_record(workspace, agent, session)
+    if not record.state.agent:
+        workspace.engine.execute(record.stream, BeginObserving(session=session), agent)
+        return
+    since, now = record.state.last_at, workspace.engine.clock()
+    is_blind = record.state.blind_since is not None  # the next thing seen closes that gap
+    if alive_at is not None and since < alive_at and since < now and not is_blind:
+        gap = NoteGap(since=since, until=now, why=HOOK_OFF)
+        workspace.engine.execute(record.stream, gap, agent)
+
+
+def end_session(workspace: Workspace, agent: str, session: str, reason: str) -> None:
+    record = _open_record(workspace, agent, session)
+    if record.state.agent:
+        workspace.engine.execute(record.stream, EndObserving(reason=reason), agent)
+
+
+def note_hook_removed(workspace: Workspace, tool: str, worktree: Path) -> int:
+    """Our hook was taken away from `tool` in a worktree: nobody watches its sessions there."""
+    from moot.protocols.presence import STREAM, sorted_index
+
+    presence = workspace.engine.state(STREAM)
+    stopped = 0
+    for record in list_sessions(workspace):
+        member = sorted_index.find_member(presence, record.state.agent)
+        is_there = member is None or member.worktree in ("", str(worktree))
+        is_tools = record.state.session.startswith(f"{tool}:")
+        if is_there and is_tools and not record.state.ended:
+            with suppress(MootError):
+                workspace.engine.execute(record.stream, StopWatching(why=HOOK_OFF), SYSTEM)
+                stopped += 1
+    return stopped
+
+
+def end_sessions_of_run(workspace: Workspace, agent: str, session: str, since: Millis) -> None:
+    """A program that ran as `agent` since then has ended: end its sessions.
+
+    If no hook reported anything in that time, the whole run is recorded as a gap.
+    """
+    records = [
+        record for record in list_sessions(workspace, agent) if record.state.last_at >= since
+    ]
+    for record in records:
+        if not record.state.ended:
+            workspace.engine.execute(record.stream, EndObserving(reason="its program ended"), agent)
+    now = workspace.engine.clock()
+    if records or since >= now:
+        return
+    stream = _open_record(workspace, agent, session).stream
+    for command in (
+        BeginObserving(session=session),
+        NoteGap(since=since, until=now, why=NO_HOOK),
+        EndObserving(reason="its program ended"),
+    ):
+        workspace.engine.execute(stream, command, agent)
+
+
+def list_sessions(workspace: Workspace, agent: str | None = None) -> list[WatchedSession]:
+    """Every watched session, or one agent's, as they began."""
+    prefix = f"{PROTOCOL}/" + (f"{agent}~" if agent else "")
+    with workspace.store.read() as view:
+        rows = view.rows(SESSION_SPACE, prefix, limit=MAX_SESSIONS)
+    records = [WatchedSession(row.key, workspace.engine.state(row.key)) for row in rows]
+    return sorted(records, key=lambda record: (record.state.since, record.stream))
+
+
+def count_work_during_trace(workspace: Workspace, trace: Trace) -> str:
+    """How much of the work of a trace's agents it governed, and how much was only watched."""
+    from moot.protocols.observed.views import count_work
+
+    watched = _sessions_during_trace(workspace, trace)
+    return count_work(trace.completed + trace.failures, [record.state for record in watched])
+
+
+def _sessions_during_trace(workspace: Workspace, trace: Trace) -> list[WatchedSession]:
+    """The sessions of a trace's own agents that were watched while it was open."""
+    until = trace.last_at if trace.ended else workspace.engine.clock()
+    agents = dict.fromkeys(binding.agent for binding in trace.roles)
+    return [
+        record
+        for agent in agents
+        for record in list_sessions(workspace, agent)
+        if record.state.since <= until and record.state.last_at >= trace.since
+    ]
+
+
+def _open_record(workspace: Workspace, agent: str, session: str) -> WatchedSession:
+    """The record that this session goes on in.
+
+    A record that was ended takes nothing more: the session goes on in a second part, and so on.
+    """
+    known = workspace.engine.registry().agents.get(agent)
+    epoch = known.epoch if known is not None else 0
+    identity = f"{agent}\n{epoch}\n{session}".encode("utf-8", "replace")
+    base = f"{PROTOCOL}/{agent}~{hashlib.sha256(identity).hexdigest()[:16]}"
+    for part in range(1, MAX_PARTS):
+        stream = base if part == 1 else f"{base}.{part}"
+        state: State = workspace.engine.state(stream)
+        if not state.ended:
+            return WatchedSession(stream, state)
+    raise Refused("too_many_parts", "this session was ended too often", hint="start a new session")

@@ -1,0 +1,90 @@
+"""What a hook saw of a tool call, put on record: never in the tool's way, never its secrets.
+
+The input stands there as a hash; input and answer, without their secrets and cut to a length, as
+a stored file. Whatever goes wrong here is left at that: nothing is held back by watching.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from moot.core.errors import MootError
+
+if TYPE_CHECKING:
+    from moot.core.record import ArtifactRef
+    from moot.workspace.workspace import Workspace
+
+MOST_FILES: Final = 200
+LONGEST_PATH: Final = 1_000
+LONGEST_NAME: Final = 200
+MOST_BYTES_SEARCHED: Final = 1 << 20
+MOST_BYTES_STORED: Final = 1 << 16
+MEDIA_TYPE: Final = "application/vnd.moot.observed+json"
+
+
+class ToolUse(NamedTuple):
+    """One use of a tool: its name, what went in and came out, and whether it went well if known."""
+
+    tool: str
+    input: Any
+    response: Any
+    ok: bool | None
+
+
+@contextmanager
+def never_in_the_way() -> Iterator[None]:
+    """Trouble with watching is no trouble of whoever is watched."""
+    with suppress(MootError, OSError, ValueError, RecursionError):
+        yield
+
+
+def record_use(
+    workspace: Workspace, agent: str, session: str, use: ToolUse, files: Iterable[str]
+) -> None:
+    """One use of a tool, signed by the agent itself. `files` are relative to the worktree."""
+    from moot.flows.observed.sessions import record_tool_use
+    from moot.protocols.observed.commands import ObserveTool
+
+    everything = _canonical({"input": use.input, "response": use.response, "tool": use.tool})
+    artifact, redacted = _store_without_secrets(workspace, everything)
+    observation = ObserveTool(
+        tool=(use.tool or "unnamed")[:LONGEST_NAME],
+        input_hash=hashlib.sha256(_canonical(use.input)).hexdigest(),
+        artifact=artifact,
+        files=tuple(_presentable(files))[:MOST_FILES],
+        redacted=redacted,
+        ok=use.ok,
+        session=session,
+    )
+    record_tool_use(workspace, agent, session, observation)
+
+
+def _canonical(value: Any) -> bytes:
+    """One form for one value: keys in order, no blanks."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _store_without_secrets(
+    workspace: Workspace, data: bytes
+) -> tuple[ArtifactRef, tuple[str, ...]]:
+    """Without its secrets first, then cut: half a secret is not left at the edge."""
+    from moot.core.secrets import SECRET_PATTERNS, redact_bytes
+
+    clean = redact_bytes(SECRET_PATTERNS, data[:MOST_BYTES_SEARCHED])
+    return workspace.artifacts.put(clean.data[:MOST_BYTES_STORED], MEDIA_TYPE), clean.found
+
+
+def _presentable(files: Iterable[str]) -> Iterator[str]:
+    """Each name once, as text and without secrets; names that are too long are left out."""
+    from moot.core.secrets import SECRET_PATTERNS, redact_text
+
+    for path in dict.fromkeys(files):
+        name = redact_text(SECRET_PATTERNS, os.fsencode(path).decode("utf-8", "backslashreplace"))
+        if len(name) <= LONGEST_PATH:
+            yield name

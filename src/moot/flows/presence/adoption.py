@@ -1,0 +1,157 @@
+"""Going on under the name of an earlier session, whose work is not finished.
+
+To adopt is a new key for an old name and a Resume that says why, decided in one commit. What is
+unfinished is seen outside: files that git calls uncommitted, work items that beads calls open.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from moot.core.errors import MootError, Refused
+from moot.core.findings import Finding
+from moot.core.machine import Acting, KeyClass
+from moot.core.names import REGISTRY, SYSTEM
+from moot.core.signing import Signer
+from moot.engine.agents import agent_named, rotation
+from moot.engine.job import Job, Outcome
+from moot.flows.presence.arrival import Place, rehearse
+from moot.flows.presence.new_key import new_key
+from moot.flows.presence.observation import observe
+from moot.keys.running import is_running
+from moot.protocols.presence import STREAM, views
+from moot.protocols.presence.commands import Bead, Evidence, Resume
+from moot.protocols.presence.model import State
+from moot.protocols.presence.paths import read_scope
+from moot.protocols.presence.recommendation import AdoptionCandidate
+from moot.system import beads, git
+from moot.workspace.workspace import Workspace
+
+_START_ANEW: Final = "start under a new name: `moot join --register NAME`"
+
+
+def collect_evidence(root: Path) -> Evidence:
+    """What git and beads say at this moment."""
+    changed, listed = git.dirty(root), beads.items(root)
+    items = None if listed.items is None else tuple(Bead(*item) for item in listed.items)
+    return Evidence(changed.paths, items, changed.why, listed.why)
+
+
+def find_candidates(
+    workspace: Workspace, place: Place, evidence: Evidence, scopes: tuple[str, ...]
+) -> tuple[AdoptionCandidate, ...]:
+    """Names that a session here could go on under."""
+    state: State = workspace.engine.state(STREAM)
+    names = [member.name for member in state.members]
+    barred = frozenset(name for name in names if _why_barred(workspace, name) is not None)
+    root = str(place.worktree)
+    return views.find_adoptable(
+        state,
+        evidence,
+        root,
+        workspace.engine.clock(),
+        scopes=tuple(read_scope(text, root) for text in scopes),
+        work=place.work,
+        running=barred,
+    )
+
+
+def adopt(
+    workspace: Workspace,
+    name: str,
+    place: Place,
+    evidence: Evidence,
+    scopes: tuple[str, ...],
+    endorser: Signer,
+) -> Outcome:
+    """Go on as `name` under a new key: judged first, so that a refusal changes nothing."""
+    require_adoptable(workspace, name, place, evidence, scopes)
+    resume = _resume_command(workspace, name, place, evidence, scopes)
+    later = agent_named(workspace.engine, name).epoch + 1
+    rehearse(workspace, Acting(name, later, "", KeyClass.AGENT), resume)
+    with new_key(workspace, name, workspace.folder) as signer:
+        rotate = _rotate_job(workspace, name, signer, endorser)
+        rotated, resumed = workspace.engine.execute_all([rotate, Job(STREAM, resume, name)])
+        if isinstance(rotated, MootError):
+            raise rotated
+    if isinstance(resumed, MootError):
+        raise resumed
+    return resumed
+
+
+def require_adoptable(
+    workspace: Workspace, name: str, place: Place, evidence: Evidence, scopes: tuple[str, ...]
+) -> None:
+    """Refused, with each condition that is not met, unless work of `name` is unfinished here."""
+    agent_named(workspace.engine, name)
+    barred = _why_barred(workspace, name)
+    if barred is not None:
+        raise barred
+    root = str(place.worktree)
+    verdict = views.judge_adoption_of(
+        workspace.engine.state(STREAM),
+        name,
+        evidence,
+        root,
+        workspace.engine.clock(),
+        scopes=tuple(read_scope(text, root) for text in scopes),
+        work=place.work,
+    )
+    if not verdict:
+        findings = [
+            Finding(rule="OPR-011", code="adoption_rejected", message=why)
+            for why in verdict.missing
+        ]
+        raise Refused(
+            "adoption_rejected",
+            f"nothing of {name} is unfinished here",
+            hint="`moot join --register NAME` starts under a new name",
+            findings=findings,
+        )
+
+
+def _why_barred(workspace: Workspace, name: str) -> Refused | None:
+    """Why nobody may go on under this name, whatever is left of its work."""
+    registry = workspace.engine.registry()
+    agent = registry.agents.get(name)
+    if agent is None:
+        return None
+    key = registry.keys[agent.kid]
+    if agent.kind is not KeyClass.AGENT:
+        return Refused("not_allowed", f"{name} is a person, no session", hint=_START_ANEW)
+    if key.ending is not None:
+        return Refused("agent_retired", f"{name} has ended: {key.ending}", hint=_START_ANEW)
+    if is_running(workspace.folder, workspace.trust.origin, name):
+        return Refused("agent_alive", f"a live `moot run` works as {name}", hint=_START_ANEW)
+    return None
+
+
+def _rotate_job(workspace: Workspace, name: str, signer: Signer, endorser: Signer) -> Job:
+    command = rotation(
+        workspace.engine,
+        name,
+        signer,
+        endorser=endorser,
+        custodian=workspace.folder.custodian,
+        reason="adopted",
+        new_holder=True,
+    )
+    return Job(REGISTRY, command, SYSTEM)
+
+
+def _resume_command(
+    workspace: Workspace, name: str, place: Place, evidence: Evidence, scopes: tuple[str, ...]
+) -> Resume:
+    state: State = workspace.engine.state(STREAM)
+    observation = observe(workspace, [name])
+    return Resume(
+        evidence=evidence,
+        project_root=str(workspace.root),
+        worktree=str(place.worktree),
+        branch=place.branch,
+        work=place.work,
+        scopes=scopes,
+        session_key=place.session_key,
+        prior_liveness=views.observe_liveness(state, name, observation).liveness,
+    )

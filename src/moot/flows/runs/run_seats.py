@@ -1,0 +1,75 @@
+"""Let seated participants take their turns: what the runs of all protocols have in common.
+
+What a run opens on record, and what of its result goes there, each protocol does in its own module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from moot.agents.budget import Budget
+from moot.agents.cost import MICROS
+from moot.agents.desk import Desk
+from moot.agents.outcome import Ended
+from moot.agents.participant import Participant
+from moot.agents.runner import TURN_SECONDS, Runner
+from moot.agents.watch import Watch
+from moot.core.clock import Clock
+from moot.flows.debate.mending import FileLoss
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """How far a run may go; None is no limit. Whatever is reached first stops it, by its name.
+
+    Turns, tokens and money of earlier runs of the same session count too, where they are on record.
+    """
+
+    turns: int | None = None
+    tokens: int | None = None
+    usd: Decimal | None = None
+    seconds: float | None = None
+    turn_seconds: float = TURN_SECONDS
+
+    @property
+    def budget(self) -> Budget:
+        micros = None if self.usd is None else round(self.usd * MICROS)
+        return Budget(self.turns, self.tokens, micros, self.seconds)
+
+
+USUAL: Final = Limits()
+
+
+class FinishedRun(NamedTuple):
+    """How a run ended, where its session stands, and the decision that keeps its record, if any.
+
+    `lost` says what had become of a debate's file before, if it had to be put back.
+    """
+
+    ended: Ended
+    standing: dict[str, Any]
+    decision: str | None
+    lost: FileLoss | None = None
+
+
+def run_seats(
+    runnable: Desk,
+    participants: Mapping[str, Participant],
+    clock: Clock,
+    decision: str | None = None,
+    limits: Limits = USUAL,
+    watch: Watch | None = None,
+) -> FinishedRun:
+    """Ask whoever is due until nothing is due here, or a limit is reached."""
+    runner = Runner(
+        runnable,
+        participants,
+        clock,
+        budget=limits.budget,
+        turn_seconds=limits.turn_seconds,
+        watch=watch,
+    )
+    return FinishedRun(runner.run(), runnable.standing(), decision)

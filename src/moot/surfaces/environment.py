@@ -1,0 +1,30 @@
+"""What environment variables tell about whoever started us; read once, handed on as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from moot.core.clock import Millis
+    from moot.core.findings import Finding
+
+STALE_VARIABLE: Final = "BB_AGENT_STALE_MINUTES"
+
+
+def read_epoch(env: Mapping[str, str], acting: str | None) -> int | None:
+    """Which holder of its name this process was started as. Only MOOT_AGENT has one."""
+    epoch = env.get("MOOT_EPOCH")
+    if not epoch or acting != env.get("MOOT_AGENT"):
+        return None
+    return int(epoch) if epoch.isascii() and epoch.isdigit() else -1  # nobody's
+
+
+def read_stale_time(env: Mapping[str, str]) -> tuple[Millis | None, tuple[Finding, ...]]:
+    """How soon whoever started us calls others stale, and a warning if that is no number."""
+    if not env.get(STALE_VARIABLE):
+        return None, ()
+    from moot.protocols.presence.liveness import read_stale_minutes
+
+    millis, warning = read_stale_minutes(env[STALE_VARIABLE])
+    return millis, () if warning is None else (warning,)

@@ -1,0 +1,48 @@
+"""What a session is told at its start: the rules, and who else is here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from moot.surfaces.hooks.waiting import waiting_line
+
+if TYPE_CHECKING:
+    from moot.api.tool_sessions import OtherAgent, StartedSession
+
+SHOWN: Final = 20
+SCOPES_SHOWN: Final = 6
+
+RULES: Final = """\
+You are {me} here; other agents work in this repository too, and moot keeps you off each other's \
+files.
+- Before each edit the file is checked and, if it is free, reserved for you. Nothing to do.
+- If another agent holds it, the edit is refused with the reason. Do not write it by another way \
+(shell, copy, git): work elsewhere, ask the holder, or wait.
+- Reserve more than single files at once: `{moot} reserve SCOPE` (a folder: `src/auth/*`); give \
+back early: `{moot} release SCOPE`.
+- Who is here and what waits for you: `{moot} status`. Accept what was passed to you: \
+`{moot} event accept ID --agent {me}`."""
+
+
+def briefing(started: StartedSession, moot: str) -> str:
+    """`moot` is how the agent calls us."""
+    lines = [RULES.format(me=started.agent, moot=moot), *_others(started.others)]
+    if started.waiting:
+        lines.append(waiting_line(started.waiting, started.agent, moot))
+    return "\n".join(lines)
+
+
+def _others(others: tuple[OtherAgent, ...]) -> Iterator[str]:
+    yield "Here now:" if others else "Nobody else is here now."
+    yield from map(_line, others[:SHOWN])
+    if len(others) > SHOWN:
+        yield f"- and {len(others) - SHOWN} more"
+
+
+def _line(other: OtherAgent) -> str:
+    work = f", on {other.work or other.branch}" if other.work or other.branch else ""
+    more = len(other.holds) - SCOPES_SHOWN
+    tail = f" and {more} more" if more > 0 else ""
+    held = f", holds {', '.join(other.holds[:SCOPES_SHOWN])}{tail}" if other.holds else ""
+    return f"- {other.agent} ({other.label.lower()}{work}){held}"

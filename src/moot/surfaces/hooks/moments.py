@@ -1,0 +1,117 @@
+"""The moments at which a coding tool calls: each asks the library and puts its answer into words.
+
+Only before an edit can anything be stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from moot.flows.tools.coding_tools import Moment
+from moot.surfaces.hooks import answers
+from moot.surfaces.hooks.call import Call
+from moot.surfaces.hooks.touched import shell_folder, shell_text, touched
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.api.waiting import Waiting
+
+SHOWN_INCURSIONS: Final = 3
+
+
+def before(call: Call, session: Session) -> str:
+    """Nothing, or the reason why not."""
+    from moot.api import guard
+
+    if shell_text(call) is not None:
+        guard.before_command(session, call.call_id)
+    paths = touched(call)
+    verdict = guard.before_edit(session, paths) if paths else None
+    if verdict is None or verdict.allowed or verdict.agent is None:
+        return answers.ALLOW
+    from moot.surfaces.hooks.reasons import explain_held
+
+    moot = answers.moot_command(session, verdict.agent)
+    return answers.block(explain_held(verdict.holders, verdict.agent, moot))
+
+
+def after(call: Call, session: Session) -> str:
+    """What slipped past the guard, and what waits; nothing can be stopped any more."""
+    from moot.api import tool_sessions
+
+    command = shell_text(call)
+    ended = tool_sessions.after_call(
+        session,
+        tool_sessions.ToolCall(
+            tool=call.name,
+            paths=touched(call) if command is None else (),
+            command=command,
+            folder=shell_folder(call),
+            id=call.call_id,
+            duration_ms=call.duration_ms,
+            input=call.input,
+            response=call.response,
+            ok=call.ok,
+        ),
+    )
+    if ended is None:
+        return answers.ALLOW
+    lines = []
+    if ended.incursions:
+        noted = "; ".join(finding.message for finding in ended.incursions[:SHOWN_INCURSIONS])
+        lines.append(
+            f"moot: this changed what others hold, and that is on record: {noted}. Tell the holder."
+        )
+    if ended.waiting:
+        lines.append(_waiting_line(session, ended.agent, ended.waiting))
+    return answers.context(call.tool, Moment.AFTER, "\n".join(lines))
+
+
+def start(call: Call, session: Session) -> str:
+    """The rules, who else is here, and what waits."""
+    from moot.api import tool_sessions
+    from moot.surfaces.hooks.briefing import briefing
+
+    started = tool_sessions.start_session(session)
+    if started is None:
+        return answers.ALLOW
+    text = briefing(started, answers.moot_command(session, started.agent))
+    return answers.context(call.tool, Moment.START, text)
+
+
+def stop(call: Call, session: Session) -> str:
+    """If something unread waits, the model goes on once to read it.
+
+    At most once: a tool says when a hook has already made the model go on, and one that did not say
+    so could be kept going for ever.
+    """
+    from moot.api import tool_sessions
+
+    may_go_on = bool(call.tool.go_on) and not call.going_on
+    stopping = tool_sessions.wants_to_stop(session, take=may_go_on)
+    if stopping is None or not stopping.waiting:
+        return answers.ALLOW
+    return answers.go_on(call.tool, _waiting_line(session, stopping.agent, stopping.waiting))
+
+
+def end(call: Call, session: Session) -> str:
+    from moot.api import tool_sessions
+
+    tool_sessions.end_session(session, reason=f"{call.tool.name} session ended")
+    return answers.ALLOW
+
+
+def _waiting_line(session: Session, agent: str, waiting: Waiting) -> str:
+    from moot.surfaces.hooks.waiting import waiting_line
+
+    return waiting_line(waiting, agent, answers.moot_command(session, agent))
+
+
+HANDLERS: Final[Mapping[Moment, Callable[[Call, Session], str]]] = {
+    Moment.BEFORE: before,
+    Moment.AFTER: after,
+    Moment.START: start,
+    Moment.STOP: stop,
+    Moment.END: end,
+}

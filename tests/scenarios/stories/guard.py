@@ -1,0 +1,205 @@
+"""The guard: who may write where, what a coding tool's session does, and its hooks in settings."""
+
+from __future__ import annotations
+
+import subprocess
+
+from moot.api.tool_sessions import ToolCall
+from moot.core.machine import Command, KeyClass
+from moot.engine.agents import rotate
+from moot.protocols.presence import STREAM
+from moot.protocols.presence.commands import Join, Reserve, SendHandoff
+from tests.scenarios.world import World, story
+
+OTTER, CRANE = "amber-otter", "teal-crane"
+
+
+def execute(world: World, agent: str, command: Command) -> None:
+    world.project.execute(agent, command, stream=STREAM)
+
+
+def join(world: World, *agents: str) -> None:
+    root = str(world.project.root)
+    for agent in agents:
+        execute(world, agent, Join(project_root=root, worktree=root))
+
+
+def reserve(world: World, agent: str, *scopes: str) -> None:
+    root = str(world.project.root)
+    execute(world, agent, Reserve(scopes=scopes, project_root=root, worktree=root, work="bb-7"))
+
+
+def owners(world: World) -> dict[str, str]:
+    with world.project.workspace() as workspace:
+        return {held.scope: held.owner for held in workspace.engine.state(STREAM).live}
+
+
+def incursions(world: World) -> int:
+    with world.project.workspace() as workspace, workspace.store.read() as view:
+        rows = [row.value for row in view.rows("presence.events")]
+    return sum(b'"INCURSION"' in row for row in rows)
+
+
+def make_repository(world: World) -> None:
+    for words in (("init", "--quiet"), ("config", "core.hooksPath", "none")):
+        subprocess.run(["git", *words], cwd=world.project.root, check=True, timeout=60)
+
+
+@story(does="guard.check", refuses="guard.check")
+def a_path_is_asked_about_before_it_is_written(world: World) -> None:
+    free = world.do("guard.check", acting=OTTER, paths=["src/x.py"])
+    assert free == {"allowed": True, "agent": OTTER, "paths": ["src/x.py"], "held": []}
+    reserve(world, CRANE, "src/*")
+    before = world.events()
+    checked = world.do("guard.check", acting=OTTER, paths=["a.py", "src/x.py"])
+    (held,) = checked["held"]
+    assert list(held) == [
+        *("path", "scope", "class", "owner", "liveness", "last_seen_at", "work", "since"),
+        *("automatic", "message"),
+    ]
+    assert (held["path"], held["scope"], held["class"]) == ("src/x.py", "src/*", "partial")
+    assert (held["owner"], held["liveness"], held["work"]) == (CRANE, "active", "bb-7")
+    assert held["message"].startswith("src/x.py is held by teal-crane as part of src/* for bb-7")
+    assert not checked["allowed"]
+    assert world.do("guard.check", paths=["src/x.py"], agent=CRANE)["allowed"]
+    assert not world.do("guard.check", paths=["src/x.py"])["allowed"]
+    assert world.refuse("guard.check", paths=["/elsewhere"]) == "scope_outside"
+    assert world.refuse("guard.check", paths=["a.py"], agent="no-one") == "agent_not_found"
+    assert world.refuse("guard.check", paths=[".moot/ledger.db"]) == "not_for_agents"
+    assert world.events() == before
+
+
+@story(does="hook.before_edit", refuses="hook.before_edit")
+def what_is_free_is_reserved_before_an_edit(world: World) -> None:
+    root = world.project.root
+    path = str(root / "a.py")
+    assert world.refuse("hook.before_edit", paths=[path]) == "actor_required"
+    git_file = str(root / ".git" / "config")
+    assert world.refuse("hook.before_edit", acting=OTTER, paths=[git_file]) == "not_for_agents"
+    verdict = world.do("hook.before_edit", acting=OTTER, paths=[path])
+    assert verdict == {"allowed": True, "agent": OTTER, "holders": []}
+    assert owners(world) == {"a.py": OTTER}
+    before = world.events()
+    assert world.do("hook.before_edit", acting=OTTER, paths=[path])["allowed"]
+    assert world.events() == before, "a repeat changes nothing"
+    both = [path, str(root / "b.py")]
+    verdict = world.do("hook.before_edit", acting=CRANE, paths=both)
+    (holder,) = verdict["holders"]
+    assert (verdict["allowed"], verdict["agent"]) == (False, CRANE)
+    assert (holder["owner"], holder["path"], holder["scope"]) == (OTTER, "a.py", "a.py")
+    assert (holder["liveness"], holder["is_wider"]) == ("active", False)
+    assert owners(world) == {"a.py": OTTER}, "all or none"
+    assert incursions(world) == 1
+    outside = world.do("hook.before_edit", acting=CRANE, paths=[str(root.parent / "notes.txt")])
+    assert outside == {"allowed": True, "agent": None, "holders": []}
+
+
+@story(
+    does="hook.start_session hook.after_call hook.wants_to_stop hook.end_session",
+    refuses="hook.start_session hook.after_call hook.wants_to_stop hook.end_session",
+)
+def a_session_with_a_name_works_beside_another_agent(world: World) -> None:
+    root = str(world.project.root)
+    call = ToolCall("Write", (f"{root}/b.py",))
+    assert world.refuse("hook.start_session", acting="no-one") == "agent_not_found"
+    assert world.refuse("hook.after_call", call=call) == "actor_required"
+    assert world.refuse("hook.wants_to_stop") == "actor_required"
+    join(world, CRANE)
+    reserve(world, CRANE, "b.py")
+    started = world.do("hook.start_session", acting=OTTER)
+    (other,) = started["others"]
+    assert (started["agent"], other["agent"], other["holds"]) == (OTTER, CRANE, ["b.py"])
+    said = {"subject": "the rest", "summary": "half done", "next_action": "go on", "work": "bb-7"}
+    execute(world, CRANE, SendHandoff(to=OTTER, project_root=root, worktree=root, **said))
+    assert world.do("hook.wants_to_stop", acting=OTTER, take=False)["waiting"]["events"] == []
+    (event,) = world.do("hook.wants_to_stop", acting=OTTER)["waiting"]["events"]
+    assert (event["event_type"], event["from_agent"]) == ("HANDOFF", CRANE)
+    ended = world.do("hook.after_call", acting=OTTER, call=call)
+    assert (len(ended["incursions"]), ended["waiting"]["events"]) == (1, [])
+    assert world.do("hook.after_call", acting=OTTER, call=call)["incursions"] == []
+    assert incursions(world) == 1
+    left = world.do("hook.end_session", acting=OTTER, reason="done")
+    assert left == {"agent": None}, "whoever started it with a name ends it"
+    world.tool_session = "claude:one"
+    adopt(world, world.do("hook.start_session")["agent"])
+    assert world.refuse("hook.end_session", reason="done") == "session_replaced"
+    assert world.refuse("hook.start_session") == "session_replaced"
+
+
+def adopt(world: World, name: str) -> None:
+    """Another session goes on under the name, with a new key."""
+    with world.project.workspace() as workspace:
+        agent = workspace.engine.registry().agents[name]
+        old = workspace.keys.find(name, agent.kid)
+        assert old is not None
+        rotate(
+            workspace.engine,
+            name,
+            workspace.folder.add(workspace.trust.origin, name, KeyClass.AGENT),
+            endorser=old.signer,
+            custodian=workspace.folder.custodian,
+            reason="adopted",
+            new_holder=True,
+        )
+
+
+@story(does="hook.start_session hook.before_edit hook.end_session", refuses="hook.before_edit")
+def a_session_without_a_name_is_known_by_its_key(world: World) -> None:
+    path = str(world.project.root / "a.py")
+    world.tool_session = "claude:one"
+    assert world.refuse("hook.before_edit", paths=[path]) == "actor_required"
+    name = world.do("hook.start_session")["agent"]
+    assert name not in (OTTER, CRANE)
+    assert world.do("hook.start_session")["agent"] == name
+    assert world.do("hook.before_edit", paths=[path])["agent"] == name
+    world.tool_session = "claude:two"
+    assert world.refuse("hook.before_edit", paths=[path]) == "actor_required"
+    assert world.do("hook.end_session", reason="it ended") == {"agent": None}
+    assert owners(world) == {"a.py": name}
+    world.tool_session = "claude:one"
+    assert world.do("hook.end_session", reason="it ended") == {"agent": name}
+    assert owners(world) == {}
+
+
+@story(does="hook.before_command")
+def a_shell_command_leaves_a_stamp_and_nothing_on_record(world: World) -> None:
+    before = world.events()
+    assert world.do("hook.before_command", acting=OTTER, call_id="call-1") is None
+    assert len(list((world.project.root / ".moot/hooks/calls").iterdir())) == 1
+    assert world.events() == before
+
+
+@story(does="hook.before_commit", refuses="hook.before_commit")
+def what_others_hold_is_seen_before_a_commit(world: World) -> None:
+    assert world.refuse("hook.before_commit", acting=OTTER) == "git_failed"
+    make_repository(world)
+    assert world.do("hook.before_commit", acting=OTTER) == {"agent": None, "held": []}
+    (world.project.root / "a.py").write_text("x", encoding="utf-8")
+    subprocess.run(["git", "add", "a.py"], cwd=world.project.root, check=True, timeout=60)
+    reserve(world, CRANE, "a.py")
+    person = world.do("hook.before_commit")
+    assert (person["agent"], [held["owner"] for held in person["held"]]) == (None, [CRANE])
+    assert incursions(world) == 0
+    agent = world.do("hook.before_commit", acting=OTTER)
+    assert (agent["agent"], [held["path"] for held in agent["held"]]) == (OTTER, ["a.py"])
+    assert incursions(world) == 1
+    assert world.do("hook.before_commit", acting=CRANE) == {"agent": CRANE, "held": []}
+
+
+@story(does="hook.install hook.uninstall", refuses="hook.install hook.uninstall")
+def hooks_are_installed_and_taken_out_again(world: World) -> None:
+    settings = world.project.root / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text("{ not json", encoding="utf-8")
+    for operation in ("hook.install", "hook.uninstall"):
+        assert world.refuse(operation, tool="claude") == "settings_unreadable"
+        assert settings.read_text("utf-8") == "{ not json"
+    settings.write_text('{"model": "mine"}\n', encoding="utf-8")
+    installed = world.do("hook.install", tool="claude", skill=False)
+    assert (installed["tool"], installed["changed"]) == ("claude", [str(settings)])
+    assert installed["trusted"] is None
+    assert world.do("hook.install", tool="claude", skill=False)["changed"] == []
+    removed = world.do("hook.uninstall", tool="claude")
+    assert removed == {"tool": "claude", "changed": [str(settings)]}
+    assert settings.read_text("utf-8") == '{"model": "mine"}\n'
+    assert world.do("hook.uninstall", tool="claude")["changed"] == []

@@ -1,0 +1,120 @@
+"""Who is here, what is due, work passed on, and programs that run as agents."""
+
+from __future__ import annotations
+
+import sys
+
+from moot.core.clock import HOUR, system_clock
+from moot.protocols.example.commands import Ask
+from tests.scenarios.world import World, story
+
+OTTER, CRANE = "amber-otter", "teal-crane"
+HANDOFF = {"subject": "auth cache", "summary": "half done", "next_action": "finish the tests"}
+BLOCKED = {"subject": "schema", "blocker": "no migration", "requested_action": "write it"}
+
+
+@story(does="status agenda", refuses="agenda")
+def what_is_due_is_on_the_agenda_and_on_the_one_screen(world: World) -> None:
+    world.project.execute(OTTER, Ask(title="look", of=CRANE))
+    (item,) = world.do("agenda")["due"]
+    assert (item["who"], item["subject"], item["overdue"]) == (CRANE, "e1: look", False)
+    assert list(item) == ["who", "what", "subject", "since", "by", "overdue", "id", "hint"]
+    assert world.do("agenda", OTTER)["due"] == []
+    assert world.do("agenda", OTTER, agent=CRANE, wait_seconds=3600)["due"][0]["id"] == item["id"]
+    assert world.refuse("agenda", agent="no-body", wait_seconds=3600) == "agent_not_found"
+    seen = world.do("status", OTTER)
+    assert (seen["you"], [one["subject"] for one in seen["due"]]) == (OTTER, ["e1: look"])
+    classes = {one["agent"]: one["class"] for one in seen["agents"]}
+    assert classes == {OTTER: "agent", CRANE: "agent", "operator": "human"}
+    assert seen["record"]["events"] == world.events()
+    assert (seen["mail"], seen["record"]["rolled_back"]) == ({"owed": {}, "unread": 0}, False)
+
+
+@story(does="tick agenda", refuses="tick")
+def a_time_limit_takes_effect_when_somebody_asks_for_it(world: World) -> None:
+    late, soon = system_clock() - HOUR, system_clock() + HOUR
+    world.project.execute(OTTER, Ask(title="soon", of=CRANE, due_at=soon))
+    world.project.execute(OTTER, Ask(title="late", of=CRANE, due_at=late))
+    assert [item["overdue"] for item in world.do("agenda")["due"]] == [True, False]
+    (applied,) = world.do("tick")["applied"]
+    assert (applied["type"], applied["seq"]) == ("example.errand_lapsed", 2)
+    assert world.do("tick", name="example/today")["applied"] == []
+    (root_key,) = world.project.keys.glob("*/system.*.key")
+    root_key.unlink()
+    assert world.refuse("tick") == "key_missing"
+
+
+@story(
+    does="event.handoff event.seen event.accept event.list status",
+    refuses="event.handoff event.seen event.accept",
+)
+def work_is_passed_on_and_accepted_with_its_scope(world: World) -> None:
+    project = world.project
+    project.ok("--as", OTTER, "reserve", "src/auth")
+    assert world.refuse("event.handoff", to=CRANE, **HANDOFF) == "actor_required"
+    assert world.refuse("event.handoff", OTTER, sender=CRANE, to=OTTER, **HANDOFF) == "not_you"
+    sent = world.do("event.handoff", OTTER, to=CRANE, scope="src/auth", work="T-7", **HANDOFF)
+    event = sent["event"]
+    assert (event["event_type"], event["scope"], event["bead_id"]) == ("HANDOFF", "src/auth", "T-7")
+    assert event["payload"] == {**HANDOFF, "requires_ack": True}
+    assert world.refuse("event.seen", CRANE, event_id="proto_20260101_001") == "event_not_found"
+    assert world.refuse("event.accept", OTTER, event_id=event["id"]) == "ack_forbidden"
+    seen = world.do("event.seen", CRANE, event_id=event["id"])
+    assert (seen["event"], seen["agent"], seen["moved"]) == (event, CRANE, [])
+    accepted = world.do("event.accept", CRANE, event_id=event["id"])
+    assert accepted["moved"] == ["src/auth"]
+    (held,) = world.do("status")["reservations"]
+    assert (held["scope"], held["owner"]) == ("src/auth", CRANE)
+    rows = world.do("event.list", work="T-7")["events"]
+    assert rows[0]["label"] == "Passed to"
+    assert {row["label"] for row in rows} == {"Passed to", "Seen", "Accepted"}
+    assert rows[0]["status"] == "Accepted"
+    assert len(world.do("event.list", limit=1)["events"]) == 1
+    assert world.do("event.list", work="T-8")["events"] == []
+
+
+@story(does="event.blocked agenda status", refuses="event.blocked")
+def whoever_is_blocked_says_so(world: World) -> None:
+    world.project.ok("agent", "register", "coral-finch")
+    world.project.ok("agent", "retire", "coral-finch")
+    assert world.refuse("event.blocked", OTTER, to="coral-finch", **BLOCKED) == "agent_retired"
+    sent = world.do("event.blocked", OTTER, to=CRANE, urgency="high", work="T-7", **BLOCKED)
+    (pending,) = world.do("status")["pending"]
+    assert (pending["id"], pending["urgency"]) == (sent["event"]["id"], "high")
+    assert sent["event"]["payload"] == {**BLOCKED, "urgency": "high", "requires_ack": True}
+    (item,) = world.do("agenda", CRANE)["due"]
+    assert item["subject"] == f"{sent['event']['id']}: schema (from {OTTER})"
+
+
+@story(does="handoff blocked event.accept agenda", refuses="handoff blocked")
+def a_notice_is_an_event_and_a_message_in_one(world: World) -> None:
+    assert world.refuse("handoff", to=CRANE, **HANDOFF) == "actor_required"
+    assert world.refuse("handoff", OTTER, to="no-body", work="T-7", **HANDOFF) == "agent_not_found"
+    assert world.refuse("blocked", OTTER, to="no-body", work="T-7", **BLOCKED) == "agent_not_found"
+    world.project.ok("--as", OTTER, "reserve", "src")
+    passed = world.do("handoff", OTTER, to=CRANE, work="T-7", scope="src", **HANDOFF)
+    stuck = world.do("blocked", OTTER, to=CRANE, work="T-7", **BLOCKED)
+    assert passed["message"] != stuck["message"]
+    assert stuck["event"]["payload"]["urgency"] == "medium"
+    due = [item["what"] for item in world.do("agenda", CRANE)["due"]]
+    assert due == ["accept what was passed on", "give input"]
+    accepted = world.do("event.accept", CRANE, event_id=passed["event"]["id"])
+    assert accepted["moved"] == ["src"]
+    due = [item["what"] for item in world.do("agenda", CRANE)["due"]]
+    assert due == ["finish what was passed on", "give input"]
+
+
+@story(does="run status", refuses="run")
+def a_program_runs_as_an_agent_and_leaves_nothing_behind(world: World) -> None:
+    mark = world.project.root / "ran"
+    code = "import os, sys; open(sys.argv[1], 'w').write(os.environ['MOOT_AGENT']); sys.exit(3)"
+    words = (sys.executable, "-c", code, str(mark))
+    assert world.refuse("run", name=OTTER, words=words) == "name_taken"
+    assert world.refuse("run", name="coral-finch", scopes=["../x"], words=words) == "scope_outside"
+    assert not mark.exists()
+    ran = world.do("run", name="coral-finch", scopes=["src"], words=words)
+    assert ran == {"agent": "coral-finch", "exit_status": 3}
+    assert mark.read_text() == "coral-finch"
+    seen = world.do("status")
+    (finch,) = (one for one in seen["agents"] if one["agent"] == "coral-finch")
+    assert (finch["status"], finch["here"], seen["reservations"]) == ("retired", False, [])
