@@ -12,7 +12,7 @@ ARGS   ?=
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
-	@echo "make demo    see the product work"
+	@echo "make demo    see the product work: moot demo"
 	@echo "make test    lint, types and the whole test-suite"
 	@echo "make quick   lint, types and the fast tests: about a minute"
 	@echo "make test-agents   drive the real coding tools from npm (1.1 GB) against a loopback model"

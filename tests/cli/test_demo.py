@@ -19,8 +19,9 @@ import pytest
 from tools.make_demo_picture import FILE, picture
 from tools.make_demo_picture import played as report_in
 
-from moot.surfaces.cli.demo import points
+from moot.surfaces.cli.demo import select
 from moot.surfaces.demo.stage import Line
+from moot.surfaces.terminal.status_line import StatusLine
 from moot.verify import standalone
 from tests.cli import damage
 from tests.cli.project import Project
@@ -134,7 +135,9 @@ BARE = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 def told(tmp_path_factory: pytest.TempPathFactory) -> str:
     """What it says where `moot` is not found by its name, as after `make demo`."""
     place = tmp_path_factory.mktemp("a stage")
-    done = Project(place, place / "my keys").spawn("demo", "--out", "the stage", **BARE)
+    done = Project(place, place / "my keys").spawn(
+        "demo", "--commands", "--out", "the stage", **BARE
+    )
     assert (done.code, done.err) == (0, "")
     return done.out
 
@@ -212,15 +215,24 @@ def test_both_checkers_verdicts_are_kept(played: tuple[Path, Any]) -> None:
     assert (stage / "standalone.py").read_bytes() == checker
 
 
-def test_the_short_form_tells_what_came_of_it_and_no_command() -> None:
+@pytest.mark.parametrize(
+    ("commands", "expected"),
+    [(False, ["b", "Act", "go"]), (True, ["why", "moot", "a", "b", "Act", "go"])],
+)
+def test_only_what_came_of_it_is_shown_unless_commands_are_asked_for(
+    commands: bool, expected: list[str]
+) -> None:
     lines = [
         Line("say", "why"),
         Line("run", "moot"),
+        Line("wait", "soon"),
         Line("out", "a"),
         Line("out", "b", point=True),
+        Line("act", "Act"),
+        Line("end", "go"),
     ]
-    shown = [line.text for line in points(iter([*lines, Line("act", "Act"), Line("end", "go")]))]
-    assert shown == ["b", "Act", "go"]
+    shown = select(iter(lines), commands, StatusLine())
+    assert [line.text for line in shown] == expected
 
 
 # Damage to anything it left is named -------------------------------------------------------------
@@ -310,7 +322,7 @@ def test_at_a_terminal_the_person_is_asked_and_nothing_else_is_needed(bare: Proj
     (bare.root / ".git").mkdir()
     shown = on_a_terminal(
         bare,
-        *("demo", "--fast", "--out", "stage"),
+        *("demo", "--fast", "--commands", "--out", "stage"),
         typed=["approve", "Fine by me."],
         PATH=str(bare.root / "no programs"),
         HOME="",
@@ -326,6 +338,36 @@ def test_at_a_terminal_the_person_is_asked_and_nothing_else_is_needed(bare: Proj
     assert plain.rstrip().removesuffix("\x1b[0m").endswith("moot run -- claude")
     assert not (bare.root / ".moot").exists()
     assert not bare.keys.exists()
+
+
+def test_at_a_terminal_it_says_what_it_does_and_offers_the_page(bare: Project) -> None:
+    """A browser that can be started is started, once, with the page that was written."""
+    browser = bare.root / "browser"
+    browser.write_text(
+        f"#!{sys.executable}\nimport sys\nopen('opened', 'a').write(sys.argv[1] + '\\n')\n",
+        encoding="utf-8",
+    )
+    browser.chmod(0o755)
+    shown = on_a_terminal(
+        bare,
+        *("demo", "--fast", "--out", "stage"),
+        typed=["veto", "", "y"],
+        BROWSER=f"{browser} %s",
+    )
+    assert "\r\x1b[2K\x1b[2m… waiting until amber-otter gives no sign of life" in shown
+    assert "$ moot" not in shown
+    assert "open the decision in your browser? [Y/n]: y" in shown
+    page = (bare.root / "stage" / "decision.html").as_uri()
+    assert (bare.root / "opened").read_text("utf-8").splitlines() == [page]
+
+
+def test_without_a_terminal_nobody_is_asked_and_short_is_the_default(bare: Project) -> None:
+    done = bare.spawn("demo", "--short", "--out", "stage", BROWSER="false %s")
+    assert (done.code, done.err) == (0, "")
+    assert "$ " not in done.out
+    assert f"the decision   {bare.root / 'stage' / 'decision.html'}" in done.out
+    assert done.out.rstrip().endswith("run -- claude")
+    assert bare.refused("demo", "--short", "--commands") == ("usage", 2)
 
 
 def test_a_step_that_fails_is_named(bare: Project) -> None:

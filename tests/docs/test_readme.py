@@ -43,7 +43,7 @@ _VARIES = (
     (re.compile(r"\b[0-9a-f]{64}\b"), "HASH"),
     (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "UUID"),
     (re.compile(r"\b[0-9a-f]{8}(?=…|\b)"), "KEY"),
-    (re.compile(r"(?<!\S)/\S*/(?=(\.moot|keys)\b)"), "PATH/"),
+    (re.compile(r"(?<!\S)/\S*/(?=(\.moot|keys|demo)\b)"), "PATH/"),
     (re.compile(r"\b\d+(\.\d+)? s ago"), "AGE ago"),
     (re.compile(r"\bproto_\d{8}_"), "proto_DAY_"),
     (re.compile(r"\bparl-\d{8}-"), "parl-DAY-"),
@@ -52,7 +52,7 @@ _VARIES = (
 
 
 def comparable(text: str) -> str:
-    """Times, ages, days, sizes, fingerprints, hashes, ids, folders above `.moot` and `keys`.
+    """Times, ages, days, sizes, fingerprints, hashes, ids, folders above `.moot`, `keys`, `demo`.
 
     White space at the ends of lines and of the whole does not count; all else does.
     """

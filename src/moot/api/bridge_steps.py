@@ -33,7 +33,8 @@ def own_name(session: Session, named: str | None = None) -> str:
     """Who acts, with their key at hand: a step names nobody who could not have asked for it."""
     from moot.engine.keys import hand_of
 
-    name, workspace = session.actor(named), session.workspace
+    workspace = session.workspace
+    name = session.actor(named)
     hand_of(workspace.engine.registry(), workspace.keys, name)
     return name
 

@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +14,7 @@ import click
 
 from moot.surfaces.terminal.answer import Answer, paint
 from moot.surfaces.terminal.shell import Shell, command
+from moot.surfaces.terminal.status_line import StatusLine
 
 if TYPE_CHECKING:
     from moot.surfaces.demo.stage import Line
@@ -42,9 +44,12 @@ _VERDICTS: Final = {
     help="Where to play (default: a new temporary folder, which is kept).",
 )
 @click.option("--full", is_flag=True, help="Also the whole path: BLOCKED to verified claims.")
-@click.option("--short", is_flag=True, help="Tell only what came of it, not each command.")
+@click.option("--commands", is_flag=True, help="Show every command and what it printed.")
+@click.option("--short", is_flag=True, help="Show only what came of it, which is the default.")
 @click.option("--fast", is_flag=True, help="Do not pause for reading at a terminal.")
-def demo(shell: Shell, out: Path | None, full: bool, short: bool, fast: bool) -> Answer:
+def demo(
+    shell: Shell, out: Path | None, full: bool, commands: bool, short: bool, fast: bool
+) -> Answer:
     """See it work, in three acts on a real repository.
 
     An agent is stopped before it writes over another's work; three voices decide and you have the
@@ -53,53 +58,89 @@ def demo(shell: Shell, out: Path | None, full: bool, short: bool, fast: bool) ->
 
     Examples:
       moot demo
-      moot demo --short
+      moot demo --commands
       moot demo --out /tmp/moot-demo --full --fast
     """
-    from moot.surfaces.demo import argued, path, proved
+    from moot.surfaces.demo import act_decision, act_proof, act_whole_path
+    from moot.surfaces.demo.acts import Demonstration
     from moot.surfaces.demo.stage import Stage
-    from moot.surfaces.demo.told import Story
 
+    if commands and short:
+        raise click.UsageError("either --commands or --short")
     stage = Stage(out or Path(tempfile.mkdtemp(prefix="moot-demo-")))
     stage.prepare()
-    story = Story(stage, full, _ask_person if shell.interactive() else _nobody)
+    person, status = shell.interactive(), StatusLine()
+    played = Demonstration(stage, full, partial(_ask_person, status) if person else _nobody)
+    report = stage.out / act_decision.PAGE
     data = {
         "folder": str(stage.out),
-        "report": str(stage.out / argued.PAGE),
-        "receipt": str(stage.out / proved.RECEIPT),
-        "record": str(stage.out / proved.RECORD),
-        "path": str(stage.out / path.RECORD) if full else None,
-        "verdicts": story.verdicts,
+        "report": str(report),
+        "receipt": str(stage.out / act_proof.RECEIPT),
+        "record": str(stage.out / act_proof.RECORD),
+        "path": str(stage.out / act_whole_path.RECORD) if full else None,
+        "verdicts": played.verdicts,
         "git": stage.git is not None,
     }
-    if shell.json:  # the story first, then one answer; for a person it is told as it happens
-        for _ in story.tell():
+    if shell.json:  # all of it first, then one answer; for a person it is shown as it happens
+        for _ in played.play():
             pass
     paced = sys.stdout.isatty() and not fast
-    return Answer(data, lambda: _shown(points(story.tell()) if short else story.tell(), paced))
+
+    def lines() -> Iterator[str]:
+        yield from _shown(select(played.play(), commands, status), paced)
+        if person:
+            yield from _offer_to_open(report)
+
+    return Answer(data, lines)
 
 
 def _nobody(_decision: str) -> None:
     return None
 
 
-def _ask_person(decision: str) -> tuple[str, str]:
+def _ask_person(status: StatusLine, decision: str) -> tuple[str, str]:
     """You are the person here; the key's passphrase is in the demonstration's own folder."""
     from moot.surfaces.demo import voices
 
-    word = click.prompt(
+    status.clear()
+    ruling = click.prompt(
         f"you decide on {decision}: veto or approve",
         type=click.Choice(["veto", "approve"]),
         default="veto",
         err=True,
     )
-    usual = voices.VETO if word == "veto" else "Agreed."
-    return word, click.prompt("why", default=usual, err=True)
+    usual = voices.VETO if ruling == "veto" else "Agreed."
+    return ruling, click.prompt("why", default=usual, err=True)
 
 
-def points(lines: Iterator[Line]) -> Iterator[Line]:
-    """The short form: the acts, what came of each, and how to go on."""
-    return (line for line in lines if line.point or line.kind in ("act", "end"))
+def _offer_to_open(report: Path) -> Iterator[str]:
+    """Show the page to whoever sits there, if they want and a browser is found."""
+    import webbrowser
+
+    try:
+        browser = webbrowser.get()
+    except webbrowser.Error:
+        return
+    if click.confirm("open the decision in your browser?", default=True, err=True):
+        opened = browser.open(report.as_uri())
+        yield "opened" if opened else f"no browser could be started; the page is {report}"
+
+
+def select(lines: Iterator[Line], commands: bool, status: StatusLine) -> Iterator[Line]:
+    """Those that are shown; what is done meanwhile stands in the status line.
+
+    Without `commands` they are the acts, what came of each, and how to go on.
+    """
+    always = ("act", "end", "say", "run", "out") if commands else ("act", "end")
+    try:
+        for line in lines:
+            if line.point or line.kind in always:
+                status.clear()
+                yield line
+            elif line.kind in ("run", "wait"):
+                status.show(line.text)
+    finally:
+        status.clear()
 
 
 def _shown(lines: Iterator[Line], paced: bool) -> Iterator[str]:

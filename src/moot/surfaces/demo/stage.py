@@ -18,7 +18,7 @@ from moot.core.errors import Refused, StoreFailed
 from moot.store.named_files import unwritable
 from moot.surfaces.demo import programs
 
-Kind = Literal["act", "say", "run", "out", "end"]
+Kind = Literal["act", "say", "run", "out", "wait", "end"]
 Words = tuple[str, ...]
 MOOT: Final[Words] = (sys.executable, "-P", "-m", "moot")
 CHECKER: Final = Path(__file__).parents[2] / "verify" / "standalone.py"
@@ -28,9 +28,9 @@ USUAL_MINUTES: Final = "15"
 
 
 class Line(NamedTuple):
-    """One line of the story: an act's title, a remark, a command, or what it printed.
+    """One line: an act's title, a remark, a command, what it printed, or what is waited for.
 
-    The short form of the story tells only those with a `point`.
+    Those with a `point` say what came of it; the others are shown with all commands.
     """
 
     kind: Kind
@@ -43,6 +43,11 @@ Lines = Iterator[Line]
 
 def say(text: str, point: bool = False) -> Line:
     return Line("say", text, point)
+
+
+def wait(text: str) -> Line:
+    """What takes its time now; it stands only as long as that takes."""
+    return Line("wait", text)
 
 
 class Part(NamedTuple):
@@ -73,7 +78,7 @@ FIRST: Final = Part(" | head -1", re.compile(r".*"))
 class Call(NamedTuple):
     """How a program is run: as whom, in which settings, with what on its standard input.
 
-    What it prints that matches `point` belongs to the short form.
+    What it prints that matches `point` is what came of it.
     """
 
     expect: int = 0
@@ -172,15 +177,16 @@ class Stage:
         command += " 2>/dev/null" if how.quiet else " 2>&1" if how.expect and how.part.shown else ""
         yield Line("run", command + how.part.shown)
         done = self._process((*program, *words), how)
-        told = done.stdout.splitlines() + ([] if how.quiet else done.stderr.splitlines())
-        told = told[:1] if how.part is FIRST else how.part.of(told)
-        wanted = re.compile(how.point) if how.point else None
-        yield from (Line("out", one, bool(wanted and wanted.search(one))) for one in told)
+        printed = done.stdout.splitlines() + ([] if how.quiet else done.stderr.splitlines())
+        shown_lines = printed[:1] if how.part is FIRST else how.part.of(printed)
+        point = re.compile(how.point) if how.point else None
+        for text in shown_lines:
+            yield Line("out", text, bool(point and point.search(text)))
         if done.returncode != how.expect:
-            said = done.stderr.strip().splitlines()
+            complaints = done.stderr.strip().splitlines()
             raise self.failed(
                 f"`{command}` ended with {done.returncode}, not {how.expect}"
-                + (f": {said[-1]}" if said else "")
+                + (f": {complaints[-1]}" if complaints else "")
             )
 
     def failed(self, what: str) -> StoreFailed:
@@ -191,17 +197,17 @@ class Stage:
         """What a program says as JSON, whatever its exit code; not shown."""
         done = self._process(words, USUAL)
         try:
-            said: dict[str, Any] = json.loads(done.stdout)
+            answer: dict[str, Any] = json.loads(done.stdout)
         except ValueError:
             raise self.failed(f"`{shlex.join(words[3:])}` gave no answer") from None
-        return said
+        return answer
 
     def data(self, *words: str) -> Any:
         """The data of a `moot` command, not shown."""
-        said = self.answer(*MOOT, "--json", *words)
-        if not said["ok"]:
-            raise self.failed(f"`moot {shlex.join(words)}`: {said['error']['message']}")
-        return said["data"]
+        envelope = self.answer(*MOOT, "--json", *words)
+        if not envelope["ok"]:
+            raise self.failed(f"`moot {shlex.join(words)}`: {envelope['error']['message']}")
+        return envelope["data"]
 
     def background(self, *words: str) -> subprocess.Popen[bytes]:
         """A process that goes on; it ends when its standard input is closed."""
@@ -215,12 +221,12 @@ class Stage:
         )
 
     def _process(self, words: Words, how: Call) -> subprocess.CompletedProcess[str]:
-        given = (self._here / how.read).read_text("utf-8") if how.read else ""
+        typed = (self._here / how.read).read_text("utf-8") if how.read else ""
         return subprocess.run(
             words,
             cwd=self._here,
             env={**self._env, **self.settings, **how.settings},
-            input=given,
+            input=typed,
             capture_output=True,
             encoding="utf-8",
             check=False,

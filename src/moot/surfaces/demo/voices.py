@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from moot.flows.runs.first_answers import WHAT as ANSWER
-from moot.flows.runs.runnable_debate import WHAT as ENTRY
-
+# What a script is asked for: its first answer to a question, and its entries in a debate.
+ANSWER, ENTRY = "first_answer", "entry"
 FINCH, HERON, WREN = "coral-finch", "jade-heron", "slate-wren"
 QUESTION: Final = "Where do login sessions live: in Redis, or in Postgres?"
 NOTES: Final = """We run one Postgres server and nothing else.

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
-from moot.surfaces.demo.argued import PAGE
+from moot.surfaces.demo.act_decision import PAGE
 from moot.surfaces.demo.stage import FIRST, MOOT, Call, Lines, Stage, grep, say
 
 RECORD, CHANGED, SHORTENED, TRUST = "record.moot", "changed.moot", "shortened.moot", "trust.json"
@@ -61,7 +61,7 @@ def _checked(stage: Stage, verdicts: Verdicts, file: str, expected: str, what: s
     yield from stage.standalone(*words, how=verdict)
     ours = stage.answer(*MOOT, "verify", *words, "--json")["data"]
     theirs = stage.answer(*stage.alone, *words, "--json")
-    places = [one["first_bad"] and one["first_bad"]["line"] for one in (ours, theirs)]
+    places = [side["first_bad"] and side["first_bad"]["line"] for side in (ours, theirs)]
     if {ours["verdict"], theirs["verdict"]} != {expected} or places[0] != places[1]:
         raise stage.failed(f"the two checkers disagree about {file}")
     if places[0] is not None:

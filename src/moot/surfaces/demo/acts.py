@@ -5,13 +5,19 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from moot.surfaces.demo import argued, held, path, programs, proved
-from moot.surfaces.demo.argued import AskPerson
+from moot.surfaces.demo import (
+    act_decision,
+    act_proof,
+    act_reservation,
+    act_whole_path,
+    programs,
+)
+from moot.surfaces.demo.act_decision import AskPerson
 from moot.surfaces.demo.stage import Line, Lines, Stage, say
 
 
-class Story:
-    """Told line by line, as it happens; `verdicts` fills up on the way."""
+class Demonstration:
+    """Played line by line, as it happens; `verdicts` fills up on the way."""
 
     def __init__(self, stage: Stage, full: bool, ask: AskPerson) -> None:
         self._stage = stage
@@ -19,28 +25,28 @@ class Story:
         self._ask = ask
         self.verdicts: list[dict[str, Any]] = []
 
-    def tell(self) -> Lines:
+    def play(self) -> Lines:
         stage = self._stage
         yield say("It plays in a folder of its own. Who types along begins with these lines:")
         yield from stage.begin()
-        yield from held.play(stage)
-        yield from argued.play(stage, self._ask)
+        yield from act_reservation.play(stage)
+        yield from act_decision.play(stage, self._ask)
         if self._full:
-            yield from path.play(stage)
-        yield from proved.play(stage, self.verdicts)
+            yield from act_whole_path.play(stage)
+        yield from act_proof.play(stage, self.verdicts)
         yield from self._end()
 
     def _end(self) -> Lines:
         stage = self._stage
         stage.act = "the end"
         yield Line("act", "What is left to look at")
-        yield Line("out", f"the decision   {stage.out / argued.PAGE}")
-        yield Line("out", f"who changed    {stage.out / argued.FIRST_PAGE}")
+        yield Line("out", f"the decision   {stage.out / act_decision.PAGE}", point=True)
+        yield Line("out", f"who changed    {stage.out / act_decision.FIRST_PAGE}")
         if self._full:
-            yield Line("out", f"the path       {stage.out / path.PAGE}")
-        yield Line("out", f"the record     {stage.out / proved.RECORD}")
-        yield Line("out", f"the verdicts   {stage.out / proved.VERDICTS}")
-        place, keys = (shlex.quote(str(one)) for one in (stage.repository, stage.keys))
+            yield Line("out", f"the path       {stage.out / act_whole_path.PAGE}")
+        yield Line("out", f"the record     {stage.out / act_proof.RECORD}")
+        yield Line("out", f"the verdicts   {stage.out / act_proof.VERDICTS}")
+        place, keys = (shlex.quote(str(folder)) for folder in (stage.repository, stage.keys))
         moot = programs.moot()
         yield Line("out", f"the workspace  cd {place} && MOOT_KEYS={keys} {moot} status")
         yield say("Keys, repository and files stay in this folder; nothing of yours was touched.")

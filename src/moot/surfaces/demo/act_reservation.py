@@ -11,7 +11,7 @@ from pathlib import Path
 from subprocess import Popen
 from typing import Final
 
-from moot.surfaces.demo.stage import MOOT, Call, Line, Lines, Stage, grep, only, say
+from moot.surfaces.demo.stage import MOOT, Call, Line, Lines, Stage, grep, only, say, wait
 
 OTTER, CRANE = "amber-otter", "teal-crane"
 FILE: Final = "src/auth/cache.py"
@@ -23,6 +23,7 @@ _ASKING: Final = Call(part=_REASON, settings={"MOOT_AGENT": CRANE}, read="../edi
 def play(stage: Stage) -> Lines:
     yield stage.title("Act 1", "an agent is stopped before it writes over another's work")
     yield from _set_up(stage)
+    yield wait("amber-otter starts its work")
     with _holder(stage) as holder:
         yield from _stopped(stage)
         yield from _dies(stage, holder)
@@ -61,7 +62,7 @@ def _holder(stage: Stage) -> Iterator[Popen[bytes]]:
 
 def _holds(stage: Stage) -> bool:
     held = stage.data("scope", "list")["reservations"]
-    return any(one["owner"] == OTTER for one in held)
+    return any(reservation["owner"] == OTTER for reservation in held)
 
 
 def _stopped(stage: Stage) -> Lines:
@@ -96,6 +97,7 @@ def _dies(stage: Stage, holder: Popen[bytes]) -> Lines:
     yield Line("run", f"kill -9 {holder.pid}")
     holder.kill()
     holder.wait()
+    yield wait("waiting until amber-otter gives no sign of life any more")
     gone = ("stale", "evicted")
     _wait(stage, "amber-otter never went stale", lambda: _liveness(stage) in gone)
     yield from stage.moot("agent", "show", OTTER, how=Call(part=grep("^(liveness|because)")))

@@ -8,7 +8,7 @@ from typing import Any, Final
 from moot.surfaces.demo import voices
 from moot.surfaces.demo.stage import Call, Lines, Stage, grep, say
 
-# What the person says of a decision: the word and the reason. Asked at a terminal, else None.
+# A person's ruling on a decision and the reason. Asked for at a terminal, else None.
 AskPerson = Callable[[str], tuple[str, str] | None]
 RECORD: Final = "docs/decisions/0001-sessions.md"
 _SHOWN: Final = "^(q-|WHO|[a-z]+-[a-z]+  |motion|changed|carried|dissent)"
@@ -22,53 +22,53 @@ def play(stage: Stage, ask: AskPerson) -> Lines:
     yield say("Scripted voices, so that it runs without a model and a network.")
     yield from stage.moot(
         *("ask", voices.QUESTION, "--context", "@notes.md"),
-        *("--with", _voices(stage, voices.FIRST)),
+        *("--with", _write_voices(stage, voices.FIRST)),
         how=_ASKED,
     )
-    yield from _who_did_it(stage, "q-1")
+    yield from _who_changed(stage, "q-1")
     last = "q-1"
     # At a terminal whoever sits there is the person; elsewhere the script vetoes.
-    word, reason = ask("q-1") or ("veto", voices.VETO)
-    if word == "veto":
-        yield from stage.moot(*_decide("q-1", "veto", reason), how=_word(stage))
+    ruling, reason = ask("q-1") or ("veto", voices.VETO)
+    if ruling == "veto":
+        yield from stage.moot(*_decide("q-1", "veto", reason), how=_under_persons_key(stage))
         yield say("The reason stands in the context of the second version; they argue again.")
-        _voices(stage, voices.SECOND)
+        _write_voices(stage, voices.SECOND)
         yield from stage.moot("ask", "--resume", "q-2", how=_ASKED)
-        last, word, reason = "q-2", "approve", voices.APPROVAL
-    yield from stage.moot(*_decide(last, word, reason), how=_word(stage))
+        last, ruling, reason = "q-2", "approve", voices.APPROVAL
+    yield from stage.moot(*_decide(last, ruling, reason), how=_under_persons_key(stage))
     yield from stage.moot("report", "q-1", "-o", f"../{FIRST_PAGE}")
-    yield from _kept(stage, last)
+    yield from _write_receipt(stage, last)
 
 
-def _voices(stage: Stage, said: dict[str, Any]) -> str:
+def _write_voices(stage: Stage, scripts: dict[str, Any]) -> str:
     """What the voices will say, each in a file of its own; gives what `--with` takes."""
-    files = {name: f"../voices/{name.partition('-')[2]}.json" for name in said}
-    for name, script in said.items():
+    files = {name: f"../voices/{name.partition('-')[2]}.json" for name in scripts}
+    for name, script in scripts.items():
         stage.write(files[name], voices.as_script(script))
     return ",".join(f"{name}=script:{file}" for name, file in files.items())
 
 
-def _who_did_it(stage: Stage, decision: str) -> Lines:
+def _who_changed(stage: Stage, decision: str) -> Lines:
     """Which entries moved whom, as the page shows it, which is drawn from the record."""
     blocks = stage.data("report", decision)["report"]["blocks"]
-    (table,) = [one for one in blocks if one.get("title", "").startswith("Who changed")]
+    (table,) = [block for block in blocks if block.get("title", "").startswith("Who changed")]
     for row in table.get("rows", []):
         who, _round, before, now, heard, entry = (
             cell if isinstance(cell, str) else cell["text"] for cell in row
         )
         yield say(f"{who} went from {before} to {now} (entry {entry}) after hearing")
-        yield from (say(f"  {one}") for one in heard.split("; "))
+        yield from (say(f"  {entry}") for entry in heard.split("; "))
 
 
-def _word(stage: Stage) -> Call:
+def _under_persons_key(stage: Stage) -> Call:
     return Call(settings=stage.person, point="^q-.*(approved|vetoed) by")
 
 
-def _decide(decision: str, word: str, reason: str) -> tuple[str, ...]:
-    return ("decide", decision, word, "--reason", reason)
+def _decide(decision: str, ruling: str, reason: str) -> tuple[str, ...]:
+    return ("decide", decision, ruling, "--reason", reason)
 
 
-def _kept(stage: Stage, decision: str) -> Lines:
+def _write_receipt(stage: Stage, decision: str) -> Lines:
     yield say("The receipt becomes a decision record in the repository, dissent included.")
     stage.write(RECORD, "")
     short = Call(part=grep("^(dissent|written|proof)"))
