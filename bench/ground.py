@@ -14,10 +14,10 @@ from moot.core.errors import MootError
 from moot.core.machine import Command, KeyClass
 from moot.engine.agents import register
 from moot.engine.batch import Result
-from moot.engine.job import Job, Outcome
+from moot.engine.job import Job, JobOutcome
 from moot.keys.folder import KeyFolder
 from moot.protocols.example.commands import Ask, Finish
-from moot.workspace.create import create
+from moot.workspace.create import create_workspace
 from moot.workspace.workspace import Workspace
 
 AGENT = "amber-otter"
@@ -39,10 +39,10 @@ class Ground:
         place = self.folder / name
         place.mkdir()
         keys = KeyFolder(place / "keys")
-        create(place, keys, system_clock)
+        create_workspace(place, keys, system_clock)
         with opened(place) as space:
             for agent in agents:
-                signer = keys.add(space.trust.origin, agent, KeyClass.AGENT)
+                signer = keys.add_key(space.trust.origin, agent, KeyClass.AGENT)
                 register(space.engine, agent, signer, custodian=keys.custodian)
         return place
 
@@ -73,7 +73,7 @@ class Errands:
     def job(self) -> Job:
         return Job(self.stream, self.command(), self.agent)
 
-    def heard(self, outcome: Outcome) -> None:
+    def heard(self, outcome: JobOutcome) -> None:
         """What came of the last command decides the next."""
         self._open = "" if self._open else outcome.recorded[0].event.id
 

@@ -14,7 +14,7 @@ from moot.core.errors import MootError
 from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
-from moot.engine.agents import agent_named
+from moot.engine.agents import find_agent
 from moot.engine.job import Job
 from moot.engine.replay import SNAPSHOT_EVERY
 from moot.protocols.trace import commands as ask
@@ -88,7 +88,7 @@ def begun(ground: Ground, name: str, events: int) -> Path:
 
 
 def _binding(space: Workspace, role: Role, agent: str) -> RoleBinding:
-    known = agent_named(space.engine, agent)
+    known = find_agent(space.engine, agent)
     return RoleBinding(role, agent, known.epoch, known.kid)
 
 

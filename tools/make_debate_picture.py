@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from moot.core.clock import from_text
+from moot.core.clock import parse_time
 from moot.pages import to_html
 from moot.pages.style import CSS
 from moot.protocols.debate.checker import check_session
@@ -21,7 +21,7 @@ from moot.protocols.debate.report import build_report
 from moot.protocols.debate.writer import make_session_text, prepare_own_entry
 
 FILE = Path(__file__).parents[1] / "docs" / "pictures" / "debate.svg"
-START = from_text("2026-03-01T09:00:00Z")
+START = parse_time("2026-03-01T09:00:00Z")
 STEP = 60_000
 AGENTS = ("amber-otter", "teal-crane")
 # Who says what, in the order and in the words of README.md.

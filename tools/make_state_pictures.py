@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from moot.core.machine import snake
+from moot.core.machine import to_snake_case
 
 FOLDER: Final = Path(__file__).parents[1] / "docs" / "pictures"
 SVG: Final = "http:" + "//www.w3.org/2000/svg"  # a name, not an address
@@ -66,7 +66,7 @@ def _name(state: Any) -> str:
 
 
 def _event(event: Any) -> str:
-    return snake(event.__name__) if isinstance(event, type) else _name(event)
+    return to_snake_case(event.__name__) if isinstance(event, type) else _name(event)
 
 
 def draw(protocol: str) -> str:

@@ -16,7 +16,7 @@ from moot.core.machine import KeyClass
 from moot.core.record import genesis
 from moot.core.registry.proofs import key_statement, sign_proof
 from moot.core.signing import EVENT, Signer, key_id, pae
-from moot.engine.agents import HEADS_MEDIA_TYPE, heads_now, retire, revoke
+from moot.engine.agents import HEADS_MEDIA_TYPE, current_heads, retire, revoke
 from moot.engine.export import bundle
 from moot.protocols.example.commands import Ask, Finish
 from moot.testing import World
@@ -69,7 +69,7 @@ def a_small_ledger() -> World:
     world.clock.forward(seconds=5)
     engine.execute("example/today", Finish(id="e1"), "teal-crane", key="first", corr="affair-1")
     engine.execute("example/later", Ask(title="prune", of="plum-heron"), "amber-otter")
-    ref, data = heads_now(engine)
+    ref, data = current_heads(engine)
     world.artifacts.put(data, HEADS_MEDIA_TYPE)
     revoke(engine, engine.registry().agents["plum-heron"].kid, "lost laptop", ref)
     retire(engine, "teal-crane", "done")
@@ -106,7 +106,7 @@ def building_blocks() -> dict[str, Any]:
         "proof": sign_proof(signer, said),
         "tree": {
             "leaves": [leaf.hex() for leaf in leaves],
-            "root": headtree.root(nodes, 5).hex(),
+            "root": headtree.root_hash(nodes, 5).hex(),
             "paths": [[n.hex() for n in headtree.inclusion_path(nodes, i, 5)] for i in range(5)],
         },
     }
@@ -123,7 +123,7 @@ def files() -> dict[str, bytes]:
         "canonical.json": _json(canon),
         "blocks.json": _json(building_blocks()),
         "bundle.jsonl": b"".join(bundle_lines(world)),
-        "trust.json": trust_files.to_bytes(trust_files.of(world.trust)),
+        "trust.json": trust_files.trust_file_bytes(trust_files.trust_file_of(world.trust)),
     }
 
 

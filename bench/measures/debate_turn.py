@@ -19,9 +19,9 @@ from bench.debates import beginning, draft, rules
 from bench.figure import Figure, at_most, value
 from bench.ground import Ground, opened
 from moot.agents.participant import Nature
-from moot.agents.seats import Room
+from moot.agents.participant_kinds import RunSurroundings
 from moot.agents.spec import read_spec
-from moot.agents.watch import Unwatched
+from moot.agents.watch import NoWatcher
 from moot.core.machine import Due
 from moot.flows.debate import session
 from moot.flows.runs.run_debate import run_debate
@@ -33,13 +33,13 @@ LIMIT = at_most(5)
 Turn = tuple[float, float]
 
 
-class Times(Unwatched):
+class Times(NoWatcher):
     """When each question was asked."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[float, float]] = []
 
-    def asking(self, due: Due, nature: Nature, attempt: int) -> None:
+    def on_asking(self, due: Due, nature: Nature, attempt: int) -> None:
         del due, nature, attempt
         self.asked.append((time.perf_counter(), time.process_time()))
 
@@ -74,7 +74,7 @@ def _turns(place: Path, of: Rules, space: Workspace | None, known: Workspace) ->
         replies = [_reply(agent, number) for number in range(of.max_rounds)]
         (place / f"{agent}.json").write_text(json.dumps(replies))
         specs[agent] = read_spec(f"script:{agent}.json")
-    run_debate(file, specs, Room(place, {}), clock, space, watch=times)
+    run_debate(file, specs, RunSurroundings(place, {}), clock, space, watch=times)
     return [
         ((after[0] - before[0]) * 1_000, (after[1] - before[1]) * 1_000)
         for before, after in pairwise(times.asked)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bench.figure import Figure, ratio
 from bench.ground import Ground
 from bench.rounds import rate, take_turns
-from moot.core.markdown import scan
+from moot.core.markdown import scan_lines
 
 _ENTRY = """## Round {number}: amber-otter
 
@@ -33,7 +33,7 @@ def measure(ground: Ground) -> Iterator[Figure]:
     size = len(text.encode()) / 1e6
 
     def scanned(_: int) -> None:
-        for _line in scan(text):
+        for _line in scan_lines(text):
             pass
 
     def split(_: int) -> None:

@@ -16,10 +16,10 @@ from bench.ground import AGENT, Errands, Ground, executor, opened, record_size
 from bench.raw import RawCommits
 from bench.rounds import percentiles, rate, take_turns
 from moot.core.clock import to_text
-from moot.core.ledger import Entry
+from moot.core.ledger import RecordToAppend
 from moot.core.machine import Drop, Put, RowChange, Words
 from moot.core.record import Body, genesis, seal
-from moot.engine.keys import hand_of
+from moot.engine.keys import find_signatory
 from moot.workspace.workspace import Workspace
 
 COMMITS_A_ROUND = 50
@@ -76,7 +76,7 @@ def _appender(space: Workspace) -> Callable[[], None]:
     """Events as the errands' protocol would make them, asked and done by turns."""
     stream, origin, clock = "example/appended", space.trust.origin, space.engine.clock
     registry = space.engine.registry()
-    hand = hand_of(registry, space.keys, AGENT)
+    hand = find_signatory(registry, space.keys, AGENT)
     errand = _errand(f"{stream}#e1")
 
     def one() -> None:
@@ -96,7 +96,7 @@ def _appender(space: Workspace) -> Callable[[], None]:
                 actor=hand.actor,
                 data=data,
             )
-            change.append([Entry(seal(body, hand.signer), None, changes)])
+            change.append([RecordToAppend(seal(body, hand.signer), None, changes)])
 
     return one
 

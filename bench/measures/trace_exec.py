@@ -22,7 +22,7 @@ from moot.flows.trace import execution, tracing
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace.model import Role
 from moot.system import footprint
-from moot.system.footprint import Picture
+from moot.system.footprint import Footprint
 from moot.workspace.workspace import Workspace
 
 AGENTS = dict(zip(Role, ("amber-otter", "teal-crane", "coral-finch", "slate-heron"), strict=True))
@@ -38,19 +38,19 @@ def measure(ground: Ground) -> Iterator[Figure]:
         shop = _Shop(space, place)
         with_looking, _ = shop.rounds(rounds)
         yield value("trace exec, comparison of writes included", "ms added", with_looking)
-        look, footprint.look = footprint.look, _look_at_nothing
+        look, footprint.take_footprint = footprint.take_footprint, _look_at_nothing
         try:
             without, more = shop.rounds(rounds)
         finally:
-            footprint.look = look
+            footprint.take_footprint = look
     yield value(
         "trace exec, our own work around the command", "ms added", without, target=LIMIT, more=more
     )
 
 
-def _look_at_nothing(root: Path, scopes: Iterable[str]) -> Picture:
+def _look_at_nothing(root: Path, scopes: Iterable[str]) -> Footprint:
     del root, scopes
-    return Picture({})
+    return Footprint({})
 
 
 class _Shop:

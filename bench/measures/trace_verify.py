@@ -19,7 +19,7 @@ from bench.traces import STREAM, begun
 from moot.flows.trace.inspection import inspect_file
 from moot.keys.folder import KeyFolder
 from moot.protocols.trace.model import AuditVerdict
-from moot.workspace.check import How
+from moot.workspace.check import CheckOptions
 
 
 def measure(ground: Ground) -> Iterator[Figure]:
@@ -34,7 +34,7 @@ def measure(ground: Ground) -> Iterator[Figure]:
     events = head.seq + 1
     raw = RawSignatures(target.stat().st_size // events * 3 // 4)
     for jobs, many in ((1, "by one process"), (2, "by two")):
-        how = How(KeyFolder(place / "nobody"), place / ".moot" / "trust.json", jobs)
+        how = CheckOptions(KeyFolder(place / "nobody"), place / ".moot" / "trust.json", jobs)
         rounds = take_turns(
             partial(_events_a_second, events, target, how),
             rate(raw.verify, 3_000),
@@ -50,11 +50,11 @@ def measure(ground: Ground) -> Iterator[Figure]:
         )
 
 
-def _events_a_second(events: int, target: Path, how: How) -> float:
+def _events_a_second(events: int, target: Path, how: CheckOptions) -> float:
     return events / _seconds(target, how)
 
 
-def _seconds(target: Path, how: How) -> float:
+def _seconds(target: Path, how: CheckOptions) -> float:
     """The trace must be in order, or the figure means nothing."""
     start = time.perf_counter()
     found = inspect_file(target, how)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from moot.agents.command import CommandParticipant
-from moot.agents.outcome import Stop
+from moot.agents.outcome import StopReason
 from moot.agents.participant import Participant
 from moot.agents.runner import Runner
 from moot.agents.spec import read_spec
@@ -60,7 +60,7 @@ def test_a_real_coding_agent_takes_its_turn(tmp_path: Path, tool: Tool) -> None:
         desk = RunnableDebate(file, system_clock, None, NoRunRecord())
         seats: dict[str, Participant] = {OTTER: otter, CRANE: crane}
         ended = Runner(desk, seats, system_clock, turn_seconds=SECONDS).run()
-    assert ended.stop is Stop.SETTLED, ended
+    assert ended.stop is StopReason.SETTLED, ended
     entries = session.read(file).document.entries
     assert [(one.author, one.field_value("stance")) for one in entries] == [
         (OTTER, "approve"),

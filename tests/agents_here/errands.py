@@ -7,9 +7,9 @@ from typing import Any
 
 from moot.agents.brief import Brief
 from moot.agents.budget import Spent
-from moot.agents.desk import Passed
-from moot.agents.outcome import Ended, Ending, Outcome
-from moot.agents.repeats import Said
+from moot.agents.outcome import CallEnding, CallOutcome, RunEnd
+from moot.agents.repeats import Utterance
+from moot.agents.runnable import PassOverResult
 from moot.core.errors import Malformed
 from moot.core.machine import Due
 from moot.protocols.example.commands import Ask, Finish
@@ -22,11 +22,11 @@ LIST = "example/today"
 class ErrandDesk:
     def __init__(self, world: World, together: bool = False) -> None:
         self.world = world
-        self.outcomes: list[Outcome] = []
-        self.endings: list[Ended] = []
-        self.said: list[Said] = []
+        self.outcomes: list[CallOutcome] = []
+        self.endings: list[RunEnd] = []
+        self.said: list[Utterance] = []
         self.before = Spent()
-        self.passes = Passed.LATER
+        self.passes = PassOverResult.LATER
         self._together = together
 
     def ask(self, of: str, title: str = "look", due_at: int | None = None) -> None:
@@ -38,27 +38,31 @@ class ErrandDesk:
     def dues(self) -> Sequence[Due]:
         return [due for _, due in self.world.engine.agenda([LIST])]
 
-    def together(self, due: Due) -> bool:
+    def may_be_asked_together(self, due: Due) -> bool:
         del due
         return self._together
 
     def brief(self, due: Due) -> Brief:
         return brief(agent=due.who, what=due.what, by=due.by)
 
-    def submit(self, due: Due, said: dict[str, Any]) -> None:
-        if said.get("done") is not True:
+    def submit(self, due: Due, reply_fields: dict[str, Any]) -> None:
+        if reply_fields.get("done") is not True:
             raise Malformed("say that it is done", code="bad_reply", where="done", hint="true")
-        self.said.append(Said(due.who, str(said)))
+        self.said.append(Utterance(due.who, str(reply_fields)))
         command = Finish(id=due.subject.partition(":")[0])
         self.world.engine.execute(LIST, command, due.who)
 
-    def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
+    def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
         del due, ending, detail
-        if self.passes is Passed.NEVER:
-            return Passed.NEVER
-        return Passed.DONE if self.world.engine.tick(LIST) is not None else Passed.LATER
+        if self.passes is PassOverResult.NEVER:
+            return PassOverResult.NEVER
+        return (
+            PassOverResult.DONE
+            if self.world.engine.tick(LIST) is not None
+            else PassOverResult.LATER
+        )
 
-    def history(self) -> Sequence[Said]:
+    def history(self) -> Sequence[Utterance]:
         return self.said
 
     def standing(self) -> dict[str, Any]:
@@ -67,8 +71,8 @@ class ErrandDesk:
     def spent(self) -> Spent:
         return self.before
 
-    def note(self, outcome: Outcome) -> None:
+    def record_outcome(self, outcome: CallOutcome) -> None:
         self.outcomes.append(outcome)
 
-    def ended(self, ended: Ended) -> None:
+    def record_end(self, ended: RunEnd) -> None:
         self.endings.append(ended)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from moot.agents.outcome import Ending, NoAnswer, Stop
-from moot.agents.rules import Ruled
+from moot.agents.outcome import CallEnding, NoAnswer, StopReason
+from moot.agents.rules import RuleParticipant
 from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.protocols.parliament.messages.words import AmendmentStatus, Kind, SessionStatus
 from tests.agents_here.test_parliament_run import run, seated, session
@@ -20,10 +20,10 @@ class Seat(Voice):
     """Follows the rule of a voice, but for what is said here."""
 
     def __init__(self, rule: str, **own: Any) -> None:
-        inner = Ruled(rule)
+        inner = RuleParticipant(rule)
 
         def say(brief: Any) -> dict[str, Any]:
-            said: dict[str, Any] = inner.reply(brief, 1).said
+            said: dict[str, Any] = inner.reply(brief, 1).reply
             step = own.get(brief.what)
             return {**said, **step(brief)} if callable(step) else step or said
 
@@ -74,7 +74,7 @@ def test_an_amendment_is_proposed_endorsed_and_stands_in_the_next_version(
         ended = run(room, {name: Seat("approve", **own) for name in names(room)})
         state = room.state
         kinds = [one.type for one in room.read_proceedings().messages]
-    assert ended.stop is Stop.WAITING, ended
+    assert ended.stop is StopReason.WAITING, ended
     assert state.status is SessionStatus.PM_REVIEW
     (amendment,) = state.amendments_in_order()
     assert amendment.status is AmendmentStatus.INCORPORATED
@@ -105,7 +105,7 @@ def test_what_only_the_drafter_can_word_is_asked_of_the_drafter(project: Project
         }
         ended = run(room, {name: Seat("approve", **own) for name in names(room)})
         state = room.state
-    assert ended.stop is Stop.WAITING, ended
+    assert ended.stop is StopReason.WAITING, ended
     assert state.bill is not None
     assert (state.bill.version, state.bill.sections.solution) == (2, "Do it in two steps.")
 
@@ -123,7 +123,7 @@ def test_what_most_oppose_falls_and_what_nobody_wants_stays_out(
         own = {"question": amends("replace", "Nothing."), "answer": positions(position)}
         ended = run(room, {name: Seat("approve", **own) for name in names(room)})
         state = room.state
-    assert ended.stop is Stop.WAITING, ended
+    assert ended.stop is StopReason.WAITING, ended
     assert state.bill is not None
     assert state.bill.version == 1
     settled = {AmendmentStatus.DEBATING: AmendmentStatus.PROPOSED}
@@ -145,7 +145,7 @@ def test_a_motion_goes_to_the_speaker_and_the_session_goes_on(project: Project, 
         ended = run(room, seats)
         said = room.read_proceedings().messages
         state = room.state
-    assert ended.stop is Stop.WAITING, ended
+    assert ended.stop is StopReason.WAITING, ended
     assert state.status is SessionStatus.PM_REVIEW
     assert not any(seat.expelled for seat in state.seats_in_order())
     assert any(one.type is Kind.MOTION for one in said)
@@ -186,7 +186,7 @@ def test_a_question_goes_to_the_seat_it_is_due_to(project: Project) -> None:
         seats: dict[str, Any] = {name: Seat("approve", question=wrong) for name in names(room)}
         ended = run(room, seats)
         state = room.state
-    assert ended.stop in (Stop.WAITING, Stop.SETTLED), ended
+    assert ended.stop in (StopReason.WAITING, StopReason.SETTLED), ended
     assert not any(seat.expelled for seat in state.seats_in_order())
     assert state.vote_history
 
@@ -204,7 +204,7 @@ def test_a_vote_that_was_given_counts_although_another_seat_failed(
 
         def fails(brief: Any) -> dict[str, Any]:
             if brief.what == "vote":
-                raise NoAnswer(Ending.CRASHED, "exit status 3")
+                raise NoAnswer(CallEnding.CRASHED, "exit status 3")
             said: dict[str, Any] = inner.reply(brief, 1).said
             return said
 
@@ -215,9 +215,9 @@ def test_a_vote_that_was_given_counts_although_another_seat_failed(
 
 
 @pytest.mark.requirement("AGT-065")
-@pytest.mark.parametrize("ending", [Ending.CRASHED, Ending.TIMED_OUT, Ending.SILENT])
+@pytest.mark.parametrize("ending", [CallEnding.CRASHED, CallEnding.TIMED_OUT, CallEnding.SILENT])
 def test_a_program_that_fails_twice_is_out_and_the_others_go_on(
-    project: Project, ending: Ending
+    project: Project, ending: CallEnding
 ) -> None:
     with project.workspace() as space:
         room = session(space, 3)
@@ -226,15 +226,17 @@ def test_a_program_that_fails_twice_is_out_and_the_others_go_on(
         seats[names(room)[2]] = broken
         ended = run(room, seats)
         state = room.state
-    assert ended.stop is Stop.WAITING, ended
+    assert ended.stop is StopReason.WAITING, ended
     assert [seat.expelled for seat in state.seats_in_order()] == [False, False, True]
     assert len(broken.briefs) == 2
     assert state.status is SessionStatus.PM_REVIEW
 
 
 @pytest.mark.requirement("AGT-065")
-@pytest.mark.parametrize("ending", [Ending.DOWN, Ending.RATE_LIMITED, Ending.OUT_OF_MONEY])
-def test_a_provider_in_trouble_costs_nobody_a_seat(project: Project, ending: Ending) -> None:
+@pytest.mark.parametrize(
+    "ending", [CallEnding.DOWN, CallEnding.RATE_LIMITED, CallEnding.OUT_OF_MONEY]
+)
+def test_a_provider_in_trouble_costs_nobody_a_seat(project: Project, ending: CallEnding) -> None:
     with project.workspace() as space:
         room = session(space, 3)
         seats = seated(room, "approve", "approve", "approve")
@@ -242,7 +244,7 @@ def test_a_provider_in_trouble_costs_nobody_a_seat(project: Project, ending: End
         back = seats[name]
         seats[name] = Voice(NoAnswer(ending, "503"))
         ended = run(room, seats)
-        assert (ended.stop, ended.waits_for) == (Stop.STUCK, (name,))
+        assert (ended.stop, ended.waits_for) == (StopReason.STUCK, (name,))
         assert not any(seat.expelled for seat in room.state.seats_in_order())
-        assert run(room, {**seats, name: back}).stop is Stop.WAITING
+        assert run(room, {**seats, name: back}).stop is StopReason.WAITING
         assert room.state.status is SessionStatus.PM_REVIEW

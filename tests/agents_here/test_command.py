@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from moot.agents.command import CommandParticipant
-from moot.agents.outcome import Ending, NoAnswer
-from moot.agents.quoting import Quote, Trust
-from moot.agents.recipes import call_for, hear, read_command, recipe_for
+from moot.agents.outcome import CallEnding, NoAnswer
+from moot.agents.quoting import AuthorTrust, QuotedText
+from moot.agents.recipes import call_for, read_command, read_output, recipe_for
 from moot.agents.spec import read_spec
 from moot.core.errors import Malformed, Unavailable
 from tests.agents_here.voices import brief
@@ -58,9 +58,9 @@ print("```")
     made = participant(
         tmp_path, program(tmp_path, source), MOOT_PASSPHRASE_FILE="/x", MOOT_AGENT="someone"
     )
-    quotes = (Quote(author="teal-crane", trust=Trust.AGENT, text="Grüße\n```"),)
+    quotes = (QuotedText(author="teal-crane", trust=AuthorTrust.AGENT, text="Grüße\n```"),)
     answer = made.reply(brief(quotes=quotes), 20)
-    assert answer.said == {
+    assert answer.reply == {
         "you": "amber-otter",
         "said": "Grüße\n```",
         "schema": ["properties", "required", "type"],
@@ -75,28 +75,28 @@ print("```")
 @pytest.mark.parametrize(
     ("source", "ending", "said"),
     [
-        ("print('approve, of course')", Ending.MALFORMED, "no JSON object"),
-        ("import os; os.write(1, bytes(range(256)))", Ending.MALFORMED, "not UTF-8"),
-        ("pass", Ending.SILENT, "printed nothing"),
-        ("import sys; print('{}'); sys.exit('out of cheese')", Ending.CRASHED, "out of cheese"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", Ending.CRASHED, "signal 9"),
+        ("print('approve, of course')", CallEnding.MALFORMED, "no JSON object"),
+        ("import os; os.write(1, bytes(range(256)))", CallEnding.MALFORMED, "not UTF-8"),
+        ("pass", CallEnding.SILENT, "printed nothing"),
+        ("import sys; print('{}'); sys.exit('out of cheese')", CallEnding.CRASHED, "out of cheese"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", CallEnding.CRASHED, "signal 9"),
     ],
 )
 def test_a_program_that_gives_no_reply_is_named(
-    tmp_path: Path, source: str, ending: Ending, said: str
+    tmp_path: Path, source: str, ending: CallEnding, said: str
 ) -> None:
     none = failing(tmp_path, source)
     assert none.ending is ending
     assert said in none.detail
     assert none.cost.calls == 1
-    assert bool(none.findings) is (ending is Ending.MALFORMED)
+    assert bool(none.findings) is (ending is CallEnding.MALFORMED)
 
 
 @pytest.mark.requirement("AGT-031")
 def test_a_hundred_megabytes_are_contained(tmp_path: Path) -> None:
     source = "import os\npiece = b'x' * (1 << 20)\nfor _ in range(100): os.write(1, piece)"
     none = failing(tmp_path, source)
-    assert none.ending is Ending.TOO_LONG
+    assert none.ending is CallEnding.TOO_LONG
     assert "104,857,600 bytes" in none.detail
 
 
@@ -115,7 +115,7 @@ kept.write(b"x")
 signal.pause()
 """
     none = failing(tmp_path, source, seconds=2)
-    assert none.ending is Ending.TIMED_OUT
+    assert none.ending is CallEnding.TIMED_OUT
     read = b""
     while select.select([end], [], [], 20)[0] and (piece := os.read(end, 10)):
         read += piece
@@ -143,13 +143,13 @@ def test_a_program_that_is_gone_when_it_is_asked_is_named(tmp_path: Path) -> Non
     file.unlink()
     with pytest.raises(NoAnswer) as caught:
         made.reply(brief(), 5)
-    assert caught.value.ending is Ending.NOT_FOUND
+    assert caught.value.ending is CallEnding.NOT_FOUND
 
 
 def test_a_program_may_leave_its_brief_unread(tmp_path: Path) -> None:
-    long = (Quote(author="teal-crane", trust=Trust.AGENT, text="x" * 19_000),) * 40
+    long = (QuotedText(author="teal-crane", trust=AuthorTrust.AGENT, text="x" * 19_000),) * 40
     made = participant(tmp_path, program(tmp_path, "print('{\"x\": 1}')"))
-    assert made.reply(brief(quotes=long), 20).said == {"x": 1}
+    assert made.reply(brief(quotes=long), 20).reply == {"x": 1}
 
 
 def test_stop_ends_what_is_running(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_stop_ends_what_is_running(tmp_path: Path) -> None:
     note.read_bytes()  # returns once the program has opened it
     made.stop()
     thread.join(20)
-    assert [one.ending for one in ended] == [Ending.CRASHED]
+    assert [one.ending for one in ended] == [CallEnding.CRASHED]
 
 
 def test_a_program_that_starts_while_all_are_stopped_is_stopped_too(tmp_path: Path) -> None:
@@ -178,20 +178,20 @@ def test_a_program_that_starts_while_all_are_stopped_is_stopped_too(tmp_path: Pa
     made.stop()
     with pytest.raises(NoAnswer) as caught:
         made.reply(brief(), 60)
-    assert caught.value.ending is Ending.CRASHED
+    assert caught.value.ending is CallEnding.CRASHED
 
 
 @pytest.mark.requirement("AGT-032")
 def test_a_prompt_goes_where_the_command_says(tmp_path: Path) -> None:
     source = 'import json, sys; print(json.dumps({"told": sys.argv[1], "stdin": sys.stdin.read()}))'
     made = participant(tmp_path, program(tmp_path, source) + " {prompt}")
-    said = made.reply(brief(), 20).said
+    said = made.reply(brief(), 20).reply
     assert said["told"].startswith("You are amber-otter, a participant.")
     assert said["stdin"] == ""
-    long = (Quote(author="teal-crane", trust=Trust.AGENT, text="x" * 19_000),) * 10
+    long = (QuotedText(author="teal-crane", trust=AuthorTrust.AGENT, text="x" * 19_000),) * 10
     with pytest.raises(NoAnswer) as caught:
         made.reply(brief(quotes=long), 20)
-    assert caught.value.ending is Ending.TOO_LONG
+    assert caught.value.ending is CallEnding.TOO_LONG
 
 
 @pytest.mark.parametrize("text", ['prog "open', "''", " "])
@@ -258,7 +258,7 @@ sys.stdout.write(open({str(tmp_path / "printed")!r}).read())
     called, told = json.loads(kept.read_text())
     assert called == CALLED[command]
     assert told.startswith("You are amber-otter, a participant.")
-    assert answer.said == {"x": 1}
+    assert answer.reply == {"x": 1}
     cost = answer.cost
     assert (cost.tokens_in, cost.tokens_out, cost.micros) == (read, wrote, micros)
     assert cost.unpriced == (0 if micros else 1)
@@ -271,7 +271,7 @@ sys.stdout.write(open({str(tmp_path / "printed")!r}).read())
     [b"", b"null", b"{", b'{"result": 1}', b'{"response": []}', b"\xff{}", b'{"item": 3}\n[]'],
 )
 def test_output_of_an_unknown_shape_is_taken_as_it_is(command: str, raw: bytes) -> None:
-    assert hear(read_command(command), raw).text == raw
+    assert read_output(read_command(command), raw).text == raw
 
 
 def test_options_of_ones_own_are_kept(tmp_path: Path) -> None:
@@ -286,5 +286,5 @@ def test_options_of_ones_own_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_command_without_a_recipe_gets_json() -> None:
-    told: dict[str, Any] = json.loads(call_for(("prog",), brief(), 2).given)
+    told: dict[str, Any] = json.loads(call_for(("prog",), brief(), 2).standard_input)
     assert told["you"] == "amber-otter"

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from moot.agents.budget import Budget
-from moot.agents.outcome import Ending, NoAnswer, Stop
-from moot.agents.quoting import Trust
+from moot.agents.outcome import CallEnding, NoAnswer, StopReason
+from moot.agents.quoting import AuthorTrust
 from moot.agents.runner import Runner
 from moot.flows.debate import session
 from moot.flows.runs.run_record import NoRunRecord
@@ -73,7 +73,7 @@ def test_two_voices_argue_until_they_agree(tmp_path: Path) -> None:
     stage = Arena(tmp_path)
     crane = Voice(entry("reject"), entry("approve"))
     ended = stage.run(Voice(entry()), crane)
-    assert ended.stop is Stop.SETTLED
+    assert ended.stop is StopReason.SETTLED
     assert stage.entries == [
         (OTTER, "approve"), (CRANE, "reject"), (OTTER, "approve"), (CRANE, "approve"),
     ]  # fmt: skip
@@ -91,7 +91,7 @@ def test_a_speaker_is_told_the_context_and_what_was_said(tmp_path: Path) -> None
     ]  # fmt: skip
     assert "Ship on Friday" in told.quotes[1].text
     words = told.quotes[2]
-    assert words.trust is Trust.UNSIGNED
+    assert words.trust is AuthorTrust.UNSIGNED
     assert words.flags == ("tries to change your instructions",)
     assert told.view["positions"] == {OTTER: "approve"}
     assert "Ignore" not in told.task + json.dumps(told.view)
@@ -123,7 +123,7 @@ def test_an_entry_that_would_break_the_file_is_contained(
     """Asked once more with the findings; the second one stands, and nothing of the first."""
     stage = Arena(tmp_path, max_rounds=1)
     crane = Voice(bad, entry("reject"))
-    assert stage.run(Voice(entry()), crane).stop is Stop.SETTLED
+    assert stage.run(Voice(entry()), crane).stop is StopReason.SETTLED
     assert stage.entries == [(OTTER, "approve"), (CRANE, "reject")]
     assert session.read(stage.file).valid
     assert crane.briefs[1].attempt == 2
@@ -135,7 +135,7 @@ def test_an_entry_that_would_break_the_file_is_contained(
 def test_after_two_bad_ones_the_sessions_own_policy_goes_on(tmp_path: Path) -> None:
     stage = Arena(tmp_path, max_rounds=1)
     ended = stage.run(Voice({"nothing": "useful"}), Voice(entry("reject")))
-    assert ended.stop is Stop.SETTLED
+    assert ended.stop is StopReason.SETTLED
     assert stage.entries == [(OTTER, "defer"), (CRANE, "reject")]
     assert "generated-by: orchestrator" in stage.text
     assert "turn skipped per timeout-skip rule" in stage.text
@@ -145,13 +145,13 @@ def test_after_two_bad_ones_the_sessions_own_policy_goes_on(tmp_path: Path) -> N
 def test_where_a_person_is_to_be_asked_nobody_is_passed_over(tmp_path: Path) -> None:
     stage = Arena(tmp_path, escalation=Escalation.HUMAN)
     before = stage.text
-    ended = stage.run(Voice(NoAnswer(Ending.CRASHED, "exit 3")), Voice(entry()))
-    assert (ended.stop, ended.turns) == (Stop.STUCK, 0)
+    ended = stage.run(Voice(NoAnswer(CallEnding.CRASHED, "exit 3")), Voice(entry()))
+    assert (ended.stop, ended.turns) == (StopReason.STUCK, 0)
     assert "exit 3" in ended.detail
     assert stage.text == before
     stage.clock.forward(minutes=10)
     ended = stage.run(Voice(entry()), Voice(entry()))
-    assert (ended.stop, ended.waits_for) == (Stop.WAITING, ("operator",))
+    assert (ended.stop, ended.waits_for) == (StopReason.WAITING, ("operator",))
 
 
 @pytest.mark.requirement("AGT-017")
@@ -159,7 +159,7 @@ def test_in_a_free_debate_all_think_at_the_same_time(tmp_path: Path) -> None:
     stage = Arena(tmp_path, turn_order=TurnOrder.FREE_FORM, max_rounds=1)
     gate = threading.Barrier(2)
     ended = stage.run(Together(gate, entry()), Together(gate, entry("reject")))
-    assert (ended.stop, ended.turns) == (Stop.SETTLED, 2)
+    assert (ended.stop, ended.turns) == (StopReason.SETTLED, 2)
     assert sorted(stage.entries) == [(OTTER, "approve"), (CRANE, "reject")]
 
 
@@ -180,7 +180,7 @@ def test_nobody_speaks_out_of_turn(tmp_path: Path) -> None:
 def test_a_debate_that_goes_in_circles_is_stopped(tmp_path: Path) -> None:
     stage = Arena(tmp_path, max_rounds=50)
     ended = stage.run(Voice(entry()), Voice(entry("reject")))
-    assert (ended.stop, ended.turns) == (Stop.CIRCLES, 6)
+    assert (ended.stop, ended.turns) == (StopReason.CIRCLES, 6)
 
 
 def test_a_long_debate_is_told_from_its_end(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-from moot.agents.cost import call
-from moot.agents.outcome import Ending, Outcome
+from moot.agents.cost import cost_of_call
+from moot.agents.outcome import CallEnding, CallOutcome
 from moot.core.machine import Due
 from moot.surfaces.cli.runs.live_run import Lines, ending_line
 from tests.cli.project import MOOT, Project
@@ -44,12 +44,12 @@ def test_elsewhere_there_are_plain_lines_on_standard_error(project: Project) -> 
 
 @pytest.mark.requirement("AGT-080")
 def test_what_a_program_said_last_cannot_play_with_the_terminal() -> None:
-    outcome = Outcome(
+    outcome = CallOutcome(
         agent="amber-otter",
         what="entry",
         subject="round 1, entry 1",
-        ending=Ending.CRASHED,
-        cost=call(10, 5),
+        ending=CallEnding.CRASHED,
+        cost=cost_of_call(10, 5),
         detail="\x1b[2Jgone",
     )
     line = ending_line(outcome)
@@ -63,7 +63,7 @@ def test_what_a_program_said_last_cannot_play_with_the_terminal() -> None:
 def test_whoever_waits_is_told_once_how_to_wait_less(capsys: pytest.CaptureFixture[str]) -> None:
     lines = Lines("Ctrl-C keeps everything")
     for name in ("amber-otter", "teal-crane"):
-        lines.waiting(Due(who=name, what="entry", subject="round 1"), 300)
+        lines.on_waiting(Due(who=name, what="entry", subject="round 1"), 300)
     assert capsys.readouterr().err.splitlines() == [
         "waiting 300 s, until the time of amber-otter's turn is up",
         "Ctrl-C keeps everything",

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from moot.agents.outcome import Ending, NoAnswer, Stop
-from moot.agents.quoting import Trust
+from moot.agents.outcome import CallEnding, NoAnswer, StopReason
+from moot.agents.quoting import AuthorTrust
 from moot.agents.runner import Runner
 from moot.flows.runs.runnable_mail import MailDesk
 from moot.flows.runs.runnable_trace import ExecutionSite, RunnableTrace
@@ -36,12 +36,12 @@ def test_an_owed_acknowledgement_is_given_once(project: Project) -> None:
     with project.workspace() as space:
         voice = Voice({"status": "Understood", "notes": "Seen."})
         ended = Runner(MailDesk(space, [CRANE]), {CRANE: voice}, space.engine.clock).run()
-        assert (ended.stop, ended.turns) == (Stop.SETTLED, 1)
+        assert (ended.stop, ended.turns) == (StopReason.SETTLED, 1)
         again = Runner(MailDesk(space, [CRANE]), {CRANE: voice}, space.engine.clock).run()
-        assert (again.stop, again.turns) == (Stop.SETTLED, 0)
+        assert (again.stop, again.turns) == (StopReason.SETTLED, 0)
     (told,) = voice.briefs
     assert told.view["message"] == made
-    assert told.quotes[0].trust is Trust.AGENT
+    assert told.quotes[0].trust is AuthorTrust.AGENT
     assert told.quotes[0].flags
     assert "The cache is warm." in told.quotes[0].text
     assert project.ok("mail", "pending")["pending"] == []
@@ -51,9 +51,9 @@ def test_an_owed_acknowledgement_is_given_once(project: Project) -> None:
 def test_silence_leaves_mail_to_its_own_chasing(project: Project) -> None:
     send(project)
     with project.workspace() as space:
-        voices = {CRANE: Voice(NoAnswer(Ending.DOWN, "503"))}
+        voices = {CRANE: Voice(NoAnswer(CallEnding.DOWN, "503"))}
         ended = Runner(MailDesk(space, [CRANE]), voices, space.engine.clock).run()
-    assert (ended.stop, ended.waits_for) == (Stop.STUCK, (CRANE,))
+    assert (ended.stop, ended.waits_for) == (StopReason.STUCK, (CRANE,))
     assert len(project.ok("mail", "pending")["pending"]) == 1
 
 
@@ -66,7 +66,7 @@ def test_an_acknowledgement_that_is_none_is_asked_for_again(
     with project.workspace() as space:
         voice = Voice(bad, {"status": "Received"})
         ended = Runner(MailDesk(space, [CRANE]), {CRANE: voice}, space.engine.clock).run()
-    assert (ended.stop, ended.turns) == (Stop.SETTLED, 1)
+    assert (ended.stop, ended.turns) == (StopReason.SETTLED, 1)
 
 
 @pytest.mark.requirement("AGT-066")
@@ -141,13 +141,13 @@ def test_a_trace_goes_from_its_task_to_a_verified_claim(project: Project) -> Non
         runnable = RunnableTrace(space, stream, seats, site)
         ended = Runner(runnable, seats, space.engine.clock).run()
         state: State = space.engine.state(stream)
-        assert ended.stop is Stop.SETTLED, ended
+        assert ended.stop is StopReason.SETTLED, ended
         assert state.ended
         told = seats["exec-hen"].briefs[1]
     assert told.what == "claim"
     printed = [quote for quote in told.quotes if quote.place == "x1/stdout"]
     assert [quote.text for quote in printed] == ["hello\n"]
-    assert printed[0].trust is Trust.UNSIGNED
+    assert printed[0].trust is AuthorTrust.UNSIGNED
     assert project.ok("verify")["verdict"] == "valid"
 
 
@@ -159,7 +159,7 @@ def test_nothing_runs_where_it_was_not_allowed(project: Project) -> None:
         seats = voices()
         ended = Runner(RunnableTrace(space, stream, seats), seats, space.engine.clock).run()
         state: State = space.engine.state(stream)
-    assert (ended.stop, ended.waits_for) == (Stop.WAITING, ("operator",))
+    assert (ended.stop, ended.waits_for) == (StopReason.WAITING, ("operator",))
     assert len(state.intents) == 1
     assert not state.running
 
@@ -170,13 +170,14 @@ def test_a_critic_who_says_no_stops_the_work(project: Project) -> None:
     with project.workspace() as space:
         stream = require_trace(space, trace)
         planner = Voice(
-            {"objective": "Say it", "tools": ["python"]}, NoAnswer(Ending.SILENT, "no more ideas")
+            {"objective": "Say it", "tools": ["python"]},
+            NoAnswer(CallEnding.SILENT, "no more ideas"),
         )
         critic = Voice({"verdict": "rejected", "rationale": "no"})
         seats = voices(**{"crit-owl": critic, "plan-fox": planner})
         ended = Runner(RunnableTrace(space, stream, seats), seats, space.engine.clock).run()
         state: State = space.engine.state(stream)
-    assert (ended.stop, ended.turns) == (Stop.STUCK, 2)
+    assert (ended.stop, ended.turns) == (StopReason.STUCK, 2)
     assert "no more ideas" in ended.detail
     assert not state.intents
 
@@ -226,7 +227,7 @@ def test_the_critic_looks_at_a_claim_before_the_work_is_closed(project: Project)
     weak = {"verdict": "challenged", "reason": "One run proves little."}
     critic = judging(claim_review=[weak, {"verdict": "stands"}])
     ended, state, seats = worked(project, **{"crit-owl": critic})
-    assert ended.stop is Stop.SETTLED, ended
+    assert ended.stop is StopReason.SETTLED, ended
     assert state.ended
     said = [told.what for told in seats["exec-hen"].briefs]
     assert said == ["intent", "claim", "challenge_answer", "statement"]
@@ -250,7 +251,7 @@ def test_a_challenged_claim_may_be_withdrawn(project: Project) -> None:
     critic = judging(claim_review=[weak, {"verdict": "stands"}])
     seats = {"crit-owl": critic, "exec-hen": Voice(executor)}
     ended, state, _ = worked(project, **seats)
-    assert ended.stop is Stop.SETTLED, ended
+    assert ended.stop is StopReason.SETTLED, ended
     assert state.ended
     assert taken == ["intent", "claim", "challenge_answer", "claim", "statement"]
 
@@ -262,7 +263,7 @@ def test_a_blocked_intent_is_said_anew(project: Project) -> None:
     approved = {"verdict": "approved", "rationale": "so it is"}
     critic = judging(review=[conditional], intent_review=[blocked, approved])
     ended, state, seats = worked(project, **{"crit-owl": critic})
-    assert ended.stop is Stop.SETTLED, ended
+    assert ended.stop is StopReason.SETTLED, ended
     assert state.ended
     assert [told.what for told in seats["exec-hen"].briefs][:2] == ["intent", "intent"]
 
@@ -271,5 +272,5 @@ def test_a_blocked_intent_is_said_anew(project: Project) -> None:
 def test_a_critic_who_never_agrees_is_a_circle(project: Project) -> None:
     blocked = {"verdict": "blocked", "rationale": "not like that, and not in any other way"}
     ended, state, _ = worked(project, **{"crit-owl": judging(review=[blocked])})
-    assert ended.stop is Stop.CIRCLES, ended
+    assert ended.stop is StopReason.CIRCLES, ended
     assert not state.ended

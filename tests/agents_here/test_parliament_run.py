@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from moot.agents.outcome import Ending, NoAnswer, Stop
-from moot.agents.quoting import Trust
-from moot.agents.rules import Ruled
+from moot.agents.outcome import CallEnding, NoAnswer, StopReason
+from moot.agents.quoting import AuthorTrust
+from moot.agents.rules import RuleParticipant
 from moot.agents.runner import Runner
 from moot.core.findings import Finding
 from moot.flows.parliament.convening import SeatRequest, convene
@@ -41,7 +41,7 @@ def run(room: ParliamentSession, seats: dict[str, Any]) -> Any:
 
 def seated(room: ParliamentSession, *voices: str) -> dict[str, Any]:
     names = [seat.agent for seat in room.state.seats_in_order()]
-    return {name: Ruled(voice) for name, voice in zip(names, voices, strict=True)}
+    return {name: RuleParticipant(voice) for name, voice in zip(names, voices, strict=True)}
 
 
 @pytest.mark.requirement("AGT-064")
@@ -50,7 +50,7 @@ def test_nine_scripted_seats_go_through_six_rounds(project: Project) -> None:
         room = session(space, 9, rounds=6)
         ended = run(room, seated(room, *["reject"] * 9))
         state = room.state
-    assert ended.stop is Stop.SETTLED, ended
+    assert ended.stop is StopReason.SETTLED, ended
     assert (state.status, state.round.number) == (SessionStatus.COMPLETE, 6)
     assert len(state.vote_history) >= 1
     assert not state.vote_history[-1].passed
@@ -64,7 +64,7 @@ def test_a_bill_that_passes_waits_for_the_prime_minister(project: Project) -> No
         room = session(space, 3)
         ended = run(room, seated(room, "approve", "approve", "reject"))
         state = room.state
-    assert (ended.stop, ended.waits_for) == (Stop.WAITING, ("prime-minister",))
+    assert (ended.stop, ended.waits_for) == (StopReason.WAITING, ("prime-minister",))
     assert state.status is SessionStatus.PM_REVIEW
     assert [row.passed for row in state.vote_history] == [True]
 
@@ -92,7 +92,7 @@ def test_a_seat_is_told_the_matter_and_others_words_as_quotes(project: Project) 
     answering = next(brief for brief in told if brief.what == "answer")
     assert answering.quotes[0].author == "the problem"
     assert "QUESTION to rep_2" in answering.quotes[-1].place
-    assert answering.quotes[-1].trust is Trust.AGENT
+    assert answering.quotes[-1].trust is AuthorTrust.AGENT
     assert answering.view["you"] == "rep_2"
     assert list(answering.view["motives"]) == ["cost"]
 
@@ -106,7 +106,7 @@ def test_two_malformed_replies_expel_a_seat_as_the_protocol_says(project: Projec
         seats[name] = Voice({"nonsense": True})
         ended = run(room, seats)
         state = room.state
-    assert ended.stop is Stop.WAITING, ended
+    assert ended.stop is StopReason.WAITING, ended
     assert state.seats["rep_3"].expelled
     assert not state.seats["rep_1"].expelled
     assert state.status is SessionStatus.PM_REVIEW
@@ -120,7 +120,7 @@ def test_replies_that_are_no_json_expel_a_seat_too(project: Project) -> None:
         seats[room.state.seats["rep_3"].agent] = Voice(_mumble)
         ended = run(room, seats)
         state = room.state
-    assert ended.stop is Stop.WAITING, ended
+    assert ended.stop is StopReason.WAITING, ended
     assert [seat.expelled for seat in state.seats_in_order()] == [False, False, True]
     assert state.status is SessionStatus.PM_REVIEW
 
@@ -128,7 +128,7 @@ def test_replies_that_are_no_json_expel_a_seat_too(project: Project) -> None:
 def _mumble(_brief: Any) -> dict[str, Any]:
     why = "the reply holds no JSON object"
     found = Finding(rule="AGT-030", code="not_json", message=why, hint="send one")
-    raise NoAnswer(Ending.MALFORMED, why, findings=(found,))
+    raise NoAnswer(CallEnding.MALFORMED, why, findings=(found,))
 
 
 @pytest.mark.requirement("AGT-065")
@@ -138,7 +138,7 @@ def test_a_session_in_which_nobody_makes_sense_ends_without_a_bill(project: Proj
         names = [seat.agent for seat in room.state.seats_in_order()]
         ended = run(room, {name: Voice(_mumble) for name in names})
         state = room.state
-    assert ended.stop is Stop.SETTLED, ended
+    assert ended.stop is StopReason.SETTLED, ended
     assert (state.status, state.bill) == (SessionStatus.COMPLETE, None)
     project.ok("parliament", "final", "chamber")
     text = (project.root / "chamber" / "final-bill.md").read_text("utf-8")
@@ -172,14 +172,14 @@ def test_a_seat_whose_provider_is_down_is_not_expelled(project: Project) -> None
 
         def down(brief: Any) -> dict[str, Any]:
             if brief.what in ("question", "vote"):
-                raise NoAnswer(Ending.DOWN, "503")
+                raise NoAnswer(CallEnding.DOWN, "503")
             said: dict[str, Any] = inner.reply(brief, 1).said
             return said
 
         seats[name] = Voice(down)
         ended = run(room, seats)
         state = room.state
-    assert ended.stop is Stop.WAITING, ended
+    assert ended.stop is StopReason.WAITING, ended
     assert not state.seats["rep_3"].expelled
     assert (state.vote_history[-1].yes, state.status) == (2, SessionStatus.PM_REVIEW)
 
@@ -190,12 +190,12 @@ def test_where_the_session_needs_the_silent_seat_the_run_is_stuck_by_name(projec
         room = session(space, 2)
         seats = seated(room, "approve", "approve")
         name = room.state.seats["rep_2"].agent
-        seats[name] = Voice(NoAnswer(Ending.RATE_LIMITED, "429"))
+        seats[name] = Voice(NoAnswer(CallEnding.RATE_LIMITED, "429"))
         ended = run(room, seats)
-        assert (ended.stop, ended.waits_for) == (Stop.STUCK, (name,))
+        assert (ended.stop, ended.waits_for) == (StopReason.STUCK, (name,))
         assert "rate-limited" in ended.detail
         again = run(room, seated(room, "approve", "approve"))
-        assert again.stop is Stop.WAITING
+        assert again.stop is StopReason.WAITING
 
 
 def new(project: Project) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.agents.reply import MOST_BYTES, own_words, read_reply
+from moot.agents.reply import MOST_BYTES, read_reply, without_author
 from moot.core.errors import Malformed
 
 
@@ -90,9 +90,9 @@ def test_what_was_written_as_json_is_read_back(said: dict[str, object], frame: s
 
 @pytest.mark.requirement("AGT-020")
 def test_a_reply_speaks_for_its_author_only() -> None:
-    assert own_words({"x": 1, "author": "amber-otter"}, "amber-otter") == {"x": 1}
+    assert without_author({"x": 1, "author": "amber-otter"}, "amber-otter") == {"x": 1}
     with pytest.raises(Malformed) as caught:
-        own_words({"x": 1, "author": "teal-crane"}, "amber-otter")
+        without_author({"x": 1, "author": "teal-crane"}, "amber-otter")
     assert caught.value.code == "forged_author"
     with pytest.raises(Malformed):
-        own_words({"x": 1, "from": ["amber-otter"]}, "amber-otter")
+        without_author({"x": 1, "from": ["amber-otter"]}, "amber-otter")

@@ -10,8 +10,8 @@ import pytest
 
 from moot.agents.budget import Budget, Spent
 from moot.agents.cost import Cost
-from moot.agents.desk import Passed
-from moot.agents.outcome import Ended, Ending, NoAnswer, Stop
+from moot.agents.outcome import CallEnding, NoAnswer, RunEnd, StopReason
+from moot.agents.runnable import PassOverResult
 from moot.agents.runner import Runner
 from moot.core.clock import SECOND
 from moot.core.errors import StoreFailed
@@ -32,7 +32,7 @@ def world() -> World:
     return made
 
 
-def run(desk: ErrandDesk, seats: Mapping[str, Any], **more: Any) -> Ended:
+def run(desk: ErrandDesk, seats: Mapping[str, Any], **more: Any) -> RunEnd:
     clock = desk.world.clock
     kept: dict[str, Any] = {"pause": lambda seconds: clock.forward(seconds=seconds)}
     return Runner(desk, seats, clock, **{**kept, **more}).run()
@@ -44,25 +44,25 @@ def test_what_is_due_is_asked_and_executed_until_nothing_is(world: World) -> Non
     for _ in range(3):
         desk.ask(CRANE)
     ended = run(desk, {CRANE: Voice(DONE)})
-    assert ended == Ended(Stop.SETTLED, 3, Cost(calls=3))
+    assert ended == RunEnd(StopReason.SETTLED, 3, Cost(calls=3))
     assert desk.endings == [ended]
     assert world.engine.state(LIST).closed == 3
-    assert [one.ending for one in desk.outcomes] == [Ending.ANSWERED] * 3
+    assert [one.ending for one in desk.outcomes] == [CallEnding.ANSWERED] * 3
 
 
 @pytest.mark.requirement("AGT-011")
 def test_a_malformed_reply_is_asked_for_once_more_with_the_findings(world: World) -> None:
     desk, voice = ErrandDesk(world), Voice({"nonsense": 1}, DONE)
     desk.ask(CRANE)
-    assert run(desk, {CRANE: voice}).stop is Stop.SETTLED
+    assert run(desk, {CRANE: voice}).stop is StopReason.SETTLED
     first, second = voice.briefs
     assert (first.attempt, second.attempt) == (1, 2)
     assert [finding.code for finding in second.findings] == ["bad_reply"]
     endings = [(one.ending, one.attempt) for one in desk.outcomes]
     assert endings == [
-        (Ending.ANSWERED, 1),
-        (Ending.MALFORMED, 1),
-        (Ending.ANSWERED, 2),
+        (CallEnding.ANSWERED, 1),
+        (CallEnding.MALFORMED, 1),
+        (CallEnding.ANSWERED, 2),
     ]
 
 
@@ -71,18 +71,25 @@ def test_after_the_second_one_the_protocols_own_timeout_decides(world: World) ->
     desk = ErrandDesk(world)
     desk.ask(CRANE, due_at=world.clock() + 60 * SECOND)
     ended = run(desk, {CRANE: Voice({"nonsense": 1})})
-    assert ended.stop is Stop.SETTLED
+    assert ended.stop is StopReason.SETTLED
     assert ended.turns == 0
     state = world.engine.state(LIST)
     assert (state.closed, len(state.open)) == (1, 0)
-    assert [one.ending for one in desk.outcomes].count(Ending.MALFORMED) == 2
+    assert [one.ending for one in desk.outcomes].count(CallEnding.MALFORMED) == 2
 
 
 @pytest.mark.requirement("AGT-012")
 @pytest.mark.parametrize(
-    "ending", [Ending.CRASHED, Ending.DOWN, Ending.SILENT, Ending.OUT_OF_MONEY, Ending.TIMED_OUT]
+    "ending",
+    [
+        CallEnding.CRASHED,
+        CallEnding.DOWN,
+        CallEnding.SILENT,
+        CallEnding.OUT_OF_MONEY,
+        CallEnding.TIMED_OUT,
+    ],
 )
-def test_no_answer_is_never_taken_for_an_opinion(world: World, ending: Ending) -> None:
+def test_no_answer_is_never_taken_for_an_opinion(world: World, ending: CallEnding) -> None:
     desk = ErrandDesk(world)
     desk.ask(CRANE, due_at=world.clock() + 60 * SECOND)
     voice = Voice(NoAnswer(ending, "why", Cost(calls=1, tokens_in=5)))
@@ -97,11 +104,11 @@ def test_no_answer_is_never_taken_for_an_opinion(world: World, ending: Ending) -
 @pytest.mark.requirement("AGT-013")
 def test_where_the_protocol_waits_for_ever_the_run_is_stuck_and_says_why(world: World) -> None:
     desk = ErrandDesk(world)
-    desk.passes = Passed.NEVER
+    desk.passes = PassOverResult.NEVER
     desk.ask(CRANE)
     desk.ask(OTTER)
-    ended = run(desk, {CRANE: Voice(NoAnswer(Ending.CRASHED, "exit 1")), OTTER: Voice(DONE)})
-    assert (ended.stop, ended.turns, ended.waits_for) == (Stop.STUCK, 1, (CRANE,))
+    ended = run(desk, {CRANE: Voice(NoAnswer(CallEnding.CRASHED, "exit 1")), OTTER: Voice(DONE)})
+    assert (ended.stop, ended.turns, ended.waits_for) == (StopReason.STUCK, 1, (CRANE,))
     assert "crashed, exit 1" in ended.detail
 
 
@@ -109,9 +116,9 @@ def test_where_the_protocol_waits_for_ever_the_run_is_stuck_and_says_why(world: 
 def test_a_clock_that_stands_still_is_no_endless_loop(world: World) -> None:
     desk = ErrandDesk(world)
     desk.ask(CRANE, due_at=world.clock() + 60 * SECOND)
-    voice = Voice(NoAnswer(Ending.CRASHED, "exit 1"))
+    voice = Voice(NoAnswer(CallEnding.CRASHED, "exit 1"))
     ended = run(desk, {CRANE: voice}, pause=lambda _seconds: None)
-    assert ended.stop is Stop.STUCK
+    assert ended.stop is StopReason.STUCK
 
 
 @pytest.mark.requirement("AGT-013")
@@ -119,7 +126,7 @@ def test_what_is_due_for_others_is_named(world: World) -> None:
     desk = ErrandDesk(world)
     desk.ask(CRANE)
     ended = run(desk, {OTTER: Voice(DONE)})
-    assert (ended.stop, ended.waits_for) == (Stop.WAITING, (CRANE,))
+    assert (ended.stop, ended.waits_for) == (StopReason.WAITING, (CRANE,))
 
 
 @pytest.mark.requirement("AGT-014")
@@ -132,8 +139,8 @@ def test_someone_who_did_it_meanwhile_is_no_failure(world: World) -> None:
         return DONE
 
     ended = run(desk, {CRANE: Voice(meanwhile)})
-    assert (ended.stop, ended.turns) == (Stop.SETTLED, 0)
-    assert desk.outcomes[-1].ending is Ending.OVERTAKEN
+    assert (ended.stop, ended.turns) == (StopReason.SETTLED, 0)
+    assert desk.outcomes[-1].ending is CallEnding.OVERTAKEN
     assert world.engine.state(LIST).closed == 1
 
 
@@ -141,12 +148,12 @@ def test_someone_who_did_it_meanwhile_is_no_failure(world: World) -> None:
 @pytest.mark.parametrize(
     ("budget", "stop"),
     [
-        (Budget(turns=2), Stop.TURNS),
-        (Budget(tokens=20), Stop.TOKENS),
-        (Budget(micros=4), Stop.MONEY),
+        (Budget(turns=2), StopReason.TURNS),
+        (Budget(tokens=20), StopReason.TOKENS),
+        (Budget(micros=4), StopReason.MONEY),
     ],
 )
-def test_a_budget_stops_the_run_by_name(world: World, budget: Budget, stop: Stop) -> None:
+def test_a_budget_stops_the_run_by_name(world: World, budget: Budget, stop: StopReason) -> None:
     desk = ErrandDesk(world)
     for _ in range(5):
         desk.ask(CRANE)
@@ -169,7 +176,7 @@ def test_seconds_are_a_budget_too_and_bound_each_call(world: World) -> None:
 
     voice = Voice(slow)
     ended = run(desk, {CRANE: voice}, budget=Budget(seconds=100), timer=lambda: passed[0])
-    assert (ended.stop, ended.turns) == (Stop.TIME, 3)
+    assert (ended.stop, ended.turns) == (StopReason.TIME, 3)
     assert voice.seconds == [100, 60, 20]
 
 
@@ -180,7 +187,7 @@ def test_what_was_spent_before_counts(world: World) -> None:
     for _ in range(5):
         desk.ask(CRANE)
     ended = run(desk, {CRANE: Voice(DONE)}, budget=Budget(turns=3))
-    assert (ended.stop, ended.turns) == (Stop.TURNS, 2)
+    assert (ended.stop, ended.turns) == (StopReason.TURNS, 2)
 
 
 @pytest.mark.requirement("AGT-016")
@@ -189,7 +196,7 @@ def test_going_in_circles_stops_the_run(world: World) -> None:
     for _ in range(9):
         desk.ask(CRANE)
     ended = run(desk, {CRANE: Voice(DONE)})
-    assert (ended.stop, ended.turns) == (Stop.CIRCLES, 3)
+    assert (ended.stop, ended.turns) == (StopReason.CIRCLES, 3)
 
 
 @pytest.mark.requirement("AGT-017")
@@ -199,7 +206,7 @@ def test_where_the_protocol_allows_it_all_are_asked_at_once(world: World) -> Non
     desk.ask(CRANE)
     desk.ask(OTTER)
     ended = run(desk, {CRANE: Together(gate, DONE), OTTER: Together(gate, DONE)})
-    assert (ended.stop, ended.turns) == (Stop.SETTLED, 2)
+    assert (ended.stop, ended.turns) == (StopReason.SETTLED, 2)
     assert [said.who for said in desk.said] == [CRANE, OTTER]  # executed in the order of the dues
 
 
@@ -209,7 +216,7 @@ def test_at_once_never_goes_beyond_the_turns_that_are_left(world: World) -> None
     desk.ask(CRANE)
     desk.ask(OTTER)
     ended = run(desk, {CRANE: Voice(DONE), OTTER: Voice(DONE)}, budget=Budget(turns=1))
-    assert (ended.stop, ended.turns) == (Stop.TURNS, 1)
+    assert (ended.stop, ended.turns) == (StopReason.TURNS, 1)
 
 
 @pytest.mark.requirement("AGT-018")
@@ -220,7 +227,7 @@ def test_an_interruption_is_an_ending_and_everybody_is_told_to_stop(world: World
     desk, voice = ErrandDesk(world), Voice(interrupt)
     desk.ask(CRANE)
     ended = run(desk, {CRANE: voice})
-    assert ended.stop is Stop.INTERRUPTED
+    assert ended.stop is StopReason.INTERRUPTED
     assert desk.endings == [ended]
     assert voice.stopped
     assert len(world.engine.state(LIST).open) == 1
@@ -255,7 +262,7 @@ def test_a_second_run_goes_on_where_the_record_stands(world: World) -> None:
         run(ErrandDesk(world), {CRANE: Voice(DONE, DONE, dies)})
     again = ErrandDesk(world)
     ended = run(again, {CRANE: Voice(DONE)})
-    assert (ended.stop, ended.turns) == (Stop.SETTLED, 2)
+    assert (ended.stop, ended.turns) == (StopReason.SETTLED, 2)
     assert world.engine.state(LIST).closed == 4
 
 
@@ -263,24 +270,24 @@ def test_a_second_run_goes_on_where_the_record_stands(world: World) -> None:
 @pytest.mark.parametrize("field", ["author", "from", "agent"])
 def test_a_reply_in_anothers_name_is_not_executed(world: World, field: str) -> None:
     desk = ErrandDesk(world)
-    desk.passes = Passed.NEVER
+    desk.passes = PassOverResult.NEVER
     desk.ask(CRANE)
     ended = run(desk, {CRANE: Voice({**DONE, field: OTTER})})
-    assert ended.stop is Stop.STUCK
+    assert ended.stop is StopReason.STUCK
     assert desk.said == []
-    assert {one.ending for one in desk.outcomes} == {Ending.ANSWERED, Ending.MALFORMED}
+    assert {one.ending for one in desk.outcomes} == {CallEnding.ANSWERED, CallEnding.MALFORMED}
     assert "claims to be by 'amber-otter'" in desk.outcomes[-1].detail
 
 
 def test_ones_own_name_in_a_reply_is_no_forgery(world: World) -> None:
     desk = ErrandDesk(world)
     desk.ask(CRANE)
-    assert run(desk, {CRANE: Voice({**DONE, "author": CRANE})}).stop is Stop.SETTLED
+    assert run(desk, {CRANE: Voice({**DONE, "author": CRANE})}).stop is StopReason.SETTLED
 
 
 def test_whose_time_was_up_before_is_passed_over_without_being_asked(world: World) -> None:
     desk, voice = ErrandDesk(world), Voice(DONE)
     desk.ask(CRANE, due_at=world.clock() + SECOND)
     world.clock.forward(seconds=2)
-    assert run(desk, {CRANE: voice}).stop is Stop.SETTLED
+    assert run(desk, {CRANE: voice}).stop is StopReason.SETTLED
     assert voice.briefs == []

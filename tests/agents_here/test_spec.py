@@ -6,29 +6,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.agents.participant import Kind
-from moot.agents.spec import Spec, read_list, read_named, read_spec
+from moot.agents.participant import ParticipantKind
+from moot.agents.spec import Spec, read_named_specs, read_spec, read_specs
 from moot.core.errors import Malformed
 
 
 @pytest.mark.requirement("AGT-001")
 def test_a_list_is_split_only_before_a_scheme_or_a_name() -> None:
-    found = read_list(
+    found = read_specs(
         "cmd:claude -p --tools a,b,amber-otter=cmd:codex exec, llm:openai/gpt-5,human"
     )
     assert found == (
-        Spec(Kind.COMMAND, "claude -p --tools a,b"),
-        Spec(Kind.COMMAND, "codex exec", "amber-otter"),
-        Spec(Kind.MODEL, "openai/gpt-5"),
-        Spec(Kind.HUMAN, ""),
+        Spec(ParticipantKind.COMMAND, "claude -p --tools a,b"),
+        Spec(ParticipantKind.COMMAND, "codex exec", "amber-otter"),
+        Spec(ParticipantKind.MODEL, "openai/gpt-5"),
+        Spec(ParticipantKind.HUMAN, ""),
     )
 
 
 @pytest.mark.requirement("AGT-001")
 def test_commas_and_equal_signs_inside_a_command_stay() -> None:
-    (only,) = read_list('cmd:prog --x=1,2 "a, b" C=3,D=4')
+    (only,) = read_specs('cmd:prog --x=1,2 "a, b" C=3,D=4')
     assert only.rest == 'prog --x=1,2 "a, b" C=3,D=4'
-    (model,) = read_list("llm:openai?base_url=http://127.0.0.1:1/v1&model=a,b")
+    (model,) = read_specs("llm:openai?base_url=http://127.0.0.1:1/v1&model=a,b")
     assert model.rest == "openai?base_url=http://127.0.0.1:1/v1&model=a,b"
 
 
@@ -49,7 +49,7 @@ def test_commas_and_equal_signs_inside_a_command_stay() -> None:
 )
 def test_anything_else_is_malformed_with_a_hint(text: str) -> None:
     with pytest.raises(Malformed) as caught:
-        read_list(text)
+        read_specs(text)
     assert caught.value.hint
 
 
@@ -57,7 +57,7 @@ def test_anything_else_is_malformed_with_a_hint(text: str) -> None:
 @given(st.text(max_size=80))
 def test_any_text_is_read_or_malformed(text: str) -> None:
     try:
-        read_list(text)
+        read_specs(text)
     except Malformed:
         return
 
@@ -69,10 +69,13 @@ def test_a_reserved_name_is_nobodys() -> None:
 
 
 def test_participants_of_a_session_are_named_and_named_once() -> None:
-    assert list(read_named(["one-fox=rules:approve", "two-hen=human"])) == ["one-fox", "two-hen"]
+    assert list(read_named_specs(["one-fox=rules:approve", "two-hen=human"])) == [
+        "one-fox",
+        "two-hen",
+    ]
     for texts in (["rules:approve"], ["one-fox=human", "one-fox=human"]):
         with pytest.raises(Malformed):
-            read_named(texts)
+            read_named_specs(texts)
 
 
 @pytest.mark.requirement("AGT-002")
@@ -90,7 +93,7 @@ def test_what_looks_like_a_secret_does_not_go_on_record(text: str) -> None:
     spec = read_spec(text)
     assert "hunter2" not in spec.recordable
     assert len(spec.recordable) <= 300
-    assert not spec.whole
+    assert not spec.is_recorded_whole
 
 
 @pytest.mark.requirement("AGT-002")
@@ -104,4 +107,4 @@ def test_what_looks_like_a_secret_does_not_go_on_record(text: str) -> None:
     ],
 )
 def test_what_is_no_secret_stays_whole(text: str) -> None:
-    assert read_spec(text).whole
+    assert read_spec(text).is_recorded_whole

@@ -12,40 +12,40 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.agents.brief import Brief
-from moot.agents.human import Human
-from moot.agents.outcome import Ending, NoAnswer
-from moot.agents.rules import VOICES, Ruled
-from moot.agents.script import Script, read_script
-from moot.agents.seats import Room, seat
+from moot.agents.human import HumanParticipant
+from moot.agents.outcome import CallEnding, NoAnswer
+from moot.agents.participant_kinds import RunSurroundings, make_participant
+from moot.agents.rules import VOICES, RuleParticipant
+from moot.agents.script import ScriptParticipant, read_script
 from moot.agents.spec import read_spec
 from moot.core.errors import Malformed, Unavailable
 from tests.agents_here.voices import brief
 
 
-def script(folder: Path, text: str) -> Script:
+def script(folder: Path, text: str) -> ScriptParticipant:
     file = folder / "script.json"
     file.write_text(text, encoding="utf-8")
-    return Script(str(file), "script:script.json")
+    return ScriptParticipant(str(file), "script:script.json")
 
 
 @pytest.mark.requirement("AGT-007")
 def test_a_script_goes_on_by_how_often_one_has_answered(tmp_path: Path) -> None:
     voice = script(tmp_path, '[{"a": 1}, {"a": 2}]')
-    assert voice.reply(brief(), 1).said == {"a": 1}
-    assert voice.reply(brief(), 1).said == {"a": 1}
-    assert voice.reply(brief(number=1), 1).said == {"a": 2}
+    assert voice.reply(brief(), 1).reply == {"a": 1}
+    assert voice.reply(brief(), 1).reply == {"a": 1}
+    assert voice.reply(brief(number=1), 1).reply == {"a": 2}
     with pytest.raises(NoAnswer) as caught:
         voice.reply(brief(number=2), 1)
-    assert caught.value.ending is Ending.SILENT
+    assert caught.value.ending is CallEnding.SILENT
 
 
 @pytest.mark.requirement("AGT-007")
 def test_a_script_may_answer_each_kind_of_thing_by_itself(tmp_path: Path) -> None:
     voice = script(tmp_path, json.dumps({"answer": [{"a": 1}], "entry": [{"b": 2}]}))
-    assert voice.reply(brief(what="answer"), 1).said == {"a": 1}
-    assert voice.reply(brief(what="entry"), 1).said == {"b": 2}
+    assert voice.reply(brief(what="answer"), 1).reply == {"a": 1}
+    assert voice.reply(brief(what="entry"), 1).reply == {"b": 2}
     lines = script(tmp_path, '{"a": 1}\n\n{"a": 2}\n')
-    assert lines.reply(brief(number=1), 1).said == {"a": 2}
+    assert lines.reply(brief(number=1), 1).reply == {"a": 2}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '{"entry": {}}', '{"entry": [1]}', "7"])
@@ -64,20 +64,22 @@ def test_any_bytes_are_a_script_or_malformed(raw: bytes) -> None:
 
 def test_a_script_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
     with pytest.raises(Unavailable):
-        seat(read_spec("script:none.json"), "amber-otter", Room(tmp_path, {}))
+        make_participant(
+            read_spec("script:none.json"), "amber-otter", RunSurroundings(tmp_path, {})
+        )
 
 
 @pytest.mark.requirement("AGT-008")
 @pytest.mark.parametrize("name", VOICES)
 def test_a_voice_by_rule_says_the_same_in_the_same_situation(name: str) -> None:
     told = brief(view={"positions": {"a-x": "approve", "b-y": "reject"}}, number=1)
-    voice = Ruled(name)
-    assert voice.reply(told, 1) == Ruled(name).reply(told, 1)
+    voice = RuleParticipant(name)
+    assert voice.reply(told, 1) == RuleParticipant(name).reply(told, 1)
     assert voice.nature.scripted
     assert "scripted voice" in voice.nature.label
-    assert "scripted voice" in voice.reply(told, 1).said["body"]
+    assert "scripted voice" in voice.reply(told, 1).reply["body"]
     assert (
-        voice.reply(brief(what="first_answer", view={"options": ["x", "y"]}), 1).said["answer"]
+        voice.reply(brief(what="first_answer", view={"options": ["x", "y"]}), 1).reply["answer"]
         in "xy"
     )
     with pytest.raises(NoAnswer):
@@ -86,16 +88,18 @@ def test_a_voice_by_rule_says_the_same_in_the_same_situation(name: str) -> None:
 
 def test_a_sceptic_gives_way_and_a_listener_listens() -> None:
     yes = {"positions": {"a-x": "approve", "amber-otter": "reject"}}
-    assert Ruled("sceptic").reply(brief(), 1).said["stance"] == "reject"
-    assert Ruled("sceptic").reply(brief(number=1, view=yes), 1).said["stance"] == "approve"
-    assert Ruled("listener").reply(brief(), 1).said["stance"] == "defer"
+    assert RuleParticipant("sceptic").reply(brief(), 1).reply["stance"] == "reject"
+    assert (
+        RuleParticipant("sceptic").reply(brief(number=1, view=yes), 1).reply["stance"] == "approve"
+    )
+    assert RuleParticipant("listener").reply(brief(), 1).reply["stance"] == "defer"
     no = {"positions": {"a-x": "reject", "b-y": "reject", "c-z": "approve"}}
-    assert Ruled("majority").reply(brief(view=no), 1).said["stance"] == "reject"
+    assert RuleParticipant("majority").reply(brief(view=no), 1).reply["stance"] == "reject"
 
 
 def test_an_unknown_voice_is_malformed() -> None:
     with pytest.raises(Malformed) as caught:
-        Ruled("nobody")
+        RuleParticipant("nobody")
     assert "approve" in caught.value.hint
 
 
@@ -106,7 +110,7 @@ class Desk:
         self.typed = list(typed)
         self.shown: list[Brief] = []
 
-    def present(self) -> bool:
+    def is_present(self) -> bool:
         return bool(self.typed)
 
     def show(self, shown: Brief) -> None:
@@ -129,10 +133,10 @@ def test_a_person_is_asked_for_each_field() -> None:
         "required": ["stance", "confidence"],
     }
     terminal = Desk("approve", "0.8", "", "")
-    said = Human(terminal).reply(brief(schema=schema), 1).said
+    said = HumanParticipant(terminal).reply(brief(schema=schema), 1).reply
     assert said == {"stance": "approve", "confidence": 0.8, "evidence": "n/a"}
     assert len(terminal.shown) == 1
-    said = Human(Desk("approve", "much", "", "")).reply(brief(schema=schema), 1).said
+    said = HumanParticipant(Desk("approve", "much", "", "")).reply(brief(schema=schema), 1).reply
     assert said["confidence"] == "much"  # for the desk to refuse
 
 
@@ -140,11 +144,11 @@ def test_a_person_is_asked_for_each_field() -> None:
 def test_without_a_terminal_nobody_is_waited_for() -> None:
     for terminal in (None, Desk()):
         with pytest.raises(NoAnswer) as caught:
-            Human(terminal).reply(brief(), 1)
-        assert caught.value.ending is Ending.NO_TERMINAL
+            HumanParticipant(terminal).reply(brief(), 1)
+        assert caught.value.ending is CallEnding.NO_TERMINAL
 
 
 def test_every_kind_has_its_seat(tmp_path: Path) -> None:
-    room = Room(tmp_path, {"PATH": os.environ["PATH"]}, Desk("present"))
+    room = RunSurroundings(tmp_path, {"PATH": os.environ["PATH"]}, Desk("present"))
     for text in ("rules:approve", "human", "cmd:sh"):
-        assert seat(read_spec(text), "amber-otter", room).nature.spec == text
+        assert make_participant(read_spec(text), "amber-otter", room).nature.spec == text

@@ -16,4 +16,4 @@ def open_as(project: Project, agent: str | None = None, passphrase: str | None =
 
 def count_events(project: Project) -> int:
     with project.workspace() as workspace, workspace.store.read() as view:
-        return view.counts()[1]
+        return view.count_streams_and_events()[1]

@@ -39,7 +39,7 @@ def crane(session: Session) -> Session:
 
 def count_events(session: Session) -> int:
     with session.workspace.store.read() as view:
-        return view.counts()[1]
+        return view.count_streams_and_events()[1]
 
 
 def test_the_same_key_sends_one_event(otter: Session) -> None:

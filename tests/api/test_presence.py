@@ -15,7 +15,7 @@ from moot.api.presence import RunWatch, present
 from moot.api.session import Session
 from moot.api.status import Status, status
 from moot.core.errors import MootError, Refused, Unavailable
-from moot.keys.running import is_running
+from moot.keys.running_names import is_running
 from tests.cli.project import Project
 
 FINCH = "coral-finch"

@@ -64,7 +64,7 @@ def test_digits_that_fit_two_files_are_refused(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     twins = [f"{'ab' * 8}{number:048x}" for number in range(2)]
-    monkeypatch.setattr(FileArtifacts, "all", lambda _self: iter(twins))
+    monkeypatch.setattr(FileArtifacts, "all_hashes", lambda _self: iter(twins))
     assert project.refused("artifact", "show", "abababab") == ("ambiguous_hash", 1)
 
 

@@ -42,7 +42,7 @@ def sent_back(ready: Project, people: dict[str, str]) -> Project:
 
 def events(project: Project) -> int:
     with project.workspace() as space, space.store.read() as view:
-        return view.counts()[1]
+        return view.count_streams_and_events()[1]
 
 
 def decision(project: Project) -> State:

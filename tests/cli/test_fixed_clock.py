@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moot.core.clock import MINUTE, from_text
+from moot.core.clock import MINUTE, parse_time
 from moot.protocols.example.commands import Ask
 from moot.testing import FakeClock
 from tests.cli.project import LIST, Project
@@ -61,7 +61,7 @@ def test_a_time_without_a_zone_or_sense_is_refused(bare: Project, text: str) -> 
 
 
 def test_time_limits_follow_it(still: Project) -> None:
-    due = from_text(NOON) + 30 * MINUTE
+    due = parse_time(NOON) + 30 * MINUTE
     with still.workspace() as space:
         space.engine.clock = FakeClock(NOON)
         ask = Ask(title="soon", of="amber-otter", due_at=due)

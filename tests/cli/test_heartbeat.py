@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.core.clock import from_text
+from moot.core.clock import parse_time
 from tests.cli.project import Project, Result
 
 
@@ -40,7 +40,7 @@ def test_a_heartbeat_advances_the_time_last_seen_in_utc(project: Project) -> Non
     after = project.ok("agent", "show", "amber-otter")["last_seen_at"]
     assert said == after
     assert said.endswith("Z")
-    assert from_text(after) > from_text(before)
+    assert parse_time(after) > parse_time(before)
 
 
 @pytest.mark.requirement("OPR-025")

@@ -160,7 +160,7 @@ def test_a_backup_is_a_whole_ledger(busy: Project) -> None:
     assert data["events"] == 9
     store = SqliteStore(busy.root / "copy.db")
     with store.read() as view:
-        assert view.counts() == (2, 9)
+        assert view.count_streams_and_events() == (2, 9)
     store.close()
     assert [path.name for path in busy.root.iterdir() if "copy" in path.name] == ["copy.db"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.keys.kept import KeptNotes
+from moot.keys.seen_checkpoints import SeenCheckpoints
 from moot.protocols.example.commands import Ask
 from tests.cli.damage import edit
 from tests.cli.project import LIST, Project
@@ -154,7 +154,7 @@ def test_an_interrupted_acceptance_can_be_finished(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(KeptNotes, "start_over", dies)
+        patch.setattr(SeenCheckpoints, "replace_all", dies)
         assert rolled.run(*ACCEPT).code == 130
     assert rolled.json("verify").data["verdict"] == "rolled-back"
     rolled.ok(*ACCEPT)

@@ -97,10 +97,10 @@ def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
     root = tmp_path / name
     root.mkdir()
     folder = KeyFolder(tmp_path / "keys")
-    folder.ledger("moot.ledger/" + "a" * 32).mkdir(parents=True)
+    folder.ledger_folder("moot.ledger/" + "a" * 32).mkdir(parents=True)
     folder.remember_place("moot.ledger/" + "a" * 32, root)
-    assert folder.made_in(root) == ["moot.ledger/" + "a" * 32]
-    assert folder.made_in(tmp_path) == []
+    assert folder.ledgers_made_in(root) == ["moot.ledger/" + "a" * 32]
+    assert folder.ledgers_made_in(tmp_path) == []
 
 
 def test_where_a_ledger_was_made_is_for_its_owner_alone(project: Project) -> None:

@@ -82,7 +82,7 @@ def ask(mail: Project, *more: str) -> str:
 
 def events(mail: Project) -> int:
     with mail.workspace() as space, space.store.read() as view:
-        return view.counts()[1]
+        return view.count_streams_and_events()[1]
 
 
 def ids(data: Any) -> list[str]:

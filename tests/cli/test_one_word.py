@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from moot.agents.rules import Ruled
+from moot.agents.rules import RuleParticipant
 from moot.agents.runner import Runner
 from moot.flows.parliament.bills import merge_into_bill
 from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.flows.runs.run_record import NoRunRecord
 from moot.flows.runs.runnable_parliament import RunnableParliament
 from moot.keys.folder import KeyFolder
-from moot.keys.held import Passphrase
+from moot.keys.folder_keys import Passphrase
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.commands import Veto
 from moot.protocols.decision.model import Stage, State
@@ -55,7 +55,7 @@ def standing(project: Project) -> tuple[str, str, str | None]:
 
 def events(project: Project) -> int:
     with project.workspace() as space, space.store.read() as view:
-        return view.counts()[1]
+        return view.count_streams_and_events()[1]
 
 
 def waits(project: Project) -> list[tuple[str, str]]:
@@ -281,7 +281,7 @@ def interrupted(project: Project, people: dict[str, str]) -> None:
 def voted_elsewhere(project: Project) -> None:
     """Its vote is taken without anyone telling the decision."""
     with as_operator(project) as room:
-        seats = {seat.agent: Ruled("approve") for seat in room.state.seats_in_order()}
+        seats = {seat.agent: RuleParticipant("approve") for seat in room.state.seats_in_order()}
         Runner(RunnableParliament(room, NoRunRecord()), seats, room.workspace.engine.clock).run()
         assert room.state.status is SessionStatus.PM_REVIEW
 
@@ -344,7 +344,7 @@ def test_books_are_not_begun_for_a_session_that_has_its_word(
     project.ok(*words, *reps)
     with project.workspace() as space:
         room = ParliamentSession.open(space, project.root / "p")
-        seats = {seat.agent: Ruled("approve") for seat in room.state.seats_in_order()}
+        seats = {seat.agent: RuleParticipant("approve") for seat in room.state.seats_in_order()}
         Runner(RunnableParliament(room, NoRunRecord()), seats, space.engine.clock).run()
     project.ok("parliament", "decide", "p", "approve", *WHY, **people)
     voices = ("amber-otter=rules:approve", "teal-crane=rules:approve")

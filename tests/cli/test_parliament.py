@@ -313,14 +313,14 @@ def test_a_seats_name_in_use_does_not_stop_a_session(bare: Project) -> None:
 
 
 def test_every_type_of_message_has_a_template(sitting: Sitting) -> None:
-    from moot.core.findings import errors
+    from moot.core.findings import select_errors
     from moot.protocols.parliament.messages.message import response_findings
     from moot.protocols.parliament.messages.words import Kind
 
     for kind in Kind:
         said = sitting.project.ok("parliament", "template", kind.lower())["message"]
         assert said["type"] == kind
-        assert errors(response_findings(said)) == ()
+        assert select_errors(response_findings(said)) == ()
         text = sitting.project.run("parliament", "template", kind).out
         assert json.loads(text) == said
     assert sitting.project.refused("parliament", "template", "SPEECH") == ("unknown_type", 1)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from moot.engine.engine import Engine
-from moot.engine.job import Outcome
-from moot.store.files import replace
+from moot.engine.job import JobOutcome
+from moot.store.files import replace_own_file
 from tests.cli.project import MOOT, Project
 from tests.cli.sitting import (
     FILES,
@@ -189,10 +189,10 @@ def test_a_disk_that_fails_costs_nothing_but_time(
     def failing(path: Path, data: bytes, mode: int = 0o644) -> None:
         if next(count) == fails_at:
             raise OSError(28, "No space left on device")
-        replace(path, data, mode)
+        replace_own_file(path, data, mode)
 
     with monkeypatch.context() as patch:
-        patch.setattr("moot.flows.parliament.session_files.replace", failing)
+        patch.setattr("moot.flows.parliament.session_files.replace_own_file", failing)
         words = ("parliament", "submit", FOLDER, sitting.file(STATEMENT))
         done = sitting.project.json(*words)
         written = next(count) - 1
@@ -217,7 +217,7 @@ def test_a_file_changed_in_the_very_moment_is_not_overwritten(
     bill = sitting.project.root / FOLDER / "bill.json"
     execute = Engine.execute
 
-    def disturbed(self: Engine, *given: Any, **more: Any) -> Outcome:
+    def disturbed(self: Engine, *given: Any, **more: Any) -> JobOutcome:
         outcome = execute(self, *given, **more)
         bill.write_text('{"mine": true}')
         return outcome

@@ -8,7 +8,7 @@ import pytest
 
 from moot.core.names import OPERATOR
 from moot.keys.folder import KeyFolder
-from moot.keys.held import FolderKeys, Passphrase
+from moot.keys.folder_keys import FolderKeys, Passphrase
 from tests.cli.project import Project
 from tests.cli.terminal import on_a_terminal
 

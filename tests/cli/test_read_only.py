@@ -150,7 +150,7 @@ def test_a_log_that_cannot_be_read_is_said_and_no_verdict_given(project: Project
 
 def test_a_memory_whose_log_cannot_be_read_is_said_and_no_verdict_given(project: Project) -> None:
     with project.workspace() as space:
-        space.kept.keep(space.trust.origin, 99, "newer", ())
+        space.seen_checkpoints.remember(space.trust.origin, 99, "newer", ())
         kept = contents(project.keys)
     for name, data in kept.items():
         (project.keys / name).write_bytes(data)
@@ -423,9 +423,9 @@ def test_reading_leaves_nothing_beside_a_file_that_may_not_be_written(
     found.chmod(0o644)
     assert run_as_nobody(project, "agent", "register", "coral-finch").code == 0
     with project.workspace() as space, space.store.read() as view:
-        kept = space.kept.newest(space.trust.origin)
+        kept = space.seen_checkpoints.newest(space.trust.origin)
         assert kept is not None
-        assert kept.note == view.note()
+        assert kept.note == view.newest_note()
 
 
 @pytest.mark.parametrize("file", ["ledger.db", "kept.db"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from moot.core.machine import Acting, Command, Context, Decision, Event, KeyClass, Recorded
+from moot.core.machine import Command, Context, Decision, Event, KeyClass, Recorded, VerifiedActor
 from moot.core.names import CHECKPOINT, SYSTEM
 from moot.core.record import ArtifactRef
 from moot.core.registry import MACHINE, State
@@ -54,11 +54,11 @@ class Desk:
         if created:
             self.accept(creation())
 
-    def acting(self, name: str = SYSTEM) -> Acting:
+    def acting(self, name: str = SYSTEM) -> VerifiedActor:
         if name == SYSTEM:
-            return Acting(SYSTEM, 1, ROOT.kid, KeyClass.SYSTEM)
+            return VerifiedActor(SYSTEM, 1, ROOT.kid, KeyClass.SYSTEM)
         agent = self.state.agents[name]
-        return Acting(name, agent.epoch, agent.kid, agent.kind)
+        return VerifiedActor(name, agent.epoch, agent.kid, agent.kind)
 
     def decide(self, command: Command, by: str = SYSTEM) -> Decision:
         context = Context(1_000, self.acting(by), "registry", ORIGIN)

@@ -10,9 +10,9 @@ from moot.core.findings import (
     Rule,
     Severity,
     check_all,
-    errors,
-    filled,
-    filled_in,
+    fill_hint,
+    fill_hints,
+    select_errors,
 )
 
 
@@ -70,7 +70,7 @@ def test_findings_stand_in_the_order_of_the_table() -> None:
 def test_only_errors_count_as_errors() -> None:
     warning, error = check_all(RULES, ["abcd"])[0], check_all(RULES, [])[0]
     note = Finding(rule="W-3", code="c", message="m", severity=Severity.INFO)
-    assert errors([warning, error, note]) == (error,)
+    assert select_errors([warning, error, note]) == (error,)
 
 
 def test_a_hint_is_filled_with_what_the_check_knows() -> None:
@@ -89,14 +89,14 @@ def test_what_a_command_would_write_is_never_filled_with_what_was_read() -> None
     """Else the hint, typed, would destroy what it speaks of."""
     hint = "`moot ledger export -o FILE ID` proves it; `moot verify FILE`"
     filled_hint = "`moot ledger export -o FILE q-1` proves it; `moot verify r.moot`"
-    assert filled(hint, {"FILE": "r.moot", "ID": "q-1"}) == filled_hint
+    assert fill_hint(hint, {"FILE": "r.moot", "ID": "q-1"}) == filled_hint
 
 
 def test_only_whole_words_in_capitals_are_filled() -> None:
     known = {"ID": "q-1", "NAME": "x", "SHA256": "ab"}
     assert (
-        filled("ID, IDS, key=NAME, X-NAME, SHA256, Id, ID.html, ID.", known)
+        fill_hint("ID, IDS, key=NAME, X-NAME, SHA256, Id, ID.html, ID.", known)
         == "q-1, IDS, key=NAME, X-NAME, ab, Id, ID.html, q-1."
     )
-    (found,) = filled_in(check_all(RULES, []), {"ADD": "no"})
+    (found,) = fill_hints(check_all(RULES, []), {"ADD": "no"})
     assert found.hint == "add one"

@@ -16,11 +16,11 @@ from moot.core.machine import (
     Event,
     Machine,
     accept,
-    judged,
+    decide_by_findings,
+    make_remark,
     refusal,
     refuse,
-    remark,
-    snake,
+    to_snake_case,
 )
 from moot.core.record import ArtifactRef
 
@@ -40,7 +40,7 @@ class Dim(Command, frozen=True):
 
 LIT = LampLit(room="hall")
 WRONG = Finding(rule="T-1", code="wrong", message="no")
-ODD = remark("T-2", "odd", "hm")
+ODD = make_remark("T-2", "odd", "hm")
 
 
 def machine(**parts: Any) -> Machine[int]:
@@ -73,9 +73,9 @@ def test_a_plain_refusal_records_nothing() -> None:
 
 
 def test_judging_refuses_for_errors_and_accepts_with_remarks() -> None:
-    assert judged([ODD, WRONG], LIT) == refuse([ODD, WRONG])
-    assert judged([ODD], LIT) == accept(LIT, findings=[ODD])
-    assert judged([], LIT) == accept(LIT)
+    assert decide_by_findings([ODD, WRONG], LIT) == refuse([ODD, WRONG])
+    assert decide_by_findings([ODD], LIT) == accept(LIT, findings=[ODD])
+    assert decide_by_findings([], LIT) == accept(LIT)
 
 
 def test_a_remark_is_a_warning() -> None:
@@ -84,7 +84,7 @@ def test_a_remark_is_a_warning() -> None:
 
 @pytest.mark.parametrize(("by", "overdue"), [(None, False), (99, True), (100, True), (101, False)])
 def test_a_due_is_overdue_from_its_limit_on(by: int | None, overdue: bool) -> None:
-    assert Due(who="a", what="b", by=by).overdue(100) is overdue
+    assert Due(who="a", what="b", by=by).is_overdue(100) is overdue
 
 
 def test_overdue_commands_come_from_the_agenda_unless_the_machine_knows_better() -> None:
@@ -110,7 +110,7 @@ def test_overdue_commands_come_from_the_agenda_unless_the_machine_knows_better()
     ],
 )
 def test_event_types_are_class_names_in_snake_case(name: str, text: str) -> None:
-    assert snake(name) == text
+    assert to_snake_case(name) == text
 
 
 def test_events_are_found_by_type_and_types_by_event() -> None:

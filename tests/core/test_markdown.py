@@ -18,42 +18,44 @@ from moot.core.markdown import (
     BYTE_ORDER_MARK,
     MAX_DEPTH,
     Fence,
-    Kind,
-    Line,
+    LineKind,
+    MarkdownLine,
     escape_comments,
-    fence,
     fences,
-    quote,
-    scan,
+    scan_lines,
     sections,
+    write_fence,
+    write_quote,
 )
 
 
 def kinds(text: str) -> str:
-    return " ".join(line.kind for line in scan(text))
+    return " ".join(line.kind for line in scan_lines(text))
 
 
-def only(text: str) -> Line:
-    (line,) = scan(text)
+def only(text: str) -> MarkdownLine:
+    (line,) = scan_lines(text)
     return line
 
 
 def headings(text: str) -> list[str]:
-    return [line.value for line in scan(text) if line.kind is Kind.HEADING]
+    return [line.value for line in scan_lines(text) if line.kind is LineKind.HEADING]
 
 
 # Lines --------------------------------------------------------------------------------------------
 
 
 def test_lines_end_at_lf_cr_lf_and_a_lone_cr() -> None:
-    lines = [(line.number, line.start, line.text, line.ending) for line in scan("a\nb\r\nc\rd")]
+    lines = [
+        (line.number, line.start, line.text, line.ending) for line in scan_lines("a\nb\r\nc\rd")
+    ]
     assert lines == [(1, 0, "a", "\n"), (2, 2, "b", "\r\n"), (3, 5, "c", "\r"), (4, 7, "d", "")]
 
 
 @pytest.mark.parametrize("separator", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\0"])
 def test_no_other_character_ends_a_line(separator: str) -> None:
     line = only(f"a{separator}## Dialogue")
-    assert (line.kind, line.text) == (Kind.TEXT, f"a{separator}## Dialogue")
+    assert (line.kind, line.text) == (LineKind.TEXT, f"a{separator}## Dialogue")
 
 
 @pytest.mark.parametrize("white", ["\x0b", "\x0c", "\u00a0", "\u2003", "\u2028", BYTE_ORDER_MARK])
@@ -62,7 +64,7 @@ def test_only_spaces_and_tabs_are_white_space(white: str) -> None:
 
 
 def test_an_empty_text_has_no_lines() -> None:
-    assert list(scan("")) == []
+    assert list(scan_lines("")) == []
 
 
 def test_a_final_line_ending_starts_no_further_line() -> None:
@@ -72,34 +74,34 @@ def test_a_final_line_ending_starts_no_further_line() -> None:
 
 def test_a_leading_byte_order_mark_belongs_to_no_line() -> None:
     line = only(f"{BYTE_ORDER_MARK}# Title")
-    assert (line.kind, line.start, line.text) == (Kind.HEADING, 1, "# Title")
-    assert list(scan(BYTE_ORDER_MARK)) == []
-    assert [line.text for line in scan(f"{BYTE_ORDER_MARK}a\nb", start=3)] == ["b"]
+    assert (line.kind, line.start, line.text) == (LineKind.HEADING, 1, "# Title")
+    assert list(scan_lines(BYTE_ORDER_MARK)) == []
+    assert [line.text for line in scan_lines(f"{BYTE_ORDER_MARK}a\nb", start=3)] == ["b"]
 
 
 def test_lines_are_given_before_the_rest_is_read() -> None:
-    assert next(scan("# first\n" + "x" * 1_000_000)).value == "first"
+    assert next(scan_lines("# first\n" + "x" * 1_000_000)).value == "first"
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("length", range(4090, 4100))
 def test_a_line_ending_is_whole_wherever_it_stands(ending: str, length: int) -> None:
-    first, second = scan("x" * length + ending + "# h" + ending)
-    assert (first.ending, second.kind, second.ending) == (ending, Kind.HEADING, ending)
+    first, second = scan_lines("x" * length + ending + "# h" + ending)
+    assert (first.ending, second.kind, second.ending) == (ending, LineKind.HEADING, ending)
 
 
 def test_a_scan_can_start_and_stop_inside_the_text() -> None:
     text = "# a\n```\n# b\n# c\n"
-    (line,) = scan(text, start=8, end=12, number=3)
-    assert (line.number, line.start, line.kind, line.value) == (3, 8, Kind.HEADING, "b")
+    (line,) = scan_lines(text, start=8, end=12, number=3)
+    assert (line.number, line.start, line.kind, line.value) == (3, 8, LineKind.HEADING, "b")
 
 
 def test_a_reader_recovers_from_an_unclosed_fence_by_scanning_again_below_it() -> None:
     text = "```\nlost\n<!-- yield -->\n# next\n"
-    marker = next(line for line in scan(text) if line.text == "<!-- yield -->")
-    assert marker.kind is Kind.FENCED
-    (line,) = scan(text, start=marker.end, number=marker.number + 1)
-    assert (line.number, line.kind, line.value) == (4, Kind.HEADING, "next")
+    marker = next(line for line in scan_lines(text) if line.text == "<!-- yield -->")
+    assert marker.kind is LineKind.FENCED
+    (line,) = scan_lines(text, start=marker.end, number=marker.number + 1)
+    assert (line.number, line.kind, line.value) == (4, LineKind.HEADING, "next")
 
 
 # Headings -----------------------------------------------------------------------------------------
@@ -124,7 +126,7 @@ def test_a_reader_recovers_from_an_unclosed_fence_by_scanning_again_below_it() -
 )
 def test_a_heading_has_a_level_and_a_text(text: str, level: int, value: str) -> None:
     line = only(text)
-    assert (line.kind, line.level, line.value) == (Kind.HEADING, level, value)
+    assert (line.kind, line.level, line.value) == (LineKind.HEADING, level, value)
 
 
 @pytest.mark.parametrize("text", ["#a", "####### a", "\\# a", "a # b", "#\u00a0a", "#\0a"])
@@ -143,7 +145,9 @@ def test_a_heading_interrupts_a_paragraph() -> None:
 
 
 def test_a_setext_heading_is_told_on_its_underline_and_is_no_heading() -> None:
-    equals, dashes = (line for line in scan("a\n===\nb\nc\n  -  ") if line.kind is Kind.SETEXT)
+    equals, dashes = (
+        line for line in scan_lines("a\n===\nb\nc\n  -  ") if line.kind is LineKind.SETEXT
+    )
     assert (equals.number, equals.level) == (2, 1)
     assert (dashes.number, dashes.level) == (5, 2)
     assert headings("a\n===\n") == []
@@ -194,7 +198,7 @@ def test_a_longer_fence_holds_a_shorter_one() -> None:
 )
 def test_a_fence_has_an_info_string(text: str, info: str) -> None:
     line = only(text)
-    assert (line.kind, line.value) == (Kind.FENCE_OPEN, info)
+    assert (line.kind, line.value) == (LineKind.FENCE_OPEN, info)
 
 
 @pytest.mark.parametrize("text", ["``` a`b", "```a```", "``", "~~", "\\```"])
@@ -244,7 +248,7 @@ def test_an_empty_fence_has_no_code() -> None:
 )
 def test_a_comment_alone_on_its_line_is_told_with_what_it_says(text: str, value: str) -> None:
     line = only(text)
-    assert (line.kind, line.value) == (Kind.COMMENT, value)
+    assert (line.kind, line.value) == (LineKind.COMMENT, value)
 
 
 @pytest.mark.parametrize(
@@ -439,21 +443,21 @@ def test_what_is_fenced_quoted_listed_or_underlined_starts_no_section() -> None:
 
 
 def test_a_fence_is_longer_than_any_in_the_text() -> None:
-    assert fence("a\n````\nb", "delta") == "`````delta\na\n````\nb\n`````\n"
-    assert fence("a\n") == "```\na\n```\n"
-    assert fence("a\r") == "```\na\r```\n"
-    assert fence("") == "```\n```\n"
+    assert write_fence("a\n````\nb", "delta") == "`````delta\na\n````\nb\n`````\n"
+    assert write_fence("a\n") == "```\na\n```\n"
+    assert write_fence("a\r") == "```\na\r```\n"
+    assert write_fence("") == "```\n```\n"
 
 
 def test_an_info_string_cannot_break_the_fence() -> None:
-    assert fence("a", "x\r\n# y") == "```x # y\na\n```\n"
-    assert fence("a", "x`y") == "~~~x`y\na\n~~~\n"
-    assert fence("a", "~`") == "~~~ ~`\na\n~~~\n"
+    assert write_fence("a", "x\r\n# y") == "```x # y\na\n```\n"
+    assert write_fence("a", "x`y") == "~~~x`y\na\n~~~\n"
+    assert write_fence("a", "~`") == "~~~ ~`\na\n~~~\n"
 
 
 def test_a_quote_marks_every_line_and_shows_its_comments() -> None:
-    assert quote("# a\n\nb\r<!-- yield -->") == "> # a\n>\n> b\r> &lt;!-- yield -->\n"
-    assert quote("") == ""
+    assert write_quote("# a\n\nb\r<!-- yield -->") == "> # a\n>\n> b\r> &lt;!-- yield -->\n"
+    assert write_quote("") == ""
 
 
 def test_escaped_text_has_no_comments() -> None:
@@ -472,7 +476,7 @@ ANY_TEXT = st.one_of(st.text(), MARKUP, FRAGMENTS)
 @given(ANY_TEXT)
 @example("\ud800\n# \udfff")
 def test_the_lines_of_any_text_are_the_text(text: str) -> None:
-    lines = list(scan(text))
+    lines = list(scan_lines(text))
     whole = "".join(line.text + line.ending for line in lines)
     assert whole == text.removeprefix(BYTE_ORDER_MARK)
     assert [line.number for line in lines] == list(range(1, len(lines) + 1))
@@ -484,9 +488,9 @@ def test_the_lines_of_any_text_are_the_text(text: str) -> None:
 
 @given(ANY_TEXT, st.integers(1, 9))
 def test_how_the_text_is_cut_for_speed_changes_nothing(text: str, size: int) -> None:
-    expected = list(scan(text))
+    expected = list(scan_lines(text))
     with mock.patch.object(markdown, "_CHUNK", size):
-        assert list(scan(text)) == expected
+        assert list(scan_lines(text)) == expected
 
 
 @given(ANY_TEXT, st.integers(1, 3))
@@ -505,19 +509,19 @@ def only_fence(text: str) -> tuple[str, str, bool]:
 
 @given(ANY_TEXT, ANY_TEXT)
 def test_fenced_text_comes_back_and_forges_nothing(text: str, info: str) -> None:
-    host = f"# host\n\n{fence(text, info)}# end\n"
+    host = f"# host\n\n{write_fence(text, info)}# end\n"
     assert headings(host) == ["host", "end"]
     (block,) = fences(host)
     assert block.closed
     assert block.code in (text, text + "\n")
-    assert [token.type for token in parse(fence(text, info))] == ["fence"]
+    assert [token.type for token in parse(write_fence(text, info))] == ["fence"]
 
 
 @given(ANY_TEXT)
 def test_quoted_text_forges_nothing(text: str) -> None:
-    assert set(kinds(quote(text)).split()) <= {"nested"}
-    assert headings(f"# host\n\n{quote(text)}# end\n") == ["host", "end"]
-    assert "<!--" not in quote(text)
+    assert set(kinds(write_quote(text)).split()) <= {"nested"}
+    assert headings(f"# host\n\n{write_quote(text)}# end\n") == ["host", "end"]
+    assert "<!--" not in write_quote(text)
 
 
 # Against CommonMark -------------------------------------------------------------------------------
@@ -588,15 +592,15 @@ def facts(
 def observed(text: str) -> set[tuple[object, ...]]:
     """Give the structure of the text according to the scanner, in the same words."""
     found: set[tuple[object, ...]] = set()
-    for line in scan(text):
-        if line.kind in (Kind.SETEXT, Kind.HEADING, Kind.BREAK):
-            title = (line.value.strip(),) if line.kind is Kind.HEADING else ()
-            level = () if line.kind is Kind.BREAK else (line.level,)
+    for line in scan_lines(text):
+        if line.kind in (LineKind.SETEXT, LineKind.HEADING, LineKind.BREAK):
+            title = (line.value.strip(),) if line.kind is LineKind.HEADING else ()
+            level = () if line.kind is LineKind.BREAK else (line.level,)
             found.add((line.kind.value, line.number, *level, *title))
-        elif line.kind in (Kind.COMMENT, Kind.COMMENT_PART, Kind.HTML):
+        elif line.kind in (LineKind.COMMENT, LineKind.COMMENT_PART, LineKind.HTML):
             found.add(("html", line.number))
     for block in fences(text):
-        last = block.number - 1 + len(list(scan(text, block.start, block.end)))
+        last = block.number - 1 + len(list(scan_lines(text, block.start, block.end)))
         found.add(("fence", block.number, last, block.info, block.code))
     return found
 

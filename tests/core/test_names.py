@@ -14,9 +14,9 @@ from moot.core.names import (
     CALLER_KEY,
     EVENT_TYPE,
     RESERVED,
-    agent_name,
     protocol_of,
-    stream_name,
+    require_agent_name,
+    require_stream_name,
 )
 
 LOWER = set(string.ascii_lowercase + string.digits)
@@ -31,17 +31,17 @@ def is_agent_name(text: str) -> bool:
 @given(st.text("ab-9A_é\n", max_size=8) | st.text("a-", min_size=45, max_size=50))
 def test_agent_names_are_words_joined_by_single_hyphens(text: str) -> None:
     if is_agent_name(text):
-        assert agent_name(text) == text
+        assert require_agent_name(text) == text
         return
     with pytest.raises(Malformed) as caught:
-        agent_name(text)
+        require_agent_name(text)
     assert caught.value.code == "bad_name"
     assert "amber-otter" in caught.value.hint
 
 
 @pytest.mark.parametrize("text", ["abc", "a-b", "007", "x" * 48, "amber-otter-2"])
 def test_the_shortest_and_longest_names_are_names(text: str) -> None:
-    assert agent_name(text) == text
+    assert require_agent_name(text) == text
 
 
 @pytest.mark.parametrize(
@@ -50,13 +50,13 @@ def test_the_shortest_and_longest_names_are_names(text: str) -> None:
 )
 def test_near_misses_are_not_names(text: str) -> None:
     with pytest.raises(Malformed) as caught:
-        agent_name(text)
+        require_agent_name(text)
     assert caught.value.code == "bad_name"
 
 
 @pytest.mark.parametrize("text", ["registry", "mail/RS-1", "x/a.b_c:d@e+f~g-h", "a/" + "z" * 200])
 def test_streams_are_a_protocol_and_perhaps_a_name(text: str) -> None:
-    assert stream_name(text) == text
+    assert require_stream_name(text) == text
     assert protocol_of(text) == text.split("/", maxsplit=1)[0]
 
 
@@ -81,21 +81,21 @@ def test_streams_are_a_protocol_and_perhaps_a_name(text: str) -> None:
 )
 def test_paths_and_near_misses_are_not_streams(text: str) -> None:
     with pytest.raises(Malformed) as caught:
-        stream_name(text)
+        require_stream_name(text)
     assert caught.value.code == "bad_id"
 
 
 @pytest.mark.parametrize("text", ["registry/x", "registry/registry"])
 def test_there_is_one_registry_and_no_stream_beside_it(text: str) -> None:
     with pytest.raises(Malformed) as caught:
-        stream_name(text)
+        require_stream_name(text)
     assert caught.value.code == "bad_id"
 
 
 @given(st.text("ab/.:@+~-_ \né", max_size=12))
 def test_a_stream_name_holds_at_most_one_slash_and_no_space(text: str) -> None:
     try:
-        stream_name(text)
+        require_stream_name(text)
     except Malformed:
         return
     protocol, slash, name = text.partition("/")

@@ -31,39 +31,46 @@ from moot.pages import (
     Block,
     Cell,
     Chamber,
-    Decision,
+    ChamberSeat,
+    ChartThreshold,
+    DecisionCard,
     Dissent,
     Fact,
     Facts,
     FindingRow,
     Findings,
     Flow,
+    FlowStep,
     Graph,
     LineChart,
-    Mark,
-    Moment,
     Node,
     Point,
-    Proof,
+    ProofFile,
     Prose,
     Quote,
     Report,
-    Seat,
     Series,
-    Step,
     Table,
     Timeline,
-    Verdict,
+    TimelineEntry,
+    VerdictBadge,
     to_html,
     to_json,
     to_markdown,
 )
 from moot.pages.chamber import seat_places
-from moot.pages.graph import BETWEEN, BOX, GAP, HEAD
-from moot.pages.line_chart import DASHES, MARKERS, spread
-from moot.pages.markup import join, stylesheet, tag
+from moot.pages.graph import BOX_HEIGHT_REM, COLUMN_GAP_PERCENT, HEADING_HEIGHT_REM, ROW_GAP_REM
+from moot.pages.line_chart import DASHES, MARKERS, spread_apart
+from moot.pages.markup import join_markup, stylesheet, tag
 from moot.pages.style import CSS, DARK, LIGHT
-from moot.pages.text import HIDDEN, number, one_line, paragraphs, shorten, visible
+from moot.pages.text import (
+    HIDDEN,
+    format_number,
+    one_line,
+    shorten,
+    show_hidden_characters,
+    split_paragraphs,
+)
 
 SHA = hashlib.sha256(b"proof").hexdigest()
 SOURCES = sorted(Path(package.__file__).parent.glob("*.py"))
@@ -102,7 +109,7 @@ foreign = st.one_of(anything, markdownish, st.sampled_from(HOSTILE))
 def line_chart(text: str, points: tuple[Point, ...]) -> LineChart:
     return LineChart(
         series=(Series(text, points), Series(text, (), strong=True)),
-        threshold=Mark(Decimal("0.7"), text),
+        threshold=ChartThreshold(Decimal("0.7"), text),
         x_label=text,
         y_label=text,
         hollow_means=text,
@@ -115,7 +122,7 @@ def every_block(text: str) -> tuple[Block, ...]:
     """Every kind of block, with the text in every field that takes one."""
     points = (Point(1, Decimal("0.5"), text), Point(2, Decimal("0.90"), text, hollow=True))
     bars = (Bar(text, Decimal(3), "good", text), Bar(text, Decimal(0), "bad"))
-    steps = (Step(text, text, text, "good"), Step(text, done=False))
+    steps = (FlowStep(text, text, text, "good"), FlowStep(text, done=False))
     return (
         Prose(text, title=text),
         Facts((Fact(text, text), Fact(text, text, code=True)), title=text),
@@ -125,11 +132,16 @@ def every_block(text: str) -> tuple[Block, ...]:
             title=text,
             caption=text,
         ),
-        Timeline((Moment(text, text, text, text, text, "caution"),), title=text),
+        Timeline((TimelineEntry(text, text, text, text, text, "caution"),), title=text),
         Quote(text, text, text, "bad", text, (text,), title=text),
         line_chart(text, points),
-        BarChart(bars, Decimal(5), Mark(Decimal(3), text), title=text, caption=text),
-        Chamber((Seat(text, "good", text, text), Seat(text)), text, title=text, caption=text),
+        BarChart(bars, Decimal(5), ChartThreshold(Decimal(3), text), title=text, caption=text),
+        Chamber(
+            (ChamberSeat(text, "good", text, text), ChamberSeat(text)),
+            text,
+            title=text,
+            caption=text,
+        ),
         Flow(steps, title=text, caption=text),
         Graph(
             (text, text),
@@ -147,11 +159,11 @@ def page(text: str, blocks: tuple[Block, ...] | None = None) -> Report:
         kind=text,
         title=text,
         subtitle=text,
-        verdict=Verdict(text, "good", text),
-        decision=Decision(text, (Fact(text, text),), heading=text),
+        verdict=VerdictBadge(text, "good", text),
+        decision=DecisionCard(text, (Fact(text, text),), heading=text),
         dissent=Dissent((Quote(text, text, text, "bad", text, (text,)),), text, heading=text),
         blocks=every_block(text) if blocks is None else blocks,
-        proof=Proof(text, SHA, text),
+        proof=ProofFile(text, SHA, text),
     )
 
 
@@ -280,14 +292,14 @@ def test_hostile_text_stays_text_in_json(text: str) -> None:
     assert not re.search("[<>&]", shown)
     assert not HIDDEN.search(shown)
     assert json.loads(raw)["title"] == re.sub(
-        "[\ud800-\udfff]", lambda half: visible(half[0]), text
+        "[\ud800-\udfff]", lambda half: show_hidden_characters(half[0]), text
     )
 
 
 def test_what_cannot_be_seen_is_shown_by_its_number() -> None:
-    assert visible("a\u202eb\x00\ud800") == "a⟨U+202E⟩b⟨U+0000⟩⟨U+D800⟩"
-    assert visible("👩‍👩‍👧 ❤️ می‌خواهم") == "👩‍👩‍👧 ❤️ می‌خواهم"
-    assert visible("one\r\ntwo\rthree") == "one\ntwo\nthree"
+    assert show_hidden_characters("a\u202eb\x00\ud800") == "a⟨U+202E⟩b⟨U+0000⟩⟨U+D800⟩"
+    assert show_hidden_characters("👩‍👩‍👧 ❤️ می‌خواهم") == "👩‍👩‍👧 ❤️ می‌خواهم"
+    assert show_hidden_characters("one\r\ntwo\rthree") == "one\ntwo\nthree"
 
 
 def test_bare_addresses_are_not_turned_into_links() -> None:
@@ -317,7 +329,7 @@ def test_any_text_leaves_the_page_whole(text: str) -> None:
 def test_any_text_can_be_read_back_from_the_page(text: str) -> None:
     parsed = Page(to_html(page("kestrel", (Prose(text),))))
     prose = [data for tag, data in parsed.texts if tag == "p"]
-    wanted = paragraphs(text) or ["No text was given."]
+    wanted = split_paragraphs(text) or ["No text was given."]
     assert prose[-len(wanted) - 1 : -1] == wanted
 
 
@@ -342,7 +354,7 @@ def test_any_text_can_be_read_back_from_a_markdown_quote(text: str) -> None:
             said.append(inline_text(token).replace("\xa0", " "))
     wanted = [
         [line.expandtabs(4).rstrip(" ").replace("\xa0", " ") for line in part.split("\n")]
-        for part in paragraphs(text)
+        for part in split_paragraphs(text)
     ]
     expected = ["\n".join(line or " " for line in part) for part in wanted]
     # The reader drops exotic spaces at a paragraph's edges; nothing else may get lost.
@@ -403,8 +415,8 @@ def test_decision_and_dissent_come_before_everything_else() -> None:
     report = Report(
         kind="Debate",
         title="T",
-        verdict=Verdict("Consensus"),
-        decision=Decision("we-decided"),
+        verdict=VerdictBadge("Consensus"),
+        decision=DecisionCard("we-decided"),
         dissent=Dissent((Quote("heron", "i-disagree"),)),
         blocks=(Prose("and-more"),),
         proof=None,
@@ -416,7 +428,12 @@ def test_decision_and_dissent_come_before_everything_else() -> None:
 @pytest.mark.parametrize("render", [to_html, to_markdown])
 def test_a_page_without_dissent_says_so(render: Callable[[Report], str]) -> None:
     page_with = partial(
-        Report, kind="D", title="T", verdict=Verdict("V"), decision=Decision("S"), proof=None
+        Report,
+        kind="D",
+        title="T",
+        verdict=VerdictBadge("V"),
+        decision=DecisionCard("S"),
+        proof=None,
     )
     assert "No dissent was recorded." in render(page_with(dissent=Dissent()))
     assert "issent" not in render(page_with(dissent=None)).split("</style>")[-1]
@@ -426,7 +443,7 @@ def test_a_page_without_dissent_says_so(render: Callable[[Report], str]) -> None
 def test_the_footer_says_what_the_page_is_and_where_the_proof_is(
     render: Callable[[Report], str],
 ) -> None:
-    proof = Proof("debate-7.json", SHA, "moot verify debate-7.json")
+    proof = ProofFile("debate-7.json", SHA, "moot verify debate-7.json")
     shown = render(msgspec.structs.replace(page("kestrel"), proof=proof))
     assert "This page is a rendering; the proof is the JSON beside it." in shown
     for fact in ("debate-7.json", SHA, "moot verify debate-7.json"):
@@ -540,7 +557,7 @@ def test_every_value_is_drawn_inside_the_plot(lines: list[list[Decimal]], mark: 
         Series(f"a{index}", tuple(Point(at, y) for at, y in enumerate(line, 1)))
         for index, line in enumerate(lines)
     )
-    parsed = drawn(LineChart(series, Mark(mark, "threshold")))
+    parsed = drawn(LineChart(series, ChartThreshold(mark, "threshold")))
     places(parsed, 220)
     markers = [at for tag_name, at in parsed.elements if at.get("class") == "marker"]
     told_over_rounds = any(len(line) > 1 for line in lines)
@@ -549,7 +566,9 @@ def test_every_value_is_drawn_inside_the_plot(lines: list[list[Decimal]], mark: 
 
 def test_a_higher_value_is_drawn_higher_and_a_threshold_at_its_value() -> None:
     points = (Point(1, Decimal("0.25")), Point(2, Decimal("0.75")))
-    parsed = drawn(LineChart((Series("otter", points),), Mark(Decimal("0.5"), "threshold")))
+    parsed = drawn(
+        LineChart((Series("otter", points),), ChartThreshold(Decimal("0.5"), "threshold"))
+    )
     [segment] = [at for at in parsed.of("line") if at["class"] == "line" and "%" in str(at["x1"])]
     assert (segment["y1"], segment["y2"]) == ("165.00", "55.00")
     assert "110.00" in [at["y1"] for at in parsed.of("line") if at["class"] == "threshold"]
@@ -560,7 +579,7 @@ def test_one_round_is_no_picture_but_its_numbers() -> None:
     sure = Decimal("0.8")
     names = ("otter", "heron", "wren")
     series = tuple(Series(name, (Point(7, sure, "approve"),)) for name in names)
-    parsed = drawn(LineChart(series, Mark(Decimal("0.7"), "threshold")))
+    parsed = drawn(LineChart(series, ChartThreshold(Decimal("0.7"), "threshold")))
     assert parsed.of("svg") == []
     assert parsed.of("details") == []
     assert parsed.text_of("th").endswith("NameRound 7otterheronwren")
@@ -624,14 +643,14 @@ def test_a_chart_is_told_in_words_too() -> None:
 
 @given(st.lists(st.floats(0, 300), max_size=20))
 def test_labels_are_spread_but_stay_in_order_and_in_the_plot(wanted: list[float]) -> None:
-    placed = spread(sorted(wanted), 15, 300)
+    placed = spread_apart(sorted(wanted), 15, 300)
     assert all(-1e-6 <= at <= 300 for at in placed)
     assert all(after - before >= 15 - 1e-6 for before, after in pairwise(placed))
 
 
 def test_bars_are_as_long_as_their_share() -> None:
     bars = (Bar("Yes", Decimal(3), "good"), Bar("No", Decimal(2), "bad"), Bar("Absent", Decimal(0)))
-    chart = BarChart(bars, Decimal(5), Mark(Decimal(3), "needed"))
+    chart = BarChart(bars, Decimal(5), ChartThreshold(Decimal(3), "needed"))
     parsed = Page(to_html(page("kestrel", (chart,))))
     widths = [at["width"] for at in parsed.of("rect") if str(at["class"]).startswith("bar")]
     assert widths == ["60.000%", "40.000%"]
@@ -640,7 +659,7 @@ def test_bars_are_as_long_as_their_share() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 9, 11, 12, 30, 60, 200])
 def test_seats_never_touch_each_other_and_stay_in_the_picture(count: int) -> None:
-    chamber = Chamber(tuple(Seat(f"otter {place}", "good") for place in range(count)))
+    chamber = Chamber(tuple(ChamberSeat(f"otter {place}", "good") for place in range(count)))
     parsed = Page(to_html(page("kestrel", (chamber,))))
     drawn = [str(at["d"]) for at in parsed.of("path") if str(at["d"]).startswith("M-")]
     radius = float(drawn[0].removeprefix("M-").split(",")[0])
@@ -652,10 +671,10 @@ def test_seats_never_touch_each_other_and_stay_in_the_picture(count: int) -> Non
 
 
 def test_a_score_just_below_its_threshold_does_not_look_as_if_it_met_it() -> None:
-    assert number(Decimal("0.69999")) == "0.699"
-    assert number(Decimal("0.70")) == "0.70"
-    assert number(Decimal("-0.0001")) == "-0.001"
-    assert number(Decimal(3)) == "3"
+    assert format_number(Decimal("0.69999")) == "0.699"
+    assert format_number(Decimal("0.70")) == "0.70"
+    assert format_number(Decimal("-0.0001")) == "-0.001"
+    assert format_number(Decimal(3)) == "3"
 
 
 def test_long_names_are_shortened_by_width() -> None:
@@ -722,9 +741,11 @@ def test_a_box_of_a_graph_holds_its_text_and_lines_end_at_its_edge() -> None:
         ("64.333%", "71.333%")
     ] * 2
     assert [y2 for *_, y2 in lines] == ["3.750rem", "3.750rem", "8.500rem"]
-    assert f".graph{{position:relative;display:flex;gap:{GAP}%;" in CSS
-    assert f".column .meta{{height:{HEAD}rem}}" in CSS
-    box = f".node{{height:{BOX:g}rem;margin-bottom:{BETWEEN:g}rem;".replace("0.", ".")
+    assert f".graph{{position:relative;display:flex;gap:{COLUMN_GAP_PERCENT}%;" in CSS
+    assert f".column .meta{{height:{HEADING_HEIGHT_REM}rem}}" in CSS
+    box = f".node{{height:{BOX_HEIGHT_REM:g}rem;margin-bottom:{ROW_GAP_REM:g}rem;".replace(
+        "0.", "."
+    )
     assert box in CSS
     assert re.search(r"\.node\{[^}]*overflow:hidden", CSS)
 
@@ -748,18 +769,18 @@ IMPOSSIBLE = [
     lambda: LineChart((Series("otter", (Point(1, Decimal("1.1")),)),)),
     lambda: LineChart((Series("otter", (Point(1, Decimal("NaN")),)),)),
     lambda: LineChart((Series("otter", (Point(1, Decimal("1E-999999")),)),)),
-    lambda: LineChart((), Mark(Decimal(-1), "threshold")),
+    lambda: LineChart((), ChartThreshold(Decimal(-1), "threshold")),
     lambda: LineChart((), low=Decimal(1), high=Decimal(1)),
     lambda: LineChart((), high=Decimal("Infinity")),
     lambda: BarChart((Bar("Yes", Decimal(6)),), Decimal(5)),
-    lambda: BarChart((), Decimal(5), Mark(Decimal(6), "needed")),
-    lambda: Chamber((Seat("otter"),) * 201),
+    lambda: BarChart((), Decimal(5), ChartThreshold(Decimal(6), "needed")),
+    lambda: Chamber((ChamberSeat("otter"),) * 201),
     lambda: Graph((), ()),
     lambda: Graph(("a",), (Node(1, "x"),)),
     lambda: Graph(("a", "b"), (Node(0, "x"), Node(1, "y")), ((0, 2),)),
     lambda: Graph(("a", "b"), (Node(0, "x"), Node(1, "y")), ((1, 0),)),
-    lambda: Proof("f.json", SHA.upper(), "moot verify f.json"),
-    lambda: Proof("f.json", SHA + "\n", "moot verify f.json"),
+    lambda: ProofFile("f.json", SHA.upper(), "moot verify f.json"),
+    lambda: ProofFile("f.json", SHA + "\n", "moot verify f.json"),
     lambda: tag("script"),
     lambda: tag("p", {"onclick": "x"}),
     lambda: tag("p", {"style": "x"}),
@@ -776,7 +797,7 @@ def test_what_cannot_be_shown_honestly_cannot_be_built(build: Callable[[], objec
 def test_only_what_was_built_passes_unescaped() -> None:
     inner = tag("bdi", {"class": '"><b>'}, "<i>", None)
     assert inner.html == '<bdi class="&quot;&gt;&lt;b&gt;">&lt;i&gt;</bdi>'
-    assert join("&", inner).html == "&amp;" + inner.html
+    assert join_markup("&", inner).html == "&amp;" + inner.html
 
 
 def test_only_one_module_makes_markup() -> None:
@@ -815,19 +836,19 @@ SMALL = Report(
     kind="Debate",
     title="Lock or no lock?",
     subtitle="Two agents",
-    verdict=Verdict("Consensus", "good"),
-    decision=Decision("Use *one* lock.", (Fact("Score", "0.775"),)),
+    verdict=VerdictBadge("Consensus", "good"),
+    decision=DecisionCard("Use *one* lock.", (Fact("Score", "0.775"),)),
     dissent=Dissent((Quote("heron", "Too slow.\n# Really", "reject", "bad", "0.80"),)),
     blocks=(
         LineChart(
             (Series("otter", (Point(1, Decimal("0.60"), "approve"),)),),
-            Mark(Decimal("0.7"), "threshold"),
+            ChartThreshold(Decimal("0.7"), "threshold"),
             title="Confidence",
         ),
         BarChart((Bar("Yes", Decimal(1), "good", "otter"),), Decimal(2), title="Votes"),
-        Flow((Step("Debate", "Consensus", "d-1"), Step("Bill", done=False)), title="Path"),
+        Flow((FlowStep("Debate", "Consensus", "d-1"), FlowStep("Bill", done=False)), title="Path"),
     ),
-    proof=Proof("debate.json", SHA, "moot verify debate.json"),
+    proof=ProofFile("debate.json", SHA, "moot verify debate.json"),
 )
 
 SMALL_MARKDOWN = rf"""# Lock or no lock?
@@ -918,8 +939,8 @@ def test_an_axis_through_zero_has_no_negative_zero() -> None:
     report = Report(
         kind="x",
         title="x",
-        verdict=Verdict("x", "good"),
-        decision=Decision("x"),
+        verdict=VerdictBadge("x", "good"),
+        decision=DecisionCard("x"),
         dissent=None,
         blocks=(chart,),
         proof=None,

@@ -15,7 +15,7 @@ from typing import Any
 
 from moot.core.errors import Refused
 from moot.core.machine import Command
-from moot.engine.job import ALONE, Link, Outcome
+from moot.engine.job import NO_LINK, JobOutcome, Link
 from moot.flows.debate import locked_session, session
 from moot.flows.debate.file import append
 from moot.flows.debate.record import SessionRecord
@@ -92,8 +92,8 @@ def _not_acknowledged() -> None:
         self: SessionRecord,
         commands: Iterable[tuple[Command, str]],
         write: Callable[[], None] | None = None,
-        link: Link = ALONE,
-    ) -> list[Outcome]:
+        link: Link = NO_LINK,
+    ) -> list[JobOutcome]:
         done = run(self, commands, write, link)
         if write is not None:
             os._exit(9)

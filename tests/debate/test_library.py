@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from moot.agents.watch import Unwatched
+from moot.agents.watch import NoWatcher
 from moot.api import debate_proof, debate_runs, debate_writing, debates
-from moot.api.runs import Limits, Outcome
+from moot.api.runs import CallOutcome, Limits
 from moot.api.session import Session
 from moot.core.errors import Malformed, Unavailable
 from moot.keys.folder import KeyFolder
@@ -51,11 +51,11 @@ def test_a_debate_that_has_ended_is_followed_to_its_end(bare: Session) -> None:
 
 
 def test_a_run_keeps_to_its_limits_and_tells_who_looks_on(bare: Session) -> None:
-    class Watcher(Unwatched):
+    class Watcher(NoWatcher):
         def __init__(self) -> None:
-            self.outcomes: list[Outcome] = []
+            self.outcomes: list[CallOutcome] = []
 
-        def heard(self, outcome: Outcome) -> None:
+        def heard(self, outcome: CallOutcome) -> None:
             self.outcomes.append(outcome)
 
     file, watcher = bare.folder / "s.md", Watcher()

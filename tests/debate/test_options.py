@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from moot.core.clock import from_text
+from moot.core.clock import parse_time
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.compare import compare
 from moot.protocols.debate.escalation import draft_overdue_entries, is_written_by_policy
@@ -165,7 +165,7 @@ def test_no_default_action_approves(place: Project) -> None:
     assert place.json("debate", "new", "s.md", *asked).code == 2
     text = chosen(options="<!-- default-action: approve -->\n", escalation="default-action")
     assert codes(text, "warning") == ["unknown_option"]
-    (draft, *_) = draft_overdue_entries(check_session(text), from_text(LATE))
+    (draft, *_) = draft_overdue_entries(check_session(text), parse_time(LATE))
     assert draft.stance == "neutral"
 
 
@@ -173,7 +173,7 @@ def test_no_default_action_approves(place: Project) -> None:
 
 
 def test_a_new_session_holds_what_was_chosen_and_nothing_else() -> None:
-    created = from_text(CLOCK)
+    created = parse_time(CLOCK)
     every = Rules(
         ("red-fox", "blue-hen"),
         defer_in_denominator=True,

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given as vary
 from hypothesis import strategies as st
 
-from moot.core.clock import from_text
+from moot.core.clock import parse_time
 from moot.core.errors import Refused
-from moot.core.machine import Acting, Command, Context, KeyClass, Recorded
+from moot.core.machine import Command, Context, KeyClass, Recorded, VerifiedActor
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
@@ -51,7 +51,7 @@ def observing(text: str, file: str = "s.md") -> Iterator[Command]:
 
 def recorded(text: str, world: World | None = None) -> tuple[World, State]:
     world = world or World()
-    world.clock.now = from_text("2026-03-01T09:00:30Z")
+    world.clock.now = parse_time("2026-03-01T09:00:30Z")
     for command in observing(text):
         world.engine.execute(STREAM, command, SYSTEM)
     return world, world.engine.state(STREAM)
@@ -81,7 +81,7 @@ def same_course(text: str, state: State) -> None:
     checked = check_session(text)
     assert checked.course is not None
     assert state.rules == checked.course.rules
-    for now in (None, from_text("2026-03-01T09:06:00Z"), from_text("2026-03-02T09:00:00Z")):
+    for now in (None, parse_time("2026-03-01T09:06:00Z"), parse_time("2026-03-02T09:00:00Z")):
         by_file = find_standing(checked.course, now)
         by_record = find_standing(course_from_state(state, state.rules), now)
         assert by_record == by_file
@@ -174,7 +174,7 @@ def test_the_state_is_as_small_after_many_entries_as_after_few() -> None:
 
 
 def _step(state: State, command: Command, number: int) -> State:
-    actor = Acting(SYSTEM, 1, "0" * 32, KeyClass.SYSTEM)
+    actor = VerifiedActor(SYSTEM, 1, "0" * 32, KeyClass.SYSTEM)
     decision = MACHINE.decide(state, command, Context(0, actor, STREAM, "o"))
     assert not decision.refused, decision.findings
     for draft in decision.drafts:
@@ -317,15 +317,15 @@ def test_a_double_takes_no_second_turn() -> None:
 
 
 def late(world: World) -> None:
-    world.clock.now = from_text(CREATED) + 300_001
+    world.clock.now = parse_time(CREATED) + 300_001
 
 
 @pytest.mark.requirement("BNC-145")
 def test_the_agenda_names_the_speaker_and_time_is_up_after_the_deadline() -> None:
     world = begun()
-    world.clock.now = from_text(CREATED) + 300_000
+    world.clock.now = parse_time(CREATED) + 300_000
     (due,) = [due for _, due in world.engine.agenda([STREAM])]
-    assert (due.who, due.what, due.by) == (FOX, "speak", from_text(CREATED) + 300_000)
+    assert (due.who, due.what, due.by) == (FOX, "speak", parse_time(CREATED) + 300_000)
     assert world.engine.tick(STREAM) is None
     late(world)
     assert world.engine.tick(STREAM) is not None
@@ -347,7 +347,7 @@ def test_under_the_human_policy_the_operator_is_waited_for() -> None:
     )
     given(world, STREAM).as_(FOX).refused("human_key_required", adding(world, RESUME, ask.Resume))
     world.engine.execute(STREAM, adding(world, RESUME, ask.Resume), SYSTEM)
-    world.clock.now = from_text("2026-03-01T09:31:00Z")
+    world.clock.now = parse_time("2026-03-01T09:31:00Z")
     (due,) = [due for _, due in world.engine.agenda([STREAM])]
     assert due.who == FOX
 
@@ -470,9 +470,9 @@ TEXTS = st.one_of(
     st.text(max_size=40),
 )
 ACTORS = [
-    *(Acting(name, 1, "0" * 32, KeyClass.AGENT) for name in AGENTS),
-    Acting("operator", 1, "0" * 32, KeyClass.HUMAN, attended=True),
-    Acting(SYSTEM, 1, "0" * 32, KeyClass.SYSTEM),
+    *(VerifiedActor(name, 1, "0" * 32, KeyClass.AGENT) for name in AGENTS),
+    VerifiedActor("operator", 1, "0" * 32, KeyClass.HUMAN, attended=True),
+    VerifiedActor(SYSTEM, 1, "0" * 32, KeyClass.SYSTEM),
 ]
 
 
@@ -514,7 +514,7 @@ def test_no_commands_in_any_order_break_the_record(data: st.DataObject) -> None:
     state = _step(state, ask.Begin(file="s.md", text=text, digest=sha(text)), 0)
     for _ in range(data.draw(st.integers(1, 12))):
         actor = data.draw(st.sampled_from(ACTORS))
-        now = data.draw(st.sampled_from([from_text(CREATED), from_text(CREATED) + 10**9]))
+        now = data.draw(st.sampled_from([parse_time(CREATED), parse_time(CREATED) + 10**9]))
         command = data.draw(asked(state))
         decision = MACHINE.decide(state, command, Context(now, actor, STREAM, "o"))
         assert decision.drafts == () or not decision.refused

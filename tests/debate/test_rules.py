@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from moot.core.findings import Rule, Severity, errors
+from moot.core.findings import Rule, Severity, select_errors
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.compare import APPEND_ONLY_RULES
 from moot.protocols.debate.file_rules import (
@@ -453,7 +453,7 @@ def test_each_of_the_nine_settings_is_required_by_name(key: str) -> None:
         text = session(block=rules_block(("x1",)).replace("agents:\n  - x1\n", ""))
     else:
         text = setting(**{key.replace("-", "_"): None})
-    (wrong,) = errors(check_session(text).findings)
+    (wrong,) = select_errors(check_session(text).findings)
     assert (wrong.code, wrong.where) == ("MISSING_REQUIRED_RULE", key)
 
 
@@ -464,7 +464,7 @@ def test_each_of_the_nine_settings_is_required_by_name(key: str) -> None:
 )
 def test_each_of_the_five_fields_is_required_where_the_output_is_structured(name: str) -> None:
     text = re.sub(rf"(?m)^{name}: .*\n", "", one())
-    (wrong,) = errors(check_session(text).findings)
+    (wrong,) = select_errors(check_session(text).findings)
     assert (wrong.code, name in wrong.message) == ("MISSING_REQUIRED_FIELD", True)
 
 
@@ -513,7 +513,7 @@ def test_another_name_than_md_is_only_warned_of() -> None:
 @pytest.mark.requirement("BNC-113")
 def test_rounds_that_go_back_suggest_damage_and_all_entries_are_kept() -> None:
     checked = check_session(session(entry(1, "red-fox", 2), entry(2, "blue-hen", 1)))
-    (wrong,) = errors(checked.findings)
+    (wrong,) = select_errors(checked.findings)
     assert wrong.code == "ROUND_NOT_MONOTONIC"
     assert "damaged" in wrong.hint
     assert len(checked.document.entries) == 2

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from moot.core.clock import from_text
+from moot.core.clock import parse_time
 from moot.core.errors import Malformed, Refused
 from moot.protocols.debate import check_session, rules_from_runtime, vote_from_runtime
 from moot.protocols.debate.consensus import DebateVote
@@ -17,7 +17,7 @@ from moot.protocols.debate.writer import make_session_text, prepare_own_entry
 from tests.debate.sessions import SESSION_ID, entry, entry_id, session
 
 AGENTS = ("red-fox", "blue-hen")
-NOW = from_text("2026-03-01T09:00:00Z")
+NOW = parse_time("2026-03-01T09:00:00Z")
 IN_A_FILE = {
     "strongly_agree": "approve",
     "agree": "approve",

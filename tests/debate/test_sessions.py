@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from moot.core.findings import errors
+from moot.core.findings import select_errors
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.consensus import judge_votes
 from moot.protocols.debate.phases import Phase
@@ -31,7 +31,7 @@ from tests.tidy.source import PACKAGE, Module
 @pytest.mark.requirement("BNC-171")
 @pytest.mark.parametrize("name", VALID)
 def test_a_valid_shape_has_no_error(name: str) -> None:
-    assert errors(check_session(VALID[name]).findings) == ()
+    assert select_errors(check_session(VALID[name]).findings) == ()
 
 
 @pytest.mark.requirement("BNC-149")
@@ -45,14 +45,14 @@ def test_a_valid_shape_has_no_error(name: str) -> None:
 @pytest.mark.parametrize("name", INVALID)
 def test_an_invalid_shape_breaks_exactly_its_rule(name: str) -> None:
     text, rule, code = INVALID[name]
-    wrong = errors(check_session(text).findings)
+    wrong = select_errors(check_session(text).findings)
     assert [(one.rule, one.code) for one in wrong] == [(rule, code)]
     assert wrong[0].hint
 
 
 def test_the_stance_that_was_meant_is_in_the_hint() -> None:
     text = INVALID["fifth stance"][0]
-    (wrong,) = errors(check_session(text).findings)
+    (wrong,) = select_errors(check_session(text).findings)
     assert "approve" in wrong.hint
     assert wrong.line == text.splitlines().index("stance: strongly-agree") + 1
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.core.clock import from_text
+from moot.core.clock import parse_time
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.course import Course, find_named_next
 from moot.protocols.debate.model import Rules
@@ -29,7 +29,7 @@ def course(*entries: str, agents: tuple[str, ...] = THREE, **settings: str) -> C
 
 
 def at(course_: Course, time: str) -> DebateStanding:
-    return find_standing(course_, from_text(f"2026-03-01T{time}Z"))
+    return find_standing(course_, parse_time(f"2026-03-01T{time}Z"))
 
 
 @pytest.mark.requirement("BNC-039")
@@ -104,7 +104,7 @@ def test_time_is_up_only_after_the_last_second() -> None:
     found = check_session(SKIPPED[: SKIPPED.index("<!-- entry: 00000006")]).course
     assert found is not None
     assert not at(found, "09:12:00").timed_out
-    late = find_standing(found, from_text("2026-03-01T09:12:00.001Z"))
+    late = find_standing(found, parse_time("2026-03-01T09:12:00.001Z"))
     assert (late.timed_out, late.phase) == (True, Phase.ACTIVE)
 
 
@@ -131,7 +131,7 @@ def test_an_operator_lets_a_late_session_go_on() -> None:
 @pytest.mark.parametrize("status", ["open", "in_progress", "yield", "closed"])
 def test_while_an_entry_is_open_everyone_waits(status: str) -> None:
     checked = check_session(session(entry(1, "red-fox", status=status, marker="")))
-    data = view_status(checked, from_text("2026-03-01T09:02:00Z"))
+    data = view_status(checked, parse_time("2026-03-01T09:02:00Z"))
     assert (data.state, data.next, data.safe_to_read) == ("entry-open", None, False)
     assert data.deadline == "2026-03-01T09:06:00.000Z"
     assert data.open_entry is not None

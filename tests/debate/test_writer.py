@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.core.clock import Millis, fixed_clock, from_text
+from moot.core.clock import Millis, fixed_clock, parse_time
 from moot.core.errors import MootError, Refused, StoreFailed
 from moot.flows.debate import session as debates
 from moot.protocols.debate.checker import CheckedSession, check_session
@@ -51,7 +51,7 @@ ID = "9f7b7c2e-3a55-4d6e-8f21-0c6a5e4d3b2a"
 DRAFT = EntryDraft(
     author="red-fox", stance="approve", confidence="0.8", summary="Yes.", body="Because."
 )
-NOW = from_text("2026-03-01T09:01:00Z")
+NOW = parse_time("2026-03-01T09:01:00Z")
 
 
 def make(**changes: object) -> str:
@@ -241,7 +241,7 @@ def test_confidence_is_written_with_a_decimal() -> None:
 @pytest.mark.requirement("BNC-094")
 @pytest.mark.requirement("BNC-114")
 def test_whoever_is_not_to_speak_is_refused() -> None:
-    early = from_text("2026-03-01T09:04:00Z")
+    early = parse_time("2026-03-01T09:04:00Z")
     assert refused(make(), with_(author="blue-hen")) == "wrong_speaker"
     assert refused(make(), with_(author="grey-owl")) == "unknown_agent"
     assert refused(SUPERVISED, with_(author="on-call"), early) == "wrong_speaker"
@@ -252,7 +252,7 @@ def test_whoever_is_not_to_speak_is_refused() -> None:
 
 FREE = session(entry(1, "red-fox"), turn_order="free-form")
 OVER = session(entry(1, "red-fox"), agents=("red-fox",), consensus_threshold="0", max_rounds="1")
-LATE = from_text("2026-03-01T10:00:00Z")
+LATE = parse_time("2026-03-01T10:00:00Z")
 FORBIDDEN = {
     "a stranger": (make(), "grey-owl", NOW, "unknown_agent", "R12", "UNKNOWN_AGENT"),
     "a judge too early": (make(), "judge", NOW, "unknown_agent", "R18", "UNKNOWN_AGENT"),
@@ -297,7 +297,7 @@ def test_in_free_form_another_open_entry_is_no_obstacle() -> None:
 
 @pytest.mark.requirement("BNC-051")
 def test_agents_wait_while_the_session_waits_for_a_person() -> None:
-    late = from_text("2026-03-01T10:00:00Z")
+    late = parse_time("2026-03-01T10:00:00Z")
     assert refused(make(), DRAFT, late) == "waiting_human"
 
 

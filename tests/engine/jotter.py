@@ -18,8 +18,8 @@ from moot.core.machine import (
     Put,
     Recorded,
     accept,
+    make_remark,
     refuse,
-    remark,
 )
 from moot.core.record import ArtifactRef
 from moot.engine.machines import Machines
@@ -67,11 +67,11 @@ def decide(_state: State, command: Command, _context: Context) -> Decision:
         case Jot(texts, cites):
             return accept(*(Draft(Jotted(text=text), cites) for text in texts))
         case Complain(text):
-            found = [remark("JOT-1", "sigh", "sigh"), complaint(text)]
+            found = [make_remark("JOT-1", "sigh", "sigh"), complaint(text)]
             return refuse(found, Complained(text=text))
         case Spend():
             return accept(Jotted(text="spent"))
-    return accept(findings=[remark("JOT-3", "hm", "nothing to do")])
+    return accept(findings=[make_remark("JOT-3", "hm", "nothing to do")])
 
 
 def complaint(text: str) -> Finding:

@@ -7,8 +7,8 @@ import pytest
 from moot.core.errors import Conflict, Malformed, MootError, NotFound, Refused, Tampered
 from moot.core.names import REGISTRY, SYSTEM
 from moot.core.registry.commands import RetireAgent
-from moot.engine.job import Job, Outcome
-from moot.engine.signs import SEEN
+from moot.engine.job import Job, JobOutcome
+from moot.engine.signs_of_life import SEEN
 from moot.protocols.example.commands import Finish
 from moot.testing import World
 from tests.engine.forge import chain, everything, spoil_signature
@@ -50,7 +50,7 @@ def test_a_failing_job_does_not_disturb_the_others(name: str, place: int) -> Non
     failed = results.pop(place)
     assert type(failed) is kind
     assert failed.code == code
-    assert all(isinstance(result, Outcome) for result in results)
+    assert all(isinstance(result, JobOutcome) for result in results)
     assert [record.body.data for record in chain(world, STREAM)] == [{"text": "good"}] * 2
     assert world.engine.state(STREAM) == world.another_engine().state(STREAM)
 
@@ -80,7 +80,7 @@ def test_a_damaged_stream_fails_only_the_job_that_relies_on_its_proof(place: int
     unproved = results.pop(place)
     assert isinstance(unproved, Tampered)
     assert unproved.code == "unproved_record"
-    assert all(isinstance(result, Outcome) for result in results)
+    assert all(isinstance(result, JobOutcome) for result in results)
     assert [record.body.data["text"] for record in chain(world, STREAM)] == ["good"]
 
 
@@ -99,7 +99,7 @@ def test_a_job_that_is_undone_leaves_no_sign_of_life() -> None:
 def test_each_job_sees_what_its_predecessors_in_the_batch_left() -> None:
     world = desk()
     results = world.engine.execute_all([Job(STREAM, jot(text), OTTER) for text in "abc"])
-    states = [result.state.texts for result in results if isinstance(result, Outcome)]
+    states = [result.state.texts for result in results if isinstance(result, JobOutcome)]
     assert states == [("a",), ("a", "b"), ("a", "b", "c")]
     assert [record.seq for record in chain(world, STREAM)] == [0, 1, 2]
 
@@ -108,14 +108,14 @@ def test_results_stand_in_the_order_of_the_jobs() -> None:
     world = desk()
     jobs = [Job(f"jotter/{n % 3}", jot(str(n)), OTTER) for n in range(9)]
     results = world.engine.execute_all(jobs)
-    told = [r.recorded[0].event.text for r in results if isinstance(r, Outcome)]
+    told = [r.recorded[0].event.text for r in results if isinstance(r, JobOutcome)]
     assert told == [str(n) for n in range(9)]
 
 
 def test_a_refusal_with_events_is_stored_with_the_rest() -> None:
     world = desk()
     results = world.engine.execute_all([GOOD, Job(STREAM, Complain(text="no"), OTTER), GOOD])
-    assert [type(result) for result in results] == [Outcome, Refused, Outcome]
+    assert [type(result) for result in results] == [JobOutcome, Refused, JobOutcome]
     kinds = [record.body.type for record in chain(world, STREAM)]
     assert kinds == ["jotter.jotted", "jotter.complained", "jotter.jotted"]
 
@@ -125,8 +125,8 @@ def test_a_key_that_ends_in_a_batch_signs_nothing_after_that_place() -> None:
     world = desk(OTTER, CRANE)
     retire = Job(REGISTRY, RetireAgent(name=OTTER), SYSTEM)
     before, ended, after = world.engine.execute_all([GOOD, retire, GOOD])
-    assert isinstance(before, Outcome)
-    assert isinstance(ended, Outcome)
+    assert isinstance(before, JobOutcome)
+    assert isinstance(ended, JobOutcome)
     assert isinstance(after, Refused)
     assert after.code == "agent_retired"
     assert len(chain(world, STREAM)) == 1
@@ -137,7 +137,7 @@ def test_an_empty_batch_and_one_that_records_nothing_change_nothing() -> None:
     before = everything(world)
     assert world.engine.execute_all([]) == []
     (result,) = world.engine.execute_all([Job(STREAM, Ponder(), OTTER)])
-    assert isinstance(result, Outcome)
+    assert isinstance(result, JobOutcome)
     assert everything(world) == before
 
 
@@ -157,8 +157,8 @@ def test_a_conflict_over_one_key_is_that_jobs_own() -> None:
         Job(STREAM, jot("c"), OTTER),
     ]
     first, second, third = world.engine.execute_all(jobs)
-    assert isinstance(first, Outcome)
+    assert isinstance(first, JobOutcome)
     assert isinstance(second, Conflict)
     assert second.code == "key_reused"
-    assert isinstance(third, Outcome)
+    assert isinstance(third, JobOutcome)
     assert [record.body.data["text"] for record in chain(world, STREAM)] == ["a", "c"]

@@ -8,7 +8,7 @@ import pytest
 
 from moot.core.errors import StoreFailed
 from moot.engine.batch import Result
-from moot.engine.job import Job, Outcome
+from moot.engine.job import Job, JobOutcome
 from moot.store.sqlite import SqliteStore
 from tests.engine.forge import chain, everything
 from tests.engine.jotter import STREAM, Complain, desk, jot
@@ -29,7 +29,7 @@ def test_it_sees_every_result_before_anything_is_durable(tmp_path: Path) -> None
     jobs = [Job(STREAM, jot("one"), OTTER), Job(STREAM, Complain(text="no"), OTTER)]
     results = world.engine.execute_all(jobs, look)
     assert seen == [results]
-    assert isinstance(results[0], Outcome)
+    assert isinstance(results[0], JobOutcome)
     with looker.read() as view:
         assert view.head(STREAM) is not None
     looker.close()

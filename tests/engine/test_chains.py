@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moot.core.errors import Refused, Tampered
-from moot.engine.job import Job, Outcome
+from moot.engine.job import Job, JobOutcome
 from moot.protocols.example.commands import Ask, Finish, Withdraw
 from moot.testing import World
 from tests.engine import forge
@@ -24,7 +24,7 @@ def world() -> World:
 
 def count(world: World) -> int:
     with world.store.read() as view:
-        return view.counts()[1]
+        return view.count_streams_and_events()[1]
 
 
 def ask(title: str) -> Ask:
@@ -32,7 +32,7 @@ def ask(title: str) -> Ask:
 
 
 def test_the_second_is_made_from_what_the_first_recorded(world: World) -> None:
-    def then(done: Outcome) -> Job:
+    def then(done: JobOutcome) -> Job:
         (first,) = done.recorded
         return Job(SECOND, ask(f"after {first.event.id}"), OTTER, cause=first.hash.hex())
 
@@ -102,7 +102,7 @@ def test_a_named_history_that_does_not_hold_stops_the_whole_chain(world: World) 
 
 
 def test_what_must_hold_beside_it_may_stop_a_chain_at_the_last_moment(world: World) -> None:
-    def check(done: list[Outcome]) -> None:
+    def check(done: list[JobOutcome]) -> None:
         assert [outcome.stream for outcome in done] == [FIRST, SECOND]
         raise Refused("changed", "something else happened", hint="look again")
 

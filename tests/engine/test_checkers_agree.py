@@ -21,11 +21,11 @@ from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM
 from moot.core.record import Actor, ArtifactRef
 from moot.core.registry.commands import AcceptHistory, EraseArtifact, RevokeKey
 from moot.core.registry.proofs import loss_statement, sign_endorsement
-from moot.engine.agents import heads_now, register, retire, rotate
+from moot.engine.agents import current_heads, register, retire, rotate
 from moot.engine.export import bundle
 from moot.testing import World
 from moot.testing.world import CUSTODIAN
-from moot.verify import Trust, standalone, verify_records
+from moot.verify import TrustedLedger, standalone, verify_records
 from tests.engine import forge
 from tests.engine.jotter import STREAM, Complain, Jot, desk, jot
 
@@ -41,7 +41,7 @@ def verdict(world: World, lines: list[bytes] | None = None) -> str:
     """What both checkers say; they must say the same."""
     lines = exported(world) if lines is None else lines
     root, checkpoint = world.trust.root.hex(), world.trust.checkpoint.hex()
-    trust = Trust(origin=world.trust.origin, root=root, checkpoint=checkpoint)
+    trust = TrustedLedger(origin=world.trust.origin, root=root, checkpoint=checkpoint)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "bundle").write_bytes(b"".join(lines))
@@ -120,7 +120,7 @@ class Player:
         if data.draw(st.booleans()):
             retire(self.world.engine, data.draw(st.sampled_from(self.NAMES)))
             return
-        ref, content = heads_now(self.world.engine)
+        ref, content = current_heads(self.world.engine)
         self.world.artifacts.put(content, ref.media_type)
         kid = self.anyone(data, OTTER).kid
         actor = data.draw(st.sampled_from([SYSTEM, SYSTEM, "operator", OTTER]))
@@ -193,7 +193,7 @@ def test_an_event_beyond_a_revocations_heads_is_by_an_unknown_key() -> None:
     world = desk(OTTER, "teal-crane")
     world.engine.execute(STREAM, jot("a"), OTTER)
     (signer,) = world.keys.signers[OTTER]
-    ref, content = heads_now(world.engine)
+    ref, content = current_heads(world.engine)
     world.artifacts.put(content, ref.media_type)
     world.engine.execute(REGISTRY, RevokeKey(kid=signer.kid, reason="r", heads=ref), SYSTEM)
     world.engine.checkpoint()

@@ -13,10 +13,15 @@ from moot.core.errors import Refused, StoreFailed, Tampered
 from moot.core.ledger import Head
 from moot.core.names import CHECKPOINT, REGISTRY
 from moot.core.note import Checkpoint, read_note
-from moot.engine.checkpoints import EVERY_EVENTS, Kept, inclusion, newest
+from moot.engine.checkpoints import (
+    EVERY_EVENTS,
+    NewCheckpoint,
+    inclusion_path_of,
+    newest_checkpoint,
+)
 from moot.engine.engine import Engine
-from moot.engine.job import Job, Outcome
-from moot.store.memory import MemoryChange, MemoryStore
+from moot.engine.job import Job, JobOutcome
+from moot.store.memory import MemoryStore, MemoryTransaction
 from moot.testing import World
 from tests.core import merkle
 from tests.engine.forge import chain, everything
@@ -27,7 +32,7 @@ OTTER = "amber-otter"
 
 def note_of(world: World) -> Checkpoint | None:
     with world.store.read() as view:
-        return newest(view, world.trust)
+        return newest_checkpoint(view, world.trust)
 
 
 def leaves(world: World) -> list[bytes]:
@@ -71,7 +76,7 @@ def test_every_stream_has_a_path_to_the_newest_root() -> None:
     assert checkpoint is not None
     with world.store.read() as view:
         for index, leaf in enumerate(all_leaves):
-            path = list(inclusion(view, index, checkpoint.streams))
+            path = list(inclusion_path_of(view, index, checkpoint.streams))
             top = merkle.root_from_path(leaf, index, checkpoint.streams, path)
             assert top == checkpoint.root
 
@@ -87,9 +92,9 @@ def test_the_stored_tree_belongs_to_the_newest_note_not_to_the_newest_events() -
     assert note_of(world) == before
     assert before is not None
     with world.store.read() as view:
-        heads = dict(view.note_heads())
+        heads = dict(view.pinned_heads())
         assert sorted(heads) == sorted([REGISTRY, STREAM])
-        path = list(inclusion(view, 1, before.streams))
+        path = list(inclusion_path_of(view, 1, before.streams))
     assert merkle.root_from_path(pinned[1], 1, before.streams, path) == before.root
 
 
@@ -191,7 +196,7 @@ def test_every_thousand_events_one_is_made() -> None:
 @pytest.mark.requirement("LDG-036")
 def test_a_listener_hears_of_each_and_of_the_heads_that_moved() -> None:
     world = desk()
-    heard: list[Kept] = []
+    heard: list[NewCheckpoint] = []
     engine = Engine(world.store, world.keys, world.trust, world.clock, world.machines, heard.append)
     engine.execute(STREAM, jot("a"), OTTER)
     first = engine.checkpoint()
@@ -209,12 +214,12 @@ class FullDisk(MemoryStore):
     full = False
 
     @contextmanager
-    def write(self) -> Iterator[MemoryChange]:
+    def write(self) -> Iterator[MemoryTransaction]:
         with super().write() as change:
             yield Crowded(change._t, 0) if self.full else change
 
 
-class Crowded(MemoryChange):
+class Crowded(MemoryTransaction):
     def put_note(self, *_: Any) -> None:
         raise StoreFailed("disk_full", "no room for a note")
 
@@ -229,14 +234,14 @@ def test_an_automatic_checkpoint_that_fails_does_not_fail_what_is_durable_alread
     world = desk(store=store)
     deaf = trouble == "the listener"
 
-    def listen(_kept: Kept) -> None:
+    def listen(_kept: NewCheckpoint) -> None:
         if deaf:
             raise StoreFailed("disk_full", "no room to keep the note elsewhere")
 
     engine = Engine(store, world.keys, world.trust, world.clock, world.machines, listen)
     store.full = trouble == "the store"
     results = engine.execute_all([Job(STREAM, jot("x"), OTTER) for _ in range(EVERY_EVENTS)])
-    assert all(isinstance(result, Outcome) for result in results)
+    assert all(isinstance(result, JobOutcome) for result in results)
     assert (note_of(world) is None) is store.full
     store.full = deaf = False
     engine.execute(STREAM, jot("y"), OTTER)

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from moot.core.canonical import parse
+from moot.core.canonical import parse_canonical
 from moot.core.errors import Malformed, MootError, NotFound, Refused
 from moot.core.machine import Command
 from moot.core.names import REGISTRY, SYSTEM
 from moot.core.record import ArtifactRef, genesis
 from moot.core.registry.commands import RetireAgent
 from moot.core.registry.model import KeyEnding
-from moot.engine.agents import heads_now, retire, revoke, rotate
-from moot.engine.keys import Held
+from moot.engine.agents import current_heads, retire, revoke, rotate
+from moot.engine.keys import PrivateKey
 from moot.protocols.example.commands import Ask, Finish
 from moot.testing import MemoryKeys, World
 from moot.testing.world import CUSTODIAN
@@ -61,7 +61,7 @@ def test_role_cause_and_correlation_are_recorded_and_signed() -> None:
     outcome = world.engine.execute(
         STREAM, jot("one"), OTTER, role="judge", cause=cause, corr="affair-7"
     )
-    told = parse(chain(world, STREAM)[0].raw)
+    told = parse_canonical(chain(world, STREAM)[0].raw)
     assert told["actor"]["role"] == "judge"
     assert (told["cause"], told["corr"]) == (cause, "affair-7")
     (recorded,) = outcome.recorded
@@ -196,9 +196,9 @@ def test_another_key_under_the_same_name_does_not_sign() -> None:
 class Confused(MemoryKeys):
     """A key folder that hands out whatever it has under a name."""
 
-    def find(self, name: str, kid: str) -> Held | None:
+    def find(self, name: str, kid: str) -> PrivateKey | None:
         right = super().find(name, kid)
-        return right or next((Held(signer) for signer in self.signers.get(name, ())), None)
+        return right or next((PrivateKey(signer) for signer in self.signers.get(name, ())), None)
 
 
 @pytest.mark.requirement("LDG-040")
@@ -249,7 +249,7 @@ def test_after_a_rotation_only_the_new_key_signs(new_holder: bool) -> None:
 def test_a_revoked_key_signs_nothing_more() -> None:
     world = desk()
     (signer,) = world.keys.signers[OTTER]
-    ref, data = heads_now(world.engine)
+    ref, data = current_heads(world.engine)
     world.artifacts.put(data, ref.media_type)
     revoke(world.engine, signer.kid, "stolen", ref)
     unchanged(world, Refused, "key_revoked", STREAM, jot("one"), OTTER)
@@ -262,7 +262,7 @@ def test_a_revocation_needs_its_heads_to_be_stored_before() -> None:
     (signer,) = world.keys.signers[OTTER]
     before = everything(world)
     with pytest.raises(Refused) as caught:
-        revoke(world.engine, signer.kid, "stolen", heads_now(world.engine)[0])
+        revoke(world.engine, signer.kid, "stolen", current_heads(world.engine)[0])
     assert caught.value.code == "artifact_missing"
     assert everything(world) == before
 
@@ -285,13 +285,13 @@ def test_a_retired_agent_signs_nothing_more_until_a_next_holder_takes_the_name()
 def test_the_heads_a_revocation_cites_list_every_stream() -> None:
     world = desk()
     world.engine.execute(STREAM, jot("one", "two"), OTTER)
-    ref, data = heads_now(world.engine)
+    ref, data = current_heads(world.engine)
     heads = json.loads(data)
     assert heads == {
         REGISTRY: [1, chain(world, REGISTRY)[-1].hash.hex()],
         STREAM: [1, chain(world, STREAM)[-1].hash.hex()],
     }
-    assert parse(data) == heads
+    assert parse_canonical(data) == heads
     assert ref.size == len(data)
 
 
@@ -304,7 +304,7 @@ def test_artifacts_are_cited_by_hash_in_the_signed_body() -> None:
     ref = world.artifacts.put(b"long text", "text/plain")
     outcome = world.engine.execute(STREAM, Jot(texts=("see there",), cites=(ref,)), OTTER)
     assert outcome.recorded[0].artifacts == (ref,)
-    assert parse(chain(world, STREAM)[0].raw)["artifacts"] == [
+    assert parse_canonical(chain(world, STREAM)[0].raw)["artifacts"] == [
         {"media_type": "text/plain", "sha256": ref.sha256, "size": 9}
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moot.core.errors import Conflict, Malformed, Refused
-from moot.engine.job import Job, Outcome
+from moot.engine.job import Job, JobOutcome
 from moot.protocols.example.commands import Ask, Finish
 from moot.testing import World
 from tests.engine.forge import chain, everything
@@ -56,7 +56,7 @@ def test_within_one_batch_too() -> None:
     world = desk()
     job = Job(STREAM, jot("a", "b"), OTTER, "k")
     results = world.engine.execute_all([job, job, Job(STREAM, jot("c"), OTTER), job])
-    outcomes = [result for result in results if isinstance(result, Outcome)]
+    outcomes = [result for result in results if isinstance(result, JobOutcome)]
     assert [outcome.replayed for outcome in outcomes] == [False, True, False, True]
     assert outcomes[1].recorded == outcomes[3].recorded == outcomes[0].recorded
     assert texts(world) == ["a", "b", "c"]

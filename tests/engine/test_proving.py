@@ -19,7 +19,7 @@ from moot.core.ledger import Head
 from moot.core.names import REGISTRY, SYSTEM
 from moot.core.record import Actor
 from moot.core.signing import Signer
-from moot.engine.agents import heads_now, retire, revoke, rotate
+from moot.engine.agents import current_heads, retire, revoke, rotate
 from moot.engine.engine import Engine
 from moot.engine.machines import Machines
 from moot.engine.replay import SNAPSHOT_EVERY
@@ -202,7 +202,7 @@ def test_an_ended_key_proves_nothing_at_or_after_its_end(how: str) -> None:
 
 
 def revoked(world: World) -> None:
-    ref, data = heads_now(world.engine)
+    ref, data = current_heads(world.engine)
     world.artifacts.put(data, ref.media_type)
     revoke(world.engine, signer_of(world, OTTER).kid, "stolen", ref)
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from moot.core.clock import from_text
+from moot.core.clock import parse_time
 from moot.core.errors import Refused, Tampered
-from moot.core.ledger import Entry, RowEdit, Store
+from moot.core.ledger import RecordToAppend, RowEdit, Store
 from moot.core.machine import Drop, Put, Words
 from moot.core.names import REGISTRY
 from moot.core.record import Record
@@ -49,14 +49,14 @@ def derived(world: World) -> tuple[set[object], list[tuple[str, str, str]], set[
 
 
 def test_what_is_sound_is_counted_and_left_alone(world: World) -> None:
-    before, changes = derived(world), world.store.changes()
+    before, changes = derived(world), world.store.version()
     done = world.engine.rebuild()
     assert done.differences == ()
     assert (done.streams, done.events) == (2, 74)
     assert (done.words, done.snapshots) == (70, len(before[2]))
     assert derived(world) == before
     if isinstance(world.store, SqliteStore):
-        assert world.store.changes() == changes
+        assert world.store.version() == changes
 
 
 def test_wrong_missing_and_foreign_rows_are_named_and_mended(world: World) -> None:
@@ -140,7 +140,7 @@ def test_a_sign_of_life_must_point_at_an_event_of_its_agent(
 def test_any_event_of_an_agent_is_a_sign_of_its_life(world: World) -> None:
     """Which one came last, only the order of commits knew; an older one is no difference."""
     with world.store.write() as change:
-        at = from_text(next(change.records(STREAM, after=2)).body.at)
+        at = parse_time(next(change.records(STREAM, after=2)).body.at)
         change.edit_rows([RowEdit(Put("seen", "amber-otter", {"at": at}), STREAM, 3)])
         change.edit_rows([RowEdit(Put("seen", "teal-crane", {"at": at}), STREAM, 3)])
     (difference,) = world.engine.rebuild().differences
@@ -153,7 +153,7 @@ def test_a_record_that_does_not_hold_stops_it_and_nothing_changes() -> None:
     world.engine.execute(STREAM, Ask(title="x", of="amber-otter"), "amber-otter")
     with world.store.write() as change:
         forged = Record(STREAM, 1, "0" * 32, b"{}", bytes(64))
-        change.append([Entry(forged, None)])
+        change.append([RecordToAppend(forged, None)])
         change.clear_rows()
     with pytest.raises(Tampered):
         world.another_engine().rebuild()
@@ -172,7 +172,7 @@ def test_only_what_is_proved_is_signed_again(world: World) -> None:
 
 def test_a_frozen_ledger_is_not_rebuilt(world: World) -> None:
     frozen = Refused("rolled_back", "an older copy")
-    engine = Engine(world.store, world.keys, world.trust, world.clock, frozen=frozen)
+    engine = Engine(world.store, world.keys, world.trust, world.clock, write_error=frozen)
     with pytest.raises(Refused, match="an older copy"):
         engine.rebuild()
 

@@ -18,7 +18,7 @@ import pytest
 from moot.core.errors import MootError, StoreFailed, Tampered
 from moot.core.statecodec import encode_state
 from moot.engine.engine import Engine
-from moot.engine.job import Job, Outcome
+from moot.engine.job import Job, JobOutcome
 from moot.engine.replay import SNAPSHOT_EVERY, take_snapshot
 from moot.protocols.example.commands import Ask, Finish, Withdraw
 from moot.protocols.example.model import Errand, State
@@ -135,7 +135,7 @@ def test_a_failed_commit_fails_every_job_of_its_group_and_the_group_can_be_repea
             engine.execute_all(jobs)
         assert check_ledger(store) == before
         results = engine.execute_all(jobs)
-        assert [result.replayed for result in results if isinstance(result, Outcome)] == [
+        assert [result.replayed for result in results if isinstance(result, JobOutcome)] == [
             False,
             False,
             False,
@@ -173,12 +173,12 @@ def test_a_checkpoint_that_could_not_be_committed_is_made_by_the_next_try(
     with closing(SqliteStore(path, connect=disk.connect)) as store:
         engine = join(store)
         with store.read() as view:
-            before = view.note()
+            before = view.newest_note()
         disk.fail_next("sync")
         with pytest.raises(StoreFailed):
             engine.checkpoint()
         with store.read() as view:
-            assert view.note() == before
+            assert view.newest_note() == before
         made = engine.checkpoint()
         assert made is not None
         assert made.note != before

@@ -37,7 +37,7 @@ def test_reading_shows_what_is_overdue_and_changes_nothing() -> None:
     before = everything(world)
     ((stream, due),) = world.engine.agenda([STREAM])
     assert (stream, due.who, due.command) == (STREAM, CRANE, Lapse(id="e1"))
-    assert due.overdue(world.clock.now)
+    assert due.is_overdue(world.clock.now)
     assert "e1" in world.engine.state(STREAM).open
     assert world.engine.open_streams() == [STREAM]
     assert everything(world) == before

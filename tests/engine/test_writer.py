@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from moot.core.errors import Conflict, MootError, Refused, StoreFailed
-from moot.engine.job import Job, Outcome
+from moot.engine.job import Job, JobOutcome
 from moot.engine.writer import CAP, Writer
-from moot.store.memory import MemoryChange, MemoryStore
+from moot.store.memory import MemoryStore, MemoryTransaction
 from moot.testing import World
 from tests.engine.forge import chain
 from tests.engine.jotter import STREAM, Complain, desk, jot
@@ -35,7 +35,7 @@ class Gate(MemoryStore):
         self.trouble: BaseException | None = None
 
     @contextmanager
-    def write(self) -> Iterator[MemoryChange]:
+    def write(self) -> Iterator[MemoryTransaction]:
         self.entered.set()
         assert self.open.wait(LONG)
         with super().write() as change:
@@ -58,7 +58,7 @@ def texts(world: World) -> list[str]:
     return [record.body.data["text"] for record in chain(world, STREAM)]
 
 
-def held_back(writer: Writer, store: Gate, jobs: list[Job]) -> list[Future[Outcome]]:
+def held_back(writer: Writer, store: Gate, jobs: list[Job]) -> list[Future[JobOutcome]]:
     """One job that waits at the gate, and these behind it: they will form one group."""
     store.open.clear()
     store.entered.clear()
@@ -199,7 +199,7 @@ class Hesitant(Writer):
 def test_a_job_that_is_taken_while_the_writer_closes_is_answered() -> None:
     world, _ = gated()
     writer = Hesitant(world.engine)
-    answers: list[Future[Outcome]] = []
+    answers: list[Future[JobOutcome]] = []
     caller = threading.Thread(target=lambda: answers.append(writer.submit(job("just in time"))))
     caller.start()
     assert writer.reached.wait(LONG)
@@ -225,7 +225,7 @@ def test_coroutines_and_threads_share_one_writer() -> None:
     with Writer(world.engine) as writer:
         *done, refused = asyncio.run(many(writer))
         writer.submit(job("from a thread")).result(LONG)
-    assert all(isinstance(outcome, Outcome) for outcome in done)
+    assert all(isinstance(outcome, JobOutcome) for outcome in done)
     assert isinstance(refused, Refused)
     assert len(texts(world)) == 22
 
@@ -234,7 +234,7 @@ def test_coroutines_and_threads_share_one_writer() -> None:
 def test_a_cancelled_coroutine_leaves_the_others_and_its_command_in_place() -> None:
     world, store = gated()
 
-    async def some(writer: Writer) -> Outcome:
+    async def some(writer: Writer) -> JobOutcome:
         store.open.clear()
         store.entered.clear()
         given_up = asyncio.ensure_future(writer.execute(job("given up")))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from immutables import Map
 
-from moot.core.machine import Acting, Command, Context, Event, KeyClass, Recorded
+from moot.core.machine import Command, Context, Event, KeyClass, Recorded, VerifiedActor
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
@@ -42,7 +42,7 @@ ABSURD = commands(TEXTS | ODD, IDS | ODD, TIMES | st.sampled_from([2**70, -(2**7
 
 def context(name: str, now: int) -> Context:
     kind = KeyClass.SYSTEM if name == SYSTEM else KeyClass.AGENT
-    return Context(now, Acting(name, 1, "0" * 32, kind), "example/x", "moot.ledger/x")
+    return Context(now, VerifiedActor(name, 1, "0" * 32, kind), "example/x", "moot.ledger/x")
 
 
 def recorded(event: Event, seq: int, name: str, now: int) -> Recorded[Any]:
@@ -58,7 +58,7 @@ def check(state: State, asked: int, closed: int) -> None:
 
 
 def overdue(state: State, now: int) -> list[Command]:
-    dues = (due for due in MACHINE.agenda(state, now) if due.overdue(now))
+    dues = (due for due in MACHINE.agenda(state, now) if due.is_overdue(now))
     return [due.command for due in dues if due.command is not None]
 
 

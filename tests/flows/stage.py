@@ -56,7 +56,7 @@ class Shop:
 
     def count_events(self) -> int:
         with self.project.workspace() as space, space.store.read() as view:
-            return view.counts()[1]
+            return view.count_streams_and_events()[1]
 
     # Getting stuck.
 

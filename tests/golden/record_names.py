@@ -31,7 +31,7 @@ from moot.engine import export
 from moot.engine.agents import HEADS_MEDIA_TYPE
 from moot.engine.job import REFUSED_MARK
 from moot.engine.machines import MODULES, Machines
-from moot.engine.signs import Beat
+from moot.engine.signs_of_life import HeartbeatText
 from moot.flows.decisions import receipt
 from moot.flows.decisions.argument import Argument
 from moot.flows.observed.tool_use import MEDIA_TYPE as OBSERVED_MEDIA_TYPE
@@ -61,7 +61,7 @@ machine is raised. What only grew is taken in by `python -m tests.golden.record_
 
 STRUCTS: dict[str, type] = {
     "event body": Body,
-    "heartbeat": Beat,
+    "heartbeat": HeartbeatText,
     "trust file": trust.TrustFile,
     "key file": KeyFile,
     "argument of a receipt": Argument,
@@ -77,7 +77,7 @@ def read_names() -> Names:
     """As the code stands now."""
     machines = Machines()
     return {
-        "machines": {name: names_of_machine(machines.of(name)) for name in sorted(MODULES)},
+        "machines": {name: names_of_machine(machines.machine_of(name)) for name in sorted(MODULES)},
         "structs": {label: fields_of(struct) for label, struct in STRUCTS.items()},
         "index spaces": dict.fromkeys(sorted(set(index_spaces())), "in use"),
         "texts": fixed_texts(),

@@ -45,7 +45,7 @@ class OldProject(Project):
 
     def count_events(self) -> int:
         with self.workspace() as workspace, workspace.store.read() as view:
-            return view.counts()[1]
+            return view.count_streams_and_events()[1]
 
     def index_keys(self) -> set[tuple[str, str]]:
         with closing(sqlite3.connect(self.ledger)) as connection:
@@ -77,7 +77,7 @@ def test_every_machine_replays_to_a_state(old: OldProject) -> None:
         for stream in streams:
             loaded = workspace.engine.load(stream)
             assert loaded.state != loaded.machine.initial, stream
-            assert workspace.engine.load_anew(stream).state == loaded.state, stream
+            assert workspace.engine.load_from_start(stream).state == loaded.state, stream
     assert {protocol_of(stream) for stream in streams} <= set(MODULES)
 
 

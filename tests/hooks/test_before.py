@@ -176,7 +176,7 @@ def test_a_session_whose_name_was_adopted_no_longer_acts_under_it(yard: Yard) ->
         (name,) = set(space.engine.registry().agents) - {OTTER, CRANE}
         old = space.keys.find(name, space.engine.registry().agents[name].kid)
         assert old is not None
-        fresh = space.folder.add(space.trust.origin, name, KeyClass.AGENT)
+        fresh = space.folder.add_key(space.trust.origin, name, KeyClass.AGENT)
         custodian = space.folder.custodian
         rotate(
             space.engine,

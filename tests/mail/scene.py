@@ -7,7 +7,7 @@ from typing import Any
 from moot.core.clock import MINUTE, Millis
 from moot.core.errors import MootError
 from moot.engine.agents import rotate
-from moot.engine.job import Outcome
+from moot.engine.job import JobOutcome
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail.model import MailMessage, Party, State
 from moot.testing import World
@@ -68,7 +68,7 @@ class Desk:
         for name in (OTTER, CRANE, FINCH):
             self.world.agent(name)
 
-    def run(self, actor: str, command: Any, **more: Any) -> Outcome:
+    def run(self, actor: str, command: Any, **more: Any) -> JobOutcome:
         return self.world.engine.execute(STREAM, command, actor, **more)
 
     def refused(self, actor: str, command: Any) -> str:

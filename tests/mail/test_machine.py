@@ -85,4 +85,4 @@ def test_a_message_is_in_an_inbox_once_even_if_it_was_sent_again(busy: Desk) -> 
 
 def test_the_machine_is_registered() -> None:
     desk = Desk()
-    assert desk.world.machines.of(STREAM) is MACHINE
+    assert desk.world.machines.machine_of(STREAM) is MACHINE

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from moot.core.clock import MINUTE, from_text
-from moot.core.machine import Acting, Command, Context, KeyClass, Recorded
+from moot.core.clock import MINUTE, parse_time
+from moot.core.machine import Command, Context, KeyClass, Recorded, VerifiedActor
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
@@ -84,7 +84,7 @@ class Thread(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.state: State = MACHINE.initial
-        self.now = from_text("2026-02-18T12:00:00.000Z")
+        self.now = parse_time("2026-02-18T12:00:00.000Z")
         self.epochs = dict.fromkeys(NAMES, 1)
         self.seq = 0
         self.kept = 0
@@ -92,7 +92,7 @@ class Thread(RuleBasedStateMachine):
 
     def _context(self, name: str) -> Context:
         kind = KeyClass.SYSTEM if name == SYSTEM else KeyClass.AGENT
-        acting = Acting(name, self.epochs.get(name, 1), "0" * 32, kind)
+        acting = VerifiedActor(name, self.epochs.get(name, 1), "0" * 32, kind)
         return Context(self.now, acting, STREAM, "origin")
 
     def _apply(self, name: str, command: Command) -> None:
@@ -190,7 +190,7 @@ TestThread = Thread.TestCase
 @given(st.text(max_size=200), st.text(max_size=400), _flags)
 def test_any_text_is_decided(subject: str, body: str, flag: bool | None) -> None:
     command = ask.Send(subject=subject, body=body, to=(Party(CRANE, 1),), ack_required=flag)
-    acting = Acting(OTTER, 1, "0" * 32, KeyClass.AGENT)
+    acting = VerifiedActor(OTTER, 1, "0" * 32, KeyClass.AGENT)
     MACHINE.decide(MACHINE.initial, command, Context(0, acting, STREAM, ""))
 
 
@@ -200,7 +200,7 @@ def test_anything_from_outside_is_decided(id_: str, sender: str, subject: str, b
     command = ask.Import(
         outside_id=id_, sender=sender, subject=subject, body=body, to=(Party(CRANE, 1),)
     )
-    acting = Acting(CRANE, 1, "0" * 32, KeyClass.AGENT)
+    acting = VerifiedActor(CRANE, 1, "0" * 32, KeyClass.AGENT)
     MACHINE.decide(MACHINE.initial, command, Context(0, acting, STREAM, ""))
 
 
@@ -213,6 +213,6 @@ def test_any_notes_stay_notes(notes: str) -> None:
     again = MACHINE.decide(
         desk.state,
         ask.Send(subject=sent.event.subject, body=sent.event.body, to=(Party(OTTER, 1),)),
-        Context(0, Acting(CRANE, 1, "0" * 32, KeyClass.AGENT), STREAM, ""),
+        Context(0, VerifiedActor(CRANE, 1, "0" * 32, KeyClass.AGENT), STREAM, ""),
     )
     assert not again.refused

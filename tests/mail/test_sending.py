@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from moot.core.errors import Conflict, Refused
-from moot.core.machine import Acting, Command, Context, KeyClass
+from moot.core.machine import Command, Context, KeyClass, VerifiedActor
 from moot.core.record import MAX_TEXT_BYTES, ArtifactRef
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail import events as did
@@ -208,6 +208,6 @@ def test_versions_count_from_one_and_skip_none(desk: Desk) -> None:
 
 
 def test_a_command_that_mail_does_not_know_is_refused() -> None:
-    context = Context(0, Acting(OTTER, 1, "", KeyClass.AGENT), STREAM, "")
+    context = Context(0, VerifiedActor(OTTER, 1, "", KeyClass.AGENT), STREAM, "")
     decision = MACHINE.decide(MACHINE.initial, Command(), context)
     assert decision.refused

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.core.clock import MINUTE, from_text
+from moot.core.clock import MINUTE, parse_time
 from moot.core.errors import MootError, Refused
-from moot.core.machine import Acting, Context, KeyClass, Recorded
+from moot.core.machine import Context, KeyClass, Recorded, VerifiedActor
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
@@ -78,7 +78,7 @@ def test_the_first_use_of_a_tool_begins_the_record(world: World) -> None:
 
 
 def test_a_time_nobody_watched_is_a_gap_with_its_ends(world: World) -> None:
-    world.clock.now = from_text("2026-02-18T14:00:00Z")
+    world.clock.now = parse_time("2026-02-18T14:00:00Z")
     world.engine.execute(STREAM, tool(), OTTER)
     world.clock.forward(minutes=2)
     world.engine.execute(STREAM, StopWatching(why="hook off"), OTTER)
@@ -166,7 +166,7 @@ def test_the_state_stays_small() -> None:
 
 
 def act(state: State, command: Any, now: int) -> State:
-    context = Context(10_000 + now, Acting(OTTER, 1, "k", KeyClass.AGENT), STREAM, "o")
+    context = Context(10_000 + now, VerifiedActor(OTTER, 1, "k", KeyClass.AGENT), STREAM, "o")
     for seq, draft in enumerate(MACHINE.decide(state, command, context).drafts):
         recorded: Recorded[Any] = Recorded(
             draft.event, STREAM, seq, context.now, Actor(OTTER, 1, "k"), b""

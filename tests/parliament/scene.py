@@ -12,7 +12,7 @@ from moot.core.errors import Refused
 from moot.core.machine import Command, Due, Event
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
-from moot.engine.job import Outcome
+from moot.engine.job import JobOutcome
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.messages.words import SessionStatus
@@ -174,10 +174,10 @@ class Chamber:
 
     # Acting.
 
-    def run(self, command: Command, actor: str) -> Outcome:
+    def run(self, command: Command, actor: str) -> JobOutcome:
         return self.world.engine.execute(STREAM, command, actor)
 
-    def clerk(self, command: Command) -> Outcome:
+    def clerk(self, command: Command) -> JobOutcome:
         return self.run(command, SYSTEM)
 
     def agent(self, number: int) -> str:
@@ -198,7 +198,7 @@ class Chamber:
         seat = self.state.seats.get(str(name))
         return seat.agent if seat is not None else AGENTS[0]
 
-    def decide(self, word: str, guidance: str = "", **more: Any) -> Outcome:
+    def decide(self, word: str, guidance: str = "", **more: Any) -> JobOutcome:
         return self.run(ask.Decide(decision=word, reason="so", guidance=guidance, **more), PERSON)
 
     def tick(self) -> None:
@@ -243,7 +243,7 @@ class Chamber:
         return self.state.seats[rep(number)]
 
     def history(self) -> list[Event]:
-        machine = self.world.machines.of(STREAM)
+        machine = self.world.machines.machine_of(STREAM)
         with self.world.store.read() as view:
             bodies = [record.body for record in view.records(STREAM)]
         return [machine.read_event(body.type, body.data) for body in bodies]

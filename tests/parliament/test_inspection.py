@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.core.findings import errors
+from moot.core.findings import select_errors
 from moot.protocols.parliament.files.file_shapes import FILES
 from moot.protocols.parliament.files.inspection import find_lost_messages, inspect_files
 from tests.parliament.played import documents, encoded, sound
@@ -38,7 +38,7 @@ def test_a_missing_file_is_named(name: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"null", b'{"a": 1, "a": 2}', b"[NaN]"])
 def test_a_file_that_cannot_be_read_is_named(name: str, data: bytes) -> None:
-    said = errors(inspect_files({**sound(), name: data}))
+    said = select_errors(inspect_files({**sound(), name: data}))
     assert said
     assert all((one.where or "").startswith(name) and one.hint for one in said)
 

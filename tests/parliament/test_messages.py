@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from moot.core.findings import errors
+from moot.core.findings import select_errors
 from moot.protocols.parliament.messages import message as messages
 from moot.protocols.parliament.messages import words
 from moot.protocols.parliament.messages.contents import Answer, Motion
@@ -18,7 +18,7 @@ requirement = pytest.mark.requirement
 
 
 def found(document: Any) -> list[tuple[str, str, str | None]]:
-    said = errors(messages.response_findings(document))
+    said = select_errors(messages.response_findings(document))
     return [(one.rule, one.code, one.where) for one in said]
 
 
@@ -89,7 +89,7 @@ def test_each_missing_field_is_named(kind: str, path: tuple[str, ...]) -> None:
 def test_each_base_key_is_needed_in_the_ledger(name: str) -> None:
     document = message("MOTION")
     del document[name]
-    (finding,) = errors(messages.message_findings(document))
+    (finding,) = select_errors(messages.message_findings(document))
     assert (finding.rule, finding.code, finding.where) == ("PAR-005", "missing_field", name)
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.core.findings import errors
-from moot.core.machine import Acting, Context, KeyClass
+from moot.core.findings import select_errors
+from moot.core.machine import Context, KeyClass, VerifiedActor
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
@@ -64,7 +64,7 @@ class Papers(Session):
     def teardown(self) -> None:
         told = [self.told[number] for number in sorted(self.told)]
         made = files_of(self.state, self.messages, told)
-        assert errors(inspect_files(dict(made))) == ()
+        assert select_errors(inspect_files(dict(made))) == ()
         self.read_back(made)
         record = Proceedings(self.state, tuple(map(read_message, self.messages)), tuple(told))
         assert write_final_document(record)
@@ -74,7 +74,7 @@ class Papers(Session):
 
     def read_back(self, made: dict[str, bytes]) -> None:
         command = taking({name: json.loads(data) for name, data in made.items()})
-        assert errors(import_findings(command)) == ()
+        assert select_errors(import_findings(command)) == ()
         said, told, retold = [], {}, FilesAsEvents(command)
         for event in retold.events:
             if isinstance(event, did.MessageLogged):
@@ -124,14 +124,14 @@ def test_an_import_of_anything_is_decided(name: str, data: st.DataObject) -> Non
     command = ask.Import(
         ledger=ledger, session=session, bill=bill, summaries=told, agents=plain.agents
     )
-    context = Context(NOON, Acting(SYSTEM, 1, "k", KeyClass.SYSTEM), STREAM, "o", {})
+    context = Context(NOON, VerifiedActor(SYSTEM, 1, "k", KeyClass.SYSTEM), STREAM, "o", {})
     decision = MACHINE.decide(State(), command, context)
-    assert decision.refused == bool(errors(decision.findings))
+    assert decision.refused == bool(select_errors(decision.findings))
 
 
 def test_sound_files_are_imported() -> None:
     command = taking({name: json.loads(data) for name, data in sound().items()})
-    context = Context(NOON, Acting(SYSTEM, 1, "k", KeyClass.SYSTEM), STREAM, "o", {})
+    context = Context(NOON, VerifiedActor(SYSTEM, 1, "k", KeyClass.SYSTEM), STREAM, "o", {})
     decision = MACHINE.decide(State(), command, context)
     assert not decision.refused
     first = decision.drafts[0].event

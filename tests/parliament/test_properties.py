@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from moot.core.clock import from_text
-from moot.core.machine import Acting, Context, KeyClass, Recorded
+from moot.core.clock import parse_time
+from moot.core.machine import Context, KeyClass, Recorded, VerifiedActor
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
@@ -29,7 +29,7 @@ from . import scene
 from .samples import CONTENTS, SENDERS
 from .scene import AGENTS, PERSON, STREAM
 
-NOON = from_text("2026-02-18T12:00:00.000Z")
+NOON = parse_time("2026-02-18T12:00:00.000Z")
 SEATS = 3
 _seat = st.integers(1, SEATS)
 _anyone = st.integers(0, SEATS + 1)
@@ -79,7 +79,7 @@ class Session(RuleBasedStateMachine):
 
     def one(self, who: str, command: Any) -> bool:
         kind = KINDS.get(who, KeyClass.AGENT)
-        context = Context(NOON, Acting(who, 1, "k", kind), STREAM, "o", {})
+        context = Context(NOON, VerifiedActor(who, 1, "k", kind), STREAM, "o", {})
         decision = MACHINE.decide(self.state, command, context)
         before, count = self.state, len(self.messages)
         for draft in decision.drafts:
@@ -378,7 +378,7 @@ def debate() -> State:
 @given(document=_json | _docs, who=st.sampled_from([SYSTEM, PERSON, AGENTS[0]]))
 @settings(max_examples=200, deadline=None)
 def test_no_message_makes_the_machine_raise(debate: State, document: Any, who: str) -> None:
-    acting = Acting(who, 1, "k", KINDS.get(who, KeyClass.AGENT))
+    acting = VerifiedActor(who, 1, "k", KINDS.get(who, KeyClass.AGENT))
     context = Context(NOON, acting, STREAM, "o", {})
     for state in (MACHINE.initial, debate):
         decision = MACHINE.decide(state, ask.Submit(document=document), context)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
-from moot.core.findings import Finding, errors
+from moot.core.findings import Finding, select_errors
 from moot.protocols.parliament.messages import message as messages
 from moot.protocols.parliament.messages.shapes import read_json
 from tests.parliament.samples import KINDS, Document, message, response
@@ -62,7 +62,7 @@ def test_a_value_is_shown_short_however_deep_or_long_it_is() -> None:
     for _ in range(5_000):
         deep = [deep]
     for value in (deep, {"a": deep}, 10**6_000, "x" * 1_000):
-        (found,) = errors(messages.response_findings(response("ANSWER", stance=value)))
+        (found,) = select_errors(messages.response_findings(response("ANSWER", stance=value)))
         assert (found.rule, found.where) == ("PAR-029", "content.stance")
         assert len(found.message) < 200
 
@@ -103,10 +103,10 @@ def test_any_value_in_any_place_is_read_or_named(kind: str, data: st.DataObject)
     said = messages.message_findings(document)
     check_all_named(said)
     assert all(one.where for one in said)
-    if not errors(said):
+    if not select_errors(said):
         assert messages.read_message(document)
     check_all_named(messages.response_findings(document))
-    if not errors(messages.response_findings(document)):
+    if not select_errors(messages.response_findings(document)):
         assert messages.read_response(document)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.core.machine import Acting, Command, Context, Draft, KeyClass, Recorded
+from moot.core.machine import Command, Context, Draft, KeyClass, Recorded, VerifiedActor
 from moot.core.record import Actor
 from moot.protocols.path import commands as ask
 from moot.protocols.path.evolution import evolve
@@ -23,8 +23,8 @@ from moot.protocols.path.model import (
 
 from .scene import STREAM
 
-SYSTEM = Acting("system", 1, "k", KeyClass.SYSTEM)
-AGENT = Acting("amber-otter", 1, "k", KeyClass.AGENT)
+SYSTEM = VerifiedActor("system", 1, "k", KeyClass.SYSTEM)
+AGENT = VerifiedActor("amber-otter", 1, "k", KeyClass.AGENT)
 FLOW = st.sampled_from([*FLOWS, "by-magic"])
 PROTOCOLS = ("presence", "mail", "debate", "parliament", "trace")
 SOURCE = st.builds(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from moot.core.clock import MINUTE, Millis, from_text
+from moot.core.clock import MINUTE, Millis, parse_time
 from moot.core.errors import Refused
-from moot.core.machine import Acting, Context, KeyClass, Sign
+from moot.core.machine import Context, KeyClass, SignOfLife, VerifiedActor
 from moot.engine.agents import rotate
-from moot.engine.job import Outcome
+from moot.engine.job import JobOutcome
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence.model import STREAM
 from moot.testing import Scenario, World, given
@@ -18,7 +18,7 @@ from moot.testing.world import CUSTODIAN
 ROOT = "/home/user/repo"
 OTHER_WORKTREE = "/home/user/repo-two"
 WINDOWS_ROOT = "C:/Users/Zenchant/codex/beadboard"
-NOON: Millis = from_text("2026-02-18T12:00:00.000Z")
+NOON: Millis = parse_time("2026-02-18T12:00:00.000Z")
 OTTER, CRANE, HARBOR = "amber-otter", "teal-crane", "cobalt-harbor"
 
 
@@ -74,7 +74,7 @@ def crew(*names: str) -> Scenario:
     return scenario.as_(names[0])
 
 
-def run(scenario: Scenario, command: Any, actor: str) -> Outcome:
+def run(scenario: Scenario, command: Any, actor: str) -> JobOutcome:
     return scenario.world.engine.execute(STREAM, command, actor)
 
 
@@ -117,9 +117,9 @@ def context(
     *,
     epoch: int = 1,
     now: Millis = NOON,
-    seen: Mapping[str, Sign] | None = None,
+    seen: Mapping[str, SignOfLife] | None = None,
     kind: KeyClass = KeyClass.AGENT,
 ) -> Context:
     return Context(
-        now, Acting(name, epoch, "0" * 32, kind), STREAM, "moot.ledger/x", dict(seen or {})
+        now, VerifiedActor(name, epoch, "0" * 32, kind), STREAM, "moot.ledger/x", dict(seen or {})
     )

@@ -151,7 +151,7 @@ def test_the_parts_the_protocol_names_are_parts_of_their_own() -> None:
         "moot.protocols.presence.overlap",
         "moot.protocols.presence.work_state",
     )
-    assert all(import_module(name) for name in (*parts, "moot.engine.signs"))
+    assert all(import_module(name) for name in (*parts, "moot.engine.signs_of_life"))
 
 
 @pytest.mark.requirement("OPR-101")

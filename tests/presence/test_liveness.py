@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core.clock import MINUTE, to_text
-from moot.core.machine import Sign
+from moot.core.machine import SignOfLife
 from moot.engine.job import Job
 from moot.protocols.presence.liveness import (
     MAX_STALE_MILLIS,
@@ -109,7 +109,7 @@ def test_being_registered_is_a_first_sign_of_life() -> None:
 
 
 def test_the_later_of_heartbeat_and_act_counts() -> None:
-    beat = Sign(NOON, heartbeat="{}", signature="00")
+    beat = SignOfLife(NOON, heartbeat="{}", signature="00")
     assert judge_sign(beat, NOON - 1, NOON, DEFAULT_STALE_MILLIS).seen_by == "a signed heartbeat"
     assert judge_sign(beat, NOON + 1, NOON, DEFAULT_STALE_MILLIS).last_seen_at == NOON + 1
     assert judge_sign(None, NOON, NOON, DEFAULT_STALE_MILLIS).last_seen_at == NOON

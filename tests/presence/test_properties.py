@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from moot.core.clock import MINUTE
-from moot.core.machine import Acting, Command, Context, KeyClass, Recorded, Sign
+from moot.core.machine import Command, Context, KeyClass, Recorded, SignOfLife, VerifiedActor
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
 from moot.core.statecodec import decode_state, encode_state
@@ -49,10 +49,10 @@ class Presence(RuleBasedStateMachine):
 
     def act(self, name: str, command: Any, kind: KeyClass = KeyClass.AGENT) -> bool:
         """Decide and record; True if it was accepted."""
-        asked = MACHINE.asks(self.state, command)
-        seen = {one: Sign(self.beats[one]) for one in asked if one in self.beats}
+        asked = MACHINE.needs_signs_of(self.state, command)
+        seen = {one: SignOfLife(self.beats[one]) for one in asked if one in self.beats}
         epoch = self.epochs.get(name, 1)
-        context = Context(self.now, Acting(name, epoch, "k", kind), STREAM, "o", seen)
+        context = Context(self.now, VerifiedActor(name, epoch, "k", kind), STREAM, "o", seen)
         decision = MACHINE.decide(self.state, command, context)
         for draft in decision.drafts:
             self.record(name, epoch, draft.event)
@@ -341,7 +341,9 @@ def test_every_command_has_rules_and_every_event_an_effect() -> None:
 
 def test_an_unknown_command_is_refused() -> None:
     decision = MACHINE.decide(
-        MACHINE.initial, Command(), Context(NOON, Acting("x", 1, "k", KeyClass.AGENT), STREAM, "o")
+        MACHINE.initial,
+        Command(),
+        Context(NOON, VerifiedActor("x", 1, "k", KeyClass.AGENT), STREAM, "o"),
     )
     assert decision.refused
     assert decision.findings[0].code == "unknown_command"

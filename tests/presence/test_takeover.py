@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from moot.core.machine import Command, Sign
+from moot.core.machine import Command, SignOfLife
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
 from moot.protocols.presence.machine import MACHINE
@@ -111,7 +111,7 @@ def test_what_was_taken_over_says_on_which_sign_of_life_it_rests() -> None:
         last_sign=beat,
     )
     assert isinstance(archived, did.ScopeTakenOver)
-    assert isinstance(archived.last_sign, Sign)
+    assert isinstance(archived.last_sign, SignOfLife)
     assert archived.last_sign.signature
 
 

@@ -19,7 +19,7 @@ from moot.api.operation import OPERATIONS, all_operations
 from moot.api.session import Session, ToolSession
 from moot.core.errors import MootError
 from moot.keys.folder import KeyFolder
-from moot.keys.held import Passphrase
+from moot.keys.folder_keys import Passphrase
 from moot.surfaces.cli.main import cli
 from moot.surfaces.terminal.answer import encode_json
 from tests.cli.project import Project

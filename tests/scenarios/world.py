@@ -79,7 +79,7 @@ class World:
         if not self.project.ledger.exists():
             return 0
         with self.project.workspace() as workspace, workspace.store.read() as view:
-            return view.counts()[1]
+            return view.count_streams_and_events()[1]
 
     def _call(self, operation: str, acting: str | None, arguments: dict[str, Any]) -> Reply:
         caller = Caller(self.project, acting, tool_session=self.tool_session)

@@ -161,7 +161,7 @@ def check_note(view: Any, ledger: dict[str, list[Event]], origin: str, public: b
     if stored is None:
         return 0
     note = read_note(stored, origin, public)
-    pinned = list(view.note_heads())
+    pinned = list(view.pinned_heads())
     leaves = []
     for place, (stream, head) in enumerate(pinned):
         event = ledger[stream][head.seq]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from moot.core.errors import StoreFailed
-from moot.core.ledger import Change, Store, View
+from moot.core.ledger import Store, View, WriteTransaction
 
 
 class Crash(BaseException):
@@ -50,7 +50,7 @@ def _disk_failed() -> StoreFailed:
 class _Seen:
     """A view or a change whose every call is a step of fate before and after."""
 
-    def __init__(self, real: View | Change, fate: Fate) -> None:
+    def __init__(self, real: View | WriteTransaction, fate: Fate) -> None:
         self._real = real
         self._fate = fate
 
@@ -95,8 +95,8 @@ class FaultyStore:
             self._fate.step()  # decided and written, not yet durable
         self._fate.step()  # durable, not yet acknowledged
 
-    def changes(self) -> int:
-        return self._real.changes()
+    def version(self) -> int:
+        return self._real.version()
 
     def backup(self, target: Path) -> None:
         self._real.backup(target)

@@ -19,10 +19,10 @@ from moot.core.ledger import Store
 from moot.core.machine import Command
 from moot.core.names import CHECKPOINT, SYSTEM
 from moot.engine.agents import register, rotate
-from moot.engine.checkpoints import Kept
+from moot.engine.checkpoints import NewCheckpoint
 from moot.engine.engine import Engine
-from moot.engine.founding import found
-from moot.engine.job import Job, Outcome
+from moot.engine.founding import found_ledger
+from moot.engine.job import Job, JobOutcome
 from moot.protocols.example.commands import Ask, Finish, Withdraw
 from moot.store.artifacts import MemoryArtifacts
 from moot.testing import FakeClock, MemoryKeys
@@ -41,7 +41,7 @@ class Request:
 
     number: int
     job: Job
-    answer: Outcome | MootError | None = None
+    answer: JobOutcome | MootError | None = None
     tries: int = 0
 
     @property
@@ -63,7 +63,7 @@ class Account:
 
     requests: list[Request] = field(default_factory=list)
     acknowledged: dict[tuple[str, int], str] = field(default_factory=dict)
-    notes: list[Kept] = field(default_factory=list)
+    notes: list[NewCheckpoint] = field(default_factory=list)
     crashes: int = 0
     failures: int = 0
 
@@ -80,7 +80,7 @@ class Simulator:
         self._busy = True  # nobody else is about until the agents are registered
         self.truth = open_store()
         root, pin = self._keys.make(SYSTEM), self._keys.make(CHECKPOINT)
-        self.trust = found(self.truth, root, pin, self._clock, custodian=CUSTODIAN)
+        self.trust = found_ledger(self.truth, root, pin, self._clock, custodian=CUSTODIAN)
         self.processes = [self._start() for _ in range(3)]
         for name in AGENTS:
             signer = self._keys.make(name)
@@ -181,7 +181,7 @@ class Simulator:
         self._threaten(process, calm)
         for request in requests:
             request.tries += 1
-            if not isinstance(request.answer, Outcome):
+            if not isinstance(request.answer, JobOutcome):
                 request.answer = None  # what was refused once may succeed now, unheard
         jobs = [request.job for request in requests]
         names = ", ".join(f"{r.number}:{type(r.job.command).__name__}" for r in requests)
@@ -199,17 +199,17 @@ class Simulator:
                 self._hear(request, result)
         process.fate.spare()
 
-    def _hear(self, request: Request, result: Outcome | MootError) -> None:
+    def _hear(self, request: Request, result: JobOutcome | MootError) -> None:
         if isinstance(result, UNHEARD):
             self.account.failures += 1
             return
-        if isinstance(result, Outcome):
+        if isinstance(result, JobOutcome):
             for recorded in result.recorded:
                 place = (recorded.stream, recorded.seq)
                 told = self.account.acknowledged.setdefault(place, recorded.hash.hex())
                 assert told == recorded.hash.hex(), "two answers about one position"
-            assert result.replayed or not isinstance(request.answer, Outcome), "done twice"
-        if not isinstance(request.answer, Outcome):
+            assert result.replayed or not isinstance(request.answer, JobOutcome), "done twice"
+        if not isinstance(request.answer, JobOutcome):
             request.answer = result
 
     # What else happens
@@ -313,7 +313,7 @@ class Simulator:
     def _check_request(
         self, request: Request, by_key: dict[tuple[str, str], int], titles: dict[str, int]
     ) -> None:
-        done = isinstance(request.answer, Outcome)
+        done = isinstance(request.answer, JobOutcome)
         meddled = isinstance(request.answer, Refused) and request.answer.code == "not_yours"
         if request.job.key is not None:
             assert request.settled
@@ -367,7 +367,7 @@ def _compare_agenda(engine: Engine, stream: str, model: checker.Errands) -> None
     assert told == [(m["of"], f"{e}: {m['title']}", m["due_at"]) for e, m in model.open.items()]
 
 
-def _short(result: Outcome | MootError) -> str:
+def _short(result: JobOutcome | MootError) -> str:
     if isinstance(result, MootError):
         return result.code
     return "again" if result.replayed else "done"

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import IO
 
 from moot.core.errors import MootError, Refused, StoreFailed
-from moot.engine.agents import heads_now, register, revoke
+from moot.engine.agents import current_heads, register, revoke
 from moot.engine.engine import Engine
-from moot.engine.job import Job, Outcome
+from moot.engine.job import Job, JobOutcome
 from moot.protocols.example.commands import Ask, Finish
 from moot.store.artifacts import FileArtifacts
 from moot.store.sqlite import SqliteStore
@@ -42,7 +42,7 @@ def tell(*words: object) -> None:
     os.write(1, (" ".join(map(str, words)) + "\n").encode())
 
 
-def tell_acks(outcome: Outcome) -> None:
+def tell_acks(outcome: JobOutcome) -> None:
     for ack in acks(outcome.recorded):
         tell("ack", *ack)
 
@@ -85,7 +85,7 @@ def _ask_as_group(engine: Engine, chance: random.Random) -> None:
     asked = Ask(title="one of a group", of=CRANE)
     jobs = [Job(f"example/{chance.choice('abcd')}", asked, OTTER) for _ in range(7)]
     for result in engine.execute_all(jobs):
-        assert isinstance(result, Outcome), result
+        assert isinstance(result, JobOutcome), result
         tell_acks(result)
 
 
@@ -127,7 +127,7 @@ def cite(path: str, folder: str, pause: str) -> None:
         number = engine.registry().position
         signer = engine.keys.make(f"agent-{number}", str(os.getpid()))  # type: ignore[attr-defined]
         tell_acks(register(engine, f"agent-{number}", signer, custodian=CUSTODIAN))
-        ref, data = heads_now(engine)
+        ref, data = current_heads(engine)
         assert artifacts.put(data, ref.media_type) == ref
         tell("artifact", ref.sha256)
         if pause == "pause":

@@ -15,7 +15,16 @@ from typing import Any, TypeVar
 import pytest
 
 from moot.core.errors import Conflict, StoreFailed
-from moot.core.ledger import Change, Entry, Head, Heartbeat, RowEdit, Snapshot, Store, View
+from moot.core.ledger import (
+    Head,
+    Heartbeat,
+    RecordToAppend,
+    RowEdit,
+    Snapshot,
+    Store,
+    View,
+    WriteTransaction,
+)
 from moot.core.machine import Drop, Put, RowChange, Words
 from moot.core.record import Record
 
@@ -36,32 +45,34 @@ def record(stream: str, seq: int, raw: bytes = b"{}") -> Record:
     return Record(stream, seq, "0123456789abcdef" * 2, b"%d:%b" % (seq, raw), bytes(64))
 
 
-def entry(stream: str, seq: int, key: str | None = None, raw: bytes = b"{}") -> Entry:
-    return Entry(record(stream, seq, raw), key)
+def entry(stream: str, seq: int, key: str | None = None, raw: bytes = b"{}") -> RecordToAppend:
+    return RecordToAppend(record(stream, seq, raw), key)
 
 
-def changing(stream: str, seq: int, *changes: RowChange) -> Entry:
+def changing(stream: str, seq: int, *changes: RowChange) -> RecordToAppend:
     """An entry that says something to the index."""
-    return Entry(record(stream, seq), None, changes)
+    return RecordToAppend(record(stream, seq), None, changes)
 
 
-def entries(stream: str, count: int, start: int = 0) -> list[Entry]:
+def entries(stream: str, count: int, start: int = 0) -> list[RecordToAppend]:
     return [entry(stream, seq) for seq in range(start, start + count)]
 
 
-def write_entries(store: Store, *batch: Entry) -> None:
+def write_entries(store: Store, *batch: RecordToAppend) -> None:
     with store.write() as change:
         change.append(batch)
 
 
-def write_and_drop(store: Store, write: Callable[[Change], object], error: BaseException) -> None:
+def write_and_drop(
+    store: Store, write: Callable[[WriteTransaction], object], error: BaseException
+) -> None:
     """Write, and then leave by an exception."""
     with store.write() as change:
         write(change)
         raise error
 
 
-def write_and_swallow(store: Store, write: Callable[[Change], object]) -> None:
+def write_and_swallow(store: Store, write: Callable[[WriteTransaction], object]) -> None:
     """A caller that takes no notice, and goes on."""
     with store.write() as change:
         with suppress(Dropped, TypeError, OverflowError, UnicodeEncodeError):
@@ -70,7 +81,7 @@ def write_and_swallow(store: Store, write: Callable[[Change], object]) -> None:
             change.append([entry("example/b", 0)])
 
 
-def keeps_nothing_of(store: Store, write: Callable[[Change], object]) -> None:
+def keeps_nothing_of(store: Store, write: Callable[[WriteTransaction], object]) -> None:
     """A write whose error was swallowed leaves nothing, and stands in nobody's way."""
     write_entries(store, entry("example/a", 0))
     before = contents_of(store)
@@ -87,11 +98,11 @@ def failing(*found: T) -> Iterator[T]:
     raise Dropped
 
 
-def appending(batch: list[Entry]) -> Callable[[Change], object]:
+def appending(batch: list[RecordToAppend]) -> Callable[[WriteTransaction], object]:
     return lambda change: change.append(batch)
 
 
-def editing(edits: list[RowEdit]) -> Callable[[Change], object]:
+def editing(edits: list[RowEdit]) -> Callable[[WriteTransaction], object]:
     return lambda change: change.edit_rows(edits)
 
 
@@ -104,7 +115,7 @@ def words(key: str, text: str, space: str = "texts") -> RowEdit:
 
 
 # After `example/a` 0: each writes something, and fails before it has written all.
-HALF_WAY: dict[str, Callable[[Change], object]] = {
+HALF_WAY: dict[str, Callable[[WriteTransaction], object]] = {
     "an append": lambda change: change.append(
         [
             changing("example/a", 1, Put("letters", "j", {}), Words("texts", "t", "word")),
@@ -145,11 +156,11 @@ def contents(view: View) -> dict[str, Any]:
         "found": sorted(view.search("texts", "word")),
         "beats": view.heartbeats(),
         "cursors": [view.cursor(agent, "inbox") for agent in ("amber-otter", "teal-crane")],
-        "note": view.note(),
+        "note": view.newest_note(),
         "nodes": sorted(view.all_nodes()),
-        "pinned": list(view.note_heads()),
-        "stale": view.stale_heads(),
-        "counts": view.counts(),
+        "pinned": list(view.pinned_heads()),
+        "stale": view.moved_heads(),
+        "counts": view.count_streams_and_events(),
         "forks": list(map(_exact, view.forks())),
     }
 
@@ -163,7 +174,7 @@ def contents_of(store: Store) -> dict[str, Any]:
         return contents(view)
 
 
-def write_everything(change: Change) -> None:
+def write_everything(change: WriteTransaction) -> None:
     """At least one of everything a change can write."""
     change.append([*entries("example/a", 2), entry("example/b", 0, "amber-otter/k/1")])
     change.append(
@@ -174,11 +185,11 @@ def write_everything(change: Change) -> None:
     change.put_heartbeat(heartbeat("amber-otter", 1_000))
     change.put_cursor("amber-otter", "inbox", 7)
     change.set_nodes({(0, 0): b"early"})
-    change.put_note("note one\n", {(0, 0): b"leaf", (1, 0): b"node"}, change.stale_heads())
+    change.put_note("note one\n", {(0, 0): b"leaf", (1, 0): b"node"}, change.moved_heads())
     change.keep_fork(record("example/a", 1, b"second"))
 
 
-def move_everything(change: Change) -> None:
+def move_everything(change: WriteTransaction) -> None:
     """After `write_everything`: replace, extend or remove each of them."""
     change.append(entries("example/a", 2, start=3))
     change.append([changing("example/c", 0, Drop("letters", "zero"), Words("texts", "t3", "word"))])
@@ -188,7 +199,7 @@ def move_everything(change: Change) -> None:
     change.put_snapshot(snapshot("example/a", 4, b"other"))
     change.put_heartbeat(heartbeat("amber-otter", 2_000))
     change.put_cursor("amber-otter", "inbox", 9)
-    change.put_note("note two\n", {(0, 0): b"moved"}, change.stale_heads())
+    change.put_note("note two\n", {(0, 0): b"moved"}, change.moved_heads())
     change.set_nodes({(0, 1): b"anew"})
     change.drop_snapshot("example/a")
     change.keep_fork(record("example/a", 2, b"second"))
@@ -254,7 +265,7 @@ class StoreContract:
             for number, name in enumerate(names):
                 assert view.head(name) == Head(number, 2, record(name, 2).hash)
                 assert [found.seq for found in view.records(name)] == [0, 1, 2]
-            assert view.counts() == (4, 12)
+            assert view.count_streams_and_events() == (4, 12)
 
     def test_a_stream_created_late_gets_the_next_number_whatever_its_name(
         self, store: Store
@@ -285,7 +296,7 @@ class StoreContract:
             Record("example/a", seq, "0" * 32, raw, ALL_BYTES[seq : seq + 64])
             for seq, raw in enumerate(bodies)
         ]
-        write_entries(store, *(Entry(each, None) for each in sealed))
+        write_entries(store, *(RecordToAppend(each, None) for each in sealed))
         with store.read() as view:
             found = list(view.records("example/a"))
         assert [each.raw for each in found] == list(bodies)
@@ -314,7 +325,7 @@ class StoreContract:
         ],
     )
     def test_a_conflict_caught_inside_the_write_has_still_written_nothing(
-        self, store: Store, batch: list[Entry]
+        self, store: Store, batch: list[RecordToAppend]
     ) -> None:
         write_entries(store, *entries("example/a", 2))
         before = contents_of(store)
@@ -382,7 +393,7 @@ class StoreContract:
     @pytest.mark.requirement("LDG-069")
     @pytest.mark.parametrize("write", HALF_WAY.values(), ids=HALF_WAY.keys())
     def test_a_write_that_failed_half_way_is_not_kept_even_if_the_error_is_swallowed(
-        self, store: Store, write: Callable[[Change], object]
+        self, store: Store, write: Callable[[WriteTransaction], object]
     ) -> None:
         keeps_nothing_of(store, write)
 
@@ -394,7 +405,7 @@ class StoreContract:
         assert contents_of(store)["counts"] == (1, 1)
 
     def test_a_change_that_is_kept_writes_nothing_more(self, store: Store) -> None:
-        left: list[Change] = []
+        left: list[WriteTransaction] = []
         with store.write() as kept:
             kept.append([entry("example/a", 0)])
         with pytest.raises(Dropped):
@@ -525,17 +536,17 @@ class StoreContract:
         self, store: Store, another: OpenAgain
     ) -> None:
         other = another()
-        seen = [(store.changes(), other.changes())]
+        seen = [(store.version(), other.version())]
         for writer in (store, other, store, store, other, other):
             count = contents_of(store)["counts"][1]
             write_entries(writer, entry("example/a", count))
-            seen.append((store.changes(), other.changes()))
+            seen.append((store.version(), other.version()))
         for mine in zip(*seen, strict=True):
             assert len(set(mine)) == len(mine)
 
     def test_changes_moves_with_each_kind_of_write(self, store: Store, another: OpenAgain) -> None:
         other = another()
-        writes: list[Callable[[Change], object]] = [
+        writes: list[Callable[[WriteTransaction], object]] = [
             lambda change: change.append([entry("example/a", 0)]),
             lambda change: change.edit_rows([put("open", "x")]),
             lambda change: change.edit_rows([RowEdit(Drop("open", "x"), "example/a", 0)]),
@@ -548,32 +559,32 @@ class StoreContract:
             lambda change: change.clear_rows(),
         ]
         for write in writes:
-            before = store.changes(), other.changes()
+            before = store.version(), other.version()
             with store.write() as change:
                 write(change)
-            assert store.changes() != before[0]
-            assert other.changes() != before[1]
+            assert store.version() != before[0]
+            assert other.version() != before[1]
 
     def test_the_view_says_whether_others_have_written(
         self, store: Store, another: OpenAgain
     ) -> None:
         other = another()
         with store.read() as view:
-            before = view.others()
+            before = view.version_of_others()
         write_entries(other, *entries("example/a", 1))
         with store.write() as change:
-            after = change.others()
+            after = change.version_of_others()
         assert after != before
         with store.read() as view:
-            assert view.others() == after or store is other
+            assert view.version_of_others() == after or store is other
 
     def test_reading_does_not_count_as_a_change(self, store: Store, another: OpenAgain) -> None:
         write_entries(store, entry("example/a", 0))
         other = another()
-        before = store.changes(), other.changes()
+        before = store.version(), other.version()
         contents_of(store)
         contents_of(other)
-        assert (store.changes(), other.changes()) == before
+        assert (store.version(), other.version()) == before
 
     # Index rows -----------------------------------------------------------------------------------
 
@@ -832,32 +843,32 @@ class StoreContract:
     def test_a_note_pins_heads_and_what_moves_afterwards_is_stale(self, store: Store) -> None:
         write_entries(store, entry("example/b", 0), entry("example/a", 0))
         with store.read() as view:
-            stale = view.stale_heads()
+            stale = view.moved_heads()
             assert [name for name, _ in stale] == ["example/b", "example/a"]
-            assert list(view.note_heads()) == []
-            assert [view.note_head(name) for name, _ in stale] == [None] * len(stale)
+            assert list(view.pinned_heads()) == []
+            assert [view.pinned_head(name) for name, _ in stale] == [None] * len(stale)
         with store.write() as change:
             change.put_note("one — é\n", {(0, 0): b"\0l0", (0, 1): b"l1", (1, 0): b"n"}, stale)
         with store.read() as view:
-            assert view.note() == "one — é\n"
-            assert list(view.note_heads()) == stale
-            assert [view.note_head(name) for name, _ in stale] == [head for _, head in stale]
-            assert view.stale_heads() == []
+            assert view.newest_note() == "one — é\n"
+            assert list(view.pinned_heads()) == stale
+            assert [view.pinned_head(name) for name, _ in stale] == [head for _, head in stale]
+            assert view.moved_heads() == []
         write_entries(store, entry("example/a", 1), entry("example/c", 0))
         with store.read() as view:
-            moved = view.stale_heads()
+            moved = view.moved_heads()
             assert [(name, head.seq) for name, head in moved] == [
                 ("example/a", 1),
                 ("example/c", 0),
             ]
-            assert list(view.note_heads()) == stale
+            assert list(view.pinned_heads()) == stale
         with store.write() as change:
             change.put_note("two\n", {(0, 1): b"moved"}, moved[:1])
         with store.read() as view:
-            assert view.note() == "two\n"
+            assert view.newest_note() == "two\n"
             assert [view.node(0, 0), view.node(0, 1), view.node(1, 0)] == [b"\0l0", b"moved", b"n"]
-            assert list(view.note_heads()) == [stale[0], moved[0]]
-            assert view.stale_heads() == moved[1:]
+            assert list(view.pinned_heads()) == [stale[0], moved[0]]
+            assert view.moved_heads() == moved[1:]
             with pytest.raises(KeyError):
                 view.node(1, 1)
 
@@ -865,7 +876,7 @@ class StoreContract:
         write_entries(store, entry("example/a", 0))
         with store.read() as view:
             assert list(view.all_nodes()) == []
-            stale = view.stale_heads()
+            stale = view.moved_heads()
         with store.write() as change:
             change.put_note("one\n", {(0, 1): b"l1", (0, 0): b"l0", (1, 0): b"n"}, stale)
         with store.read() as view:
@@ -876,7 +887,7 @@ class StoreContract:
             assert change.node(2, 5) == b"far"
         with store.read() as view:
             assert sorted(view.all_nodes()) == [((0, 0), ALL_BYTES), ((2, 5), b"far")]
-            assert (view.note(), list(view.note_heads())) == ("one\n", stale)
+            assert (view.newest_note(), list(view.pinned_heads())) == ("one\n", stale)
             with pytest.raises(KeyError):
                 view.node(1, 0)
 
@@ -889,7 +900,7 @@ class StoreContract:
                 change.keep_fork(each)
         with store.read() as view:
             assert list(map(_exact, view.forks())) == [_exact(first), _exact(second)]
-            assert view.counts() == (0, 0)
+            assert view.count_streams_and_events() == (0, 0)
 
     def test_clearing_forgets_index_and_snapshots_and_keeps_everything_else(
         self, store: Store

@@ -11,7 +11,7 @@ from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM
 from moot.core.record import Record, genesis
 from moot.core.registry.proofs import ORIGIN_PREFIX
 from moot.engine.engine import Engine
-from moot.engine.keys import Trust
+from moot.engine.keys import LedgerTrust
 from moot.engine.machines import Machines
 from moot.engine.replay import read_record
 from moot.store.artifacts import Artifacts
@@ -43,9 +43,9 @@ def keys_of_all() -> MemoryKeys:
     return keys
 
 
-def trust_of(keys: MemoryKeys) -> Trust:
+def trust_of(keys: MemoryKeys) -> LedgerTrust:
     (root,), (pin,) = keys.signers[SYSTEM], keys.signers[CHECKPOINT]
-    return Trust(ORIGIN_PREFIX + root.kid, root.public, pin.public)
+    return LedgerTrust(ORIGIN_PREFIX + root.kid, root.public, pin.public)
 
 
 TRUST = trust_of(keys_of_all())
@@ -76,7 +76,7 @@ def check_ledger(store: Store) -> dict[str, list[Record]]:
         chains = {name: list(view.records(name)) for name, _ in view.streams()}
         for number, (name, head) in enumerate(view.streams()):
             _check_chain(name, chains[name], head, number)
-        assert view.counts() == (len(chains), sum(map(len, chains.values())))
+        assert view.count_streams_and_events() == (len(chains), sum(map(len, chains.values())))
         _check_index(view, chains)
     publics = _public_keys(chains.get(REGISTRY, []))
     for record in (record for chain in chains.values() for record in chain):
@@ -96,8 +96,8 @@ def _check_chain(name: str, chain: list[Record], head: Head, number: int) -> Non
 
 
 def _public_keys(registry: list[Record]) -> dict[str, bytes]:
-    state = Machines().of(REGISTRY).initial
-    machine = Machines().of(REGISTRY)
+    state = Machines().machine_of(REGISTRY).initial
+    machine = Machines().machine_of(REGISTRY)
     for record in registry:
         state = machine.evolve(state, read_record(machine, record))
     return {kid: bytes.fromhex(key.public) for kid, key in state.keys.items()}
@@ -108,7 +108,7 @@ def _check_index(view: View, chains: dict[str, list[Record]]) -> None:
     expected = MemoryStore()
     with expected.write() as change:
         for name, chain in chains.items():
-            machine = Machines().of(name)
+            machine = Machines().machine_of(name)
             for record in chain:
                 rows = machine.index(read_record(machine, record))
                 change.edit_rows([RowEdit(row, name, record.seq) for row in rows])

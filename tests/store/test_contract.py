@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from moot.core.errors import Conflict, Refused
-from moot.core.ledger import Change, Entry, RowEdit, Store
+from moot.core.ledger import RecordToAppend, RowEdit, Store, WriteTransaction
 from moot.core.machine import Drop, Put, RowChange, Words
 from moot.core.record import Record
 from moot.store.memory import MemoryStore
@@ -155,7 +155,7 @@ class SqliteFollowsMemory(RuleBasedStateMachine):
         assert results[0] == results[1]
 
     @staticmethod
-    def _told(write: Any, change: Change) -> Any:
+    def _told(write: Any, change: WriteTransaction) -> Any:
         try:
             return write(change)
         except Conflict as error:
@@ -181,12 +181,12 @@ class SqliteFollowsMemory(RuleBasedStateMachine):
         """Several records, the last one at times on a wrong position."""
         with self.memory.read() as view:
             heads = {name: head.seq for name, head in view.streams()}
-        batch: list[Entry] = []
+        batch: list[RecordToAppend] = []
         for place, stream in enumerate(streams):
             wrong = skip if place == len(streams) - 1 else 0
             heads[stream] = heads.get(stream, -1) + 1 + wrong
             sealed = Record(stream, heads[stream], "0" * 32, raw, bytes(64))
-            batch.append(Entry(sealed, key, changes))
+            batch.append(RecordToAppend(sealed, key, changes))
         self.both(lambda change: change.append(batch), fail=fail)
 
     @rule(space=SPACES, key=TEXTS, value=VALUES, fail=st.booleans())
@@ -225,7 +225,7 @@ class SqliteFollowsMemory(RuleBasedStateMachine):
     @rule(text=st.text(max_size=5), place=st.integers(0, 3), node=BODIES, fail=st.booleans())
     def pin(self, text: str, place: int, node: bytes, fail: bool) -> None:
         self.both(
-            lambda change: change.put_note(text, {(0, place): node}, change.stale_heads()),
+            lambda change: change.put_note(text, {(0, place): node}, change.moved_heads()),
             fail=fail,
         )
 

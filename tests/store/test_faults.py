@@ -18,7 +18,7 @@ import pytest
 from moot.core.errors import MootError, StoreFailed
 from moot.core.names import CHECKPOINT, SYSTEM
 from moot.engine.agents import register
-from moot.engine.founding import found
+from moot.engine.founding import found_ledger
 from moot.engine.job import Job
 from moot.protocols.example.commands import Ask, Finish
 from moot.store.sqlite import SqliteStore
@@ -90,7 +90,9 @@ class Life:
 
     def found(self) -> None:
         (root,), (pin,) = self.keys.signers[SYSTEM], self.keys.signers[CHECKPOINT]
-        found(self.store, root, pin, self.engine.clock, custodian=CUSTODIAN, fixed_clock=True)
+        found_ledger(
+            self.store, root, pin, self.engine.clock, custodian=CUSTODIAN, fixed_clock=True
+        )
 
     def registering(self, name: str) -> Callable[[], object]:
         (signer,) = self.keys.signers[name]

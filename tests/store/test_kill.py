@@ -77,7 +77,7 @@ def check_side_tables(path: Path, note: int, at: int) -> None:
     store = SqliteStore(path)
     with store.read() as view:
         found = view.heartbeat(OTTER)
-        text = view.note()
+        text = view.newest_note()
     store.close()
     assert (found.at if found else 0) >= at
     number = int(text.split("\nmoot ")[1].split()[0]) if text else 0
@@ -144,7 +144,7 @@ def test_no_event_cites_an_artifact_that_a_kill_has_lost(path: Path, tmp_path: P
         refs = [ref for record in chains[REGISTRY] for ref in record.body.artifacts]
         for ref in refs:
             assert sum(map(len, artifacts.chunks(ref.sha256))) == ref.size
-        assert {ref.sha256 for ref in refs} <= set(artifacts.all())
+        assert {ref.sha256 for ref in refs} <= set(artifacts.all_hashes())
 
 
 @pytest.mark.requirement("LDG-066")
@@ -181,5 +181,5 @@ def test_many_processes_may_make_the_same_new_file_at_once(tmp_path: Path) -> No
         assert [child.end() for child in started] == [0] * 8
     store = SqliteStore(path)
     with store.read() as view:
-        assert view.counts() == (0, 0)
+        assert view.count_streams_and_events() == (0, 0)
     store.close()

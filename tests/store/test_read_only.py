@@ -48,29 +48,29 @@ def test_what_others_write_is_seen_by_the_next_read(path: Path, store: ReadOnlyS
     counts = []
     for number in range(3):
         with store.read() as view:
-            counts.append(view.counts()[1])
+            counts.append(view.count_streams_and_events()[1])
         ask(path, f"errand {number}")
     assert counts == [counts[0], counts[0] + 1, counts[0] + 2]
 
 
 def test_a_read_within_a_read_is_of_the_same_moment(path: Path, store: ReadOnlyStore) -> None:
     with store.read() as outer:
-        before = outer.counts()
+        before = outer.count_streams_and_events()
         ask(path, "meanwhile")
         with store.read() as inner:
             assert inner is outer
-        assert outer.counts() == before
+        assert outer.count_streams_and_events() == before
     with store.read() as view:
-        assert view.counts()[1] == before[1] + 1
+        assert view.count_streams_and_events()[1] == before[1] + 1
 
 
 def test_the_number_of_changes_moves_with_what_others_write(
     path: Path, store: ReadOnlyStore
 ) -> None:
-    before = store.changes()
-    assert store.changes() == before
+    before = store.version()
+    assert store.version() == before
     ask(path, "meanwhile")
-    assert store.changes() != before
+    assert store.version() != before
 
 
 @pytest.mark.requirement("LDG-078")

@@ -159,7 +159,7 @@ def test_a_copy_of_all_files_can_be_read_where_the_folder_could_not(
     copy = tmp_path / "copy"
     shutil.copytree(path.parent, copy)
     with SqliteReader(copy / "ledger.db") as reader, reader.read() as view:
-        assert view.counts()[1] == FOUNDED + ERRANDS + 1
+        assert view.count_streams_and_events()[1] == FOUNDED + ERRANDS + 1
 
 
 def test_a_damaged_ledger_in_a_read_only_folder_is_damaged(path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from moot.core.errors import Conflict, StoreFailed
-from moot.core.ledger import Entry, Head, RowEdit
+from moot.core.ledger import Head, RecordToAppend, RowEdit
 from moot.core.machine import Drop, Put, Words
 from moot.store.sqlite import SqliteStore
 from moot.store.sqlite.store import FILE_AT
@@ -31,7 +31,7 @@ def found(store: SqliteStore, query: str) -> list[str]:
         return view.search("texts", query, limit=10_000)
 
 
-def texts(*keys: str) -> list[Entry]:
+def texts(*keys: str) -> list[RecordToAppend]:
     """One entry each, on a stream of its own."""
     return [changing(f"example/{key}", 0, Words("texts", key, f"Café {key}")) for key in keys]
 
@@ -101,9 +101,9 @@ def test_what_is_long_is_filed_at_once_and_not_written_twice(
 
 def test_an_empty_append_files_nothing(store: SqliteStore, path: Path) -> None:
     write_entries(store, *texts("a"))
-    before = store.changes()
+    before = store.version()
     write_entries(store)
-    assert store.changes() == before
+    assert store.version() == before
     assert unfiled(path) == 1
 
 
@@ -111,7 +111,7 @@ def test_a_note_files_everything(store: SqliteStore, path: Path) -> None:
     write_entries(store, *texts("a"), *entries("example/b", 3))
     before = contents_of(store)
     with store.write() as change:
-        change.put_note("one", {}, change.stale_heads())
+        change.put_note("one", {}, change.moved_heads())
     assert unfiled(path) == 0
     after = contents_of(store)
     assert after["stale"] == []
@@ -127,7 +127,7 @@ def test_a_connection_that_was_away_while_it_was_filed_sees_the_same(
     assert contents_of(another) == contents_of(store)
     write_entries(store, *texts("b"))
     with store.write() as change:
-        change.put_note("one", {}, change.stale_heads())
+        change.put_note("one", {}, change.moved_heads())
     write_entries(store, changing("example/a", 1, Put("letters", "a", {})))
     assert contents_of(another) == contents_of(store)
     write_entries(another, changing("example/a", 2, Drop("letters", "a")))
@@ -157,9 +157,9 @@ def test_what_waits_and_cannot_be_read_is_damage_and_stays_as_it_is(
 
 def test_searching_is_not_writing(store: SqliteStore) -> None:
     write_entries(store, changing("example/a", 0, Words("texts", "t", "fox")))
-    before = store.changes()
+    before = store.version()
     assert found(store, "fox") == ["t"]
-    assert store.changes() == before
+    assert store.version() == before
 
 
 def test_a_head_moved_by_another_connection_is_seen(
@@ -190,14 +190,14 @@ def test_a_head_that_was_rolled_back_is_forgotten(store: SqliteStore) -> None:
 def test_a_stream_counts_as_moved_until_its_newest_head_is_pinned(store: SqliteStore) -> None:
     write_entries(store, *entries("example/a", 1), *entries("example/b", 1))
     with store.write() as change:
-        moved = change.stale_heads()
+        moved = change.moved_heads()
         change.put_note("one", {}, moved)
-        assert change.stale_heads() == []
+        assert change.moved_heads() == []
     write_entries(store, *entries("example/b", 2, start=1))
     with store.write() as change:
-        assert [name for name, _ in change.stale_heads()] == ["example/b"]
+        assert [name for name, _ in change.moved_heads()] == ["example/b"]
         change.put_note("two", {}, [("example/b", Head(1, 1, b"older"))])
-        assert [name for name, _ in change.stale_heads()] == ["example/b"]
+        assert [name for name, _ in change.moved_heads()] == ["example/b"]
 
 
 def test_the_last_change_of_a_row_counts(store: SqliteStore) -> None:

@@ -786,13 +786,13 @@ def test_opening_does_not_wait_for_ever(path: Path) -> None:
 
 def test_changes_differs_after_a_write_by_another_process(path: Path) -> None:
     with closing(SqliteStore(path)) as store:
-        seen = {store.changes()}
+        seen = {store.version()}
         with children(("append", path, "example/a", 3)) as (child,):
             child.hear_until("ready")
             child.say()
             for _ in range(3):
                 child.hear_until("ack")
-            seen.add(store.changes())
+            seen.add(store.version())
         assert len(seen) == 2
 
 
@@ -805,4 +805,4 @@ def test_a_closed_store_is_a_clear_error(path: Path) -> None:
     with pytest.raises(StoreFailed):
         write_and_drop(store, lambda _: None, AssertionError())
     with pytest.raises(StoreFailed):
-        store.changes()
+        store.version()

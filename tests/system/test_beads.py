@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from moot.system.beads import UNAVAILABLE, Item, items
+from moot.system.beads import UNAVAILABLE, BeadsItem, read_beads_items
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def write(root: Path, *lines: object) -> Path:
 
 def test_without_beads_it_is_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", os.devnull)
-    found = items(tmp_path)
+    found = read_beads_items(tmp_path)
     assert (found.items, found.why) == (None, UNAVAILABLE)
 
 
@@ -42,10 +42,10 @@ def test_the_assignee_owns_it_else_the_owner(root: Path) -> None:
         {"id": "bb-2", "status": "open", "owner": "teal-crane"},
         {"id": "bb-3", "status": "closed"},
     )
-    assert items(root).items == (
-        Item("bb-1", "in_progress", "amber-otter"),
-        Item("bb-2", "open", "teal-crane"),
-        Item("bb-3", "closed", ""),
+    assert read_beads_items(root).items == (
+        BeadsItem("bb-1", "in_progress", "amber-otter"),
+        BeadsItem("bb-2", "open", "teal-crane"),
+        BeadsItem("bb-3", "closed", ""),
     )
 
 
@@ -55,7 +55,7 @@ def test_the_last_word_on_an_id_counts(root: Path) -> None:
         {"id": "bb-1", "status": "open", "owner": "a"},
         {"id": "bb-1", "status": "closed", "owner": "b"},
     )
-    assert items(root).items == (Item("bb-1", "closed", "b"),)
+    assert read_beads_items(root).items == (BeadsItem("bb-1", "closed", "b"),)
 
 
 @pytest.mark.requirement("OPR-004")
@@ -63,8 +63,8 @@ def test_corrupt_lines_are_passed_over_and_the_file_stays_as_it_is(root: Path) -
     good = {"id": "bb-1", "status": "in_progress", "owner": "amber-otter"}
     file = write(root, "{", "[]", "null", '{"id": 7}', good, '{"id":"x","owner":[1]}')
     before = hashlib.sha256(file.read_bytes()).digest(), file.stat().st_mtime_ns
-    found = items(root)
-    assert found.items == (Item("bb-1", "in_progress", "amber-otter"),)
+    found = read_beads_items(root)
+    assert found.items == (BeadsItem("bb-1", "in_progress", "amber-otter"),)
     assert found.unreadable == 5
     assert (hashlib.sha256(file.read_bytes()).digest(), file.stat().st_mtime_ns) == before
 
@@ -80,14 +80,14 @@ def test_bd_is_asked_first_and_its_failure_falls_back_to_the_file(
     said = json.dumps([{"id": "from-bd", "status": "in_progress", "assignee": "b"}])
     program.write_text(f"#!/bin/sh\n[ \"$*\" = 'list --json' ] && echo '{said}'\n")
     program.chmod(0o755)
-    assert items(root).items == (Item("from-bd", "in_progress", "b"),)
+    assert read_beads_items(root).items == (BeadsItem("from-bd", "in_progress", "b"),)
     for broken in ("exit 1", "echo nonsense", "echo '{}'"):
         program.write_text(f"#!/bin/sh\n{broken}\n")
-        assert items(root).items == (Item("from-file", "open", "a"),)
+        assert read_beads_items(root).items == (BeadsItem("from-file", "open", "a"),)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=300))
 def test_any_bytes_in_the_file_are_survived(root: Path, data: bytes) -> None:
     (root / ".beads" / "issues.jsonl").write_bytes(data)
-    assert items(root).items is not None
+    assert read_beads_items(root).items is not None

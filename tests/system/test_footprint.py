@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from moot.system import footprint
-from moot.system.footprint import Change, compare, look
+from moot.system.footprint import FileChange, compare_footprints, take_footprint
 
 
 def git(folder: Path, *words: str) -> None:
@@ -29,13 +29,13 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def changed(root: Path, scopes: tuple[str, ...], act: Callable[[], object]) -> list[Change]:
-    before = look(root, scopes)
+def changed(root: Path, scopes: tuple[str, ...], act: Callable[[], object]) -> list[FileChange]:
+    before = take_footprint(root, scopes)
     act()
-    return compare(root, scopes, before, look(root, scopes))
+    return compare_footprints(root, scopes, before, take_footprint(root, scopes))
 
 
-def names(found: list[Change]) -> list[tuple[str, str, bool]]:
+def names(found: list[FileChange]) -> list[tuple[str, str, bool]]:
     return [(one.path, one.how, one.declared) for one in found]
 
 
@@ -131,7 +131,7 @@ def test_without_git_only_what_was_declared_is_seen_and_that_is_said(tmp_path: P
 
     found = changed(tmp_path, ("out",), act)
     assert names(found) == [("out/x", "added", True)]
-    (remark,) = look(tmp_path, ("out",)).remarks
+    (remark,) = take_footprint(tmp_path, ("out",)).remarks
     assert remark == "only declared files were compared: not a git repository"
 
 
@@ -143,7 +143,7 @@ def test_links_are_compared_and_never_followed(tmp_path: Path) -> None:
     root.mkdir()
     (root / "link").symlink_to(secret)
     (root / "loop").symlink_to(root)
-    assert set(look(root, (".",)).files) == {"link", "loop"}
+    assert set(take_footprint(root, (".",)).files) == {"link", "loop"}
 
     def act() -> None:
         (secret / "file").write_text("changed")
@@ -160,14 +160,14 @@ def test_a_scope_that_leads_out_is_not_looked_at(tmp_path: Path, scope: str) -> 
     root = tmp_path / "root"
     root.mkdir()
     (root / "link").symlink_to(tmp_path / "outside")
-    seen = look(root, (scope,))
+    seen = take_footprint(root, (scope,))
     assert seen.files == {}
     assert seen.remarks[0].endswith("leads out of the project and was not looked at")
 
 
 def test_pipes_and_the_like_are_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert set(look(tmp_path, (".",)).files) == {"pipe"}
+    assert set(take_footprint(tmp_path, (".",)).files) == {"pipe"}
 
 
 def test_a_tree_that_is_too_large_is_looked_at_in_part_and_that_is_said(
@@ -176,7 +176,7 @@ def test_a_tree_that_is_too_large_is_looked_at_in_part_and_that_is_said(
     for number in range(6):
         (tmp_path / f"f{number}").write_text("x")
     monkeypatch.setattr(footprint, "MOST_FILES", 4)
-    seen = look(tmp_path, (".",))
+    seen = take_footprint(tmp_path, (".",))
     assert len(seen.files) == 4
     assert "more than 4 files: the rest was not compared" in seen.remarks
 
@@ -188,7 +188,7 @@ def test_beyond_its_bytes_a_change_is_seen_by_size_and_time(
     monkeypatch.setattr(footprint, "MOST_BYTES", 50)
     found = changed(tmp_path, (".",), lambda: (tmp_path / "big").write_text("y" * 101))
     assert names(found) == [("big", "changed", True)]
-    assert any("size and time" in remark for remark in look(tmp_path, (".",)).remarks)
+    assert any("size and time" in remark for remark in take_footprint(tmp_path, (".",)).remarks)
 
 
 def test_a_file_made_executable_is_a_change(tmp_path: Path) -> None:

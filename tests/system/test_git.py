@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.system.git import Dirty, dirty, read_porcelain
+from moot.system.git import DirtyFiles, find_dirty_files, read_porcelain
 
 
 def git(folder: Path, *words: str) -> None:
@@ -30,7 +30,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def test_a_clean_worktree_has_no_dirty_paths(repository: Path) -> None:
-    assert dirty(repository) == Dirty(())
+    assert find_dirty_files(repository) == DirtyFiles(())
 
 
 @pytest.mark.requirement("OPR-009")
@@ -43,27 +43,27 @@ def test_changed_staged_deleted_and_untracked_files_count_and_ignored_ones_do_no
     (repository / "deep").mkdir()
     (repository / "deep" / "one.txt").write_text("x")
     (repository / "x.log").write_text("x")
-    found = dirty(repository).paths
+    found = find_dirty_files(repository).paths
     assert found is not None
     assert set(found) == {"a.txt", "gone.txt", "new ü\n.txt", "deep/one.txt"}
 
 
 def test_both_sides_of_a_rename_count(repository: Path) -> None:
     git(repository, "mv", "old name.txt", "new name.txt")
-    found = dirty(repository).paths
+    found = find_dirty_files(repository).paths
     assert found is not None
     assert set(found) == {"old name.txt", "new name.txt"}
 
 
 def test_outside_of_git_it_is_not_known_and_says_why(tmp_path: Path) -> None:
-    assert dirty(tmp_path) == Dirty(None, "not a git repository")
+    assert find_dirty_files(tmp_path) == DirtyFiles(None, "not a git repository")
 
 
 def test_without_git_it_is_not_known_and_says_why(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", os.devnull)
-    assert dirty(repository) == Dirty(None, "git is not installed")
+    assert find_dirty_files(repository) == DirtyFiles(None, "git is not installed")
 
 
 @given(st.binary(max_size=200))

@@ -16,21 +16,21 @@ from typing import Any
 import pytest
 
 from moot.system import program
-from moot.system.leftover import TAG, alive, end_tagged, kill_left, mark_of
-from moot.system.program import Program, find
-from moot.system.running import NotRun, Order, environment, run
+from moot.system.leftover import TAG, is_same_process, kill_leftover, kill_tagged, start_mark_of
+from moot.system.program import Program, find_program
+from moot.system.running import ProgramNotStarted, RunOrder, allowed_environment, run_program
 
 PAUSE = threading.Event()
 PYTHON = sys.executable
 
 
-def order(folder: Path, *words: str, **settings: Any) -> Order:
+def order(folder: Path, *words: str, **settings: Any) -> RunOrder:
     env = {"PATH": os.environ["PATH"]}
-    usual = Order(words=words, folder=folder, env=env, seconds=30.0, most_bytes=1_000_000)
+    usual = RunOrder(words=words, folder=folder, env=env, seconds=30.0, most_bytes=1_000_000)
     return usual._replace(**settings)
 
 
-def python(folder: Path, code: str, **settings: Any) -> Order:
+def python(folder: Path, code: str, **settings: Any) -> RunOrder:
     return order(folder, PYTHON, "-c", textwrap.dedent(code), **settings)
 
 
@@ -55,36 +55,38 @@ def wait_until(true: object, seconds: float = 10.0) -> bool:
 
 @pytest.mark.requirement("TRC-034")
 def test_a_command_runs_in_its_folder_and_its_outputs_are_kept_apart(tmp_path: Path) -> None:
-    done = run(python(tmp_path, "import os, sys; print(os.getcwd()); print('oh', file=sys.stderr)"))
+    done = run_program(
+        python(tmp_path, "import os, sys; print(os.getcwd()); print('oh', file=sys.stderr)")
+    )
     assert (done.exit_status, done.signal) == (0, None)
-    assert done.stdout.kept.decode().strip() == str(tmp_path)
-    assert done.stderr.kept == b"oh\n"
+    assert done.stdout.beginning.decode().strip() == str(tmp_path)
+    assert done.stderr.beginning == b"oh\n"
     assert not done.stdout.truncated
     assert not any((done.timed_out, done.left_running, done.interrupted))
 
 
 def test_there_is_no_shell(tmp_path: Path) -> None:
-    done = run(order(tmp_path, "echo", "$HOME; touch x", "`touch y`", "*"))
-    assert done.stdout.kept == b"$HOME; touch x `touch y` *\n"
+    done = run_program(order(tmp_path, "echo", "$HOME; touch x", "`touch y`", "*"))
+    assert done.stdout.beginning == b"$HOME; touch x `touch y` *\n"
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("status", [0, 1, 3, 127, 255])
 def test_the_exit_status_is_told(tmp_path: Path, status: int) -> None:
-    assert run(python(tmp_path, f"raise SystemExit({status})")).exit_status == status
+    assert run_program(python(tmp_path, f"raise SystemExit({status})")).exit_status == status
 
 
 def test_a_signal_is_told_apart_from_a_status(tmp_path: Path) -> None:
-    done = run(python(tmp_path, "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"))
+    done = run_program(python(tmp_path, "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"))
     assert (done.exit_status, done.signal) == (None, signal.SIGSEGV)
 
 
 def test_standard_input_is_closed_or_given(tmp_path: Path) -> None:
     reads = "import sys; print(repr(sys.stdin.read()))"
-    assert run(python(tmp_path, reads)).stdout.kept == b"''\n"
-    assert run(python(tmp_path, reads, given=b"hello")).stdout.kept == b"'hello'\n"
+    assert run_program(python(tmp_path, reads)).stdout.beginning == b"''\n"
+    assert run_program(python(tmp_path, reads, given=b"hello")).stdout.beginning == b"'hello'\n"
     unread = python(tmp_path, "pass", given=b"x" * 5_000_000)
-    assert run(unread).exit_status == 0
+    assert run_program(unread).exit_status == 0
 
 
 def test_our_own_standard_input_is_not_the_commands(tmp_path: Path) -> None:
@@ -110,10 +112,10 @@ def test_nothing_of_ours_is_inherited(tmp_path: Path) -> None:
             print(sorted(os.environ))
             print(os.path.exists(f'/proc/self/fd/%d'), os.getsid(0) == os.getpid())
         """
-        done = run(python(tmp_path, code % held, env={"ONLY": "this", "LC_ALL": "C.UTF-8"}))
+        done = run_program(python(tmp_path, code % held, env={"ONLY": "this", "LC_ALL": "C.UTF-8"}))
     finally:
         os.close(held)
-    names, rest = done.stdout.kept.decode().splitlines()
+    names, rest = done.stdout.beginning.decode().splitlines()
     assert names == "['LC_ALL', 'ONLY']"
     assert rest == "False True"
 
@@ -126,25 +128,25 @@ def test_the_environment_is_an_allow_list() -> None:
         "MOOT_KEYS": "k",
         "CI": "1",
     }
-    assert environment(everything, ()) == {}
-    assert environment(everything, ("PATH", "ABSENT")) == {"PATH": "/bin"}
-    assert environment(everything, everything) == {
+    assert allowed_environment(everything, ()) == {}
+    assert allowed_environment(everything, ("PATH", "ABSENT")) == {"PATH": "/bin"}
+    assert allowed_environment(everything, everything) == {
         name: value for name, value in everything.items() if name != "MOOT_PASSPHRASE_FILE"
     }
 
 
 def test_too_much_output_is_cut_counted_and_told(tmp_path: Path) -> None:
-    done = run(python(tmp_path, "print('x' * 300_000)", most_bytes=1000))
+    done = run_program(python(tmp_path, "print('x' * 300_000)", most_bytes=1000))
     assert done.exit_status == 0
-    assert done.stdout.kept == b"x" * 1000
+    assert done.stdout.beginning == b"x" * 1000
     assert done.stdout.size == 300_001
     assert done.stdout.truncated
     assert not done.stderr.truncated
 
 
 def test_output_of_exactly_the_limit_is_whole(tmp_path: Path) -> None:
-    done = run(python(tmp_path, "print('x' * 999)", most_bytes=1000))
-    assert len(done.stdout.kept) == 1000
+    done = run_program(python(tmp_path, "print('x' * 999)", most_bytes=1000))
+    assert len(done.stdout.beginning) == 1000
     assert not done.stdout.truncated
 
 
@@ -160,13 +162,13 @@ def test_what_cannot_be_started_says_why(
     tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:
     (tmp_path / "plain").write_text("no program", encoding="utf-8")
-    with pytest.raises(NotRun, match=message):
-        run(order(tmp_path, *words))
+    with pytest.raises(ProgramNotStarted, match=message):
+        run_program(order(tmp_path, *words))
 
 
 def test_a_folder_that_is_gone_says_so(tmp_path: Path) -> None:
-    with pytest.raises(NotRun, match="gone: not found"):
-        run(order(tmp_path / "gone", "echo"))
+    with pytest.raises(ProgramNotStarted, match="gone: not found"):
+        run_program(order(tmp_path / "gone", "echo"))
 
 
 SPAWNS = """
@@ -177,10 +179,10 @@ SPAWNS = """
 
 
 def test_a_command_out_of_time_is_killed_with_its_whole_group(tmp_path: Path) -> None:
-    done = run(python(tmp_path, SPAWNS + "    signal.pause()", seconds=0.5))
+    done = run_program(python(tmp_path, SPAWNS + "    signal.pause()", seconds=0.5))
     assert done.timed_out
     assert done.signal == signal.SIGTERM
-    assert wait_until(lambda: gone(int(done.stdout.kept)))
+    assert wait_until(lambda: gone(int(done.stdout.beginning)))
 
 
 def test_one_that_ignores_the_asking_is_killed(
@@ -192,15 +194,15 @@ def test_one_that_ignores_the_asking_is_killed(
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         signal.pause()
     """
-    done = run(python(tmp_path, code, seconds=0.5))
+    done = run_program(python(tmp_path, code, seconds=0.5))
     assert (done.timed_out, done.signal) == (True, signal.SIGKILL)
 
 
 def test_what_a_command_leaves_running_is_killed_and_told(tmp_path: Path) -> None:
-    done = run(python(tmp_path, SPAWNS))
+    done = run_program(python(tmp_path, SPAWNS))
     assert done.exit_status == 0
     assert done.left_running
-    assert wait_until(lambda: gone(int(done.stdout.kept)))
+    assert wait_until(lambda: gone(int(done.stdout.beginning)))
 
 
 def test_one_that_left_the_group_is_not_waited_for(
@@ -209,10 +211,10 @@ def test_one_that_left_the_group_is_not_waited_for(
     monkeypatch.setattr("moot.system.running.LINGER_SECONDS", 0.05)
     code = SPAWNS.replace('pause()"]', 'pause()"], start_new_session=True')
     assert code != SPAWNS
-    done = run(python(tmp_path, code))
+    done = run_program(python(tmp_path, code))
     assert done.exit_status == 0
     assert done.left_running
-    os.kill(int(done.stdout.kept), signal.SIGKILL)
+    os.kill(int(done.stdout.beginning), signal.SIGKILL)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -246,13 +248,13 @@ def test_what_outlives_a_killed_runner_is_found_by_its_mark_and_ended() -> None:
     child = subprocess.Popen(
         [PYTHON, "-c", "import signal; signal.pause()"], start_new_session=True
     )
-    mark = mark_of(child.pid)
-    assert alive(child.pid, mark)
-    assert not kill_left(child.pid, "another beginning")
-    assert not kill_left(child.pid, "")
-    assert kill_left(child.pid, mark)
+    mark = start_mark_of(child.pid)
+    assert is_same_process(child.pid, mark)
+    assert not kill_leftover(child.pid, "another beginning")
+    assert not kill_leftover(child.pid, "")
+    assert kill_leftover(child.pid, mark)
     assert child.wait() == -signal.SIGKILL
-    assert not kill_left(child.pid, mark)
+    assert not kill_leftover(child.pid, mark)
 
 
 DAEMON = """
@@ -277,8 +279,8 @@ def test_what_has_left_the_group_is_found_by_its_tag_and_ended(tmp_path: Path, e
     """A session of its own, its outputs closed: neither group nor pipe would tell."""
     waits = "    signal.pause()\n" if ends == "out of time" else ""
     seconds = 1.0 if waits else 30.0
-    done = run(python(tmp_path, DAEMON + waits, tag="ab" * 16, seconds=seconds))
-    pid = int(done.stdout.kept)
+    done = run_program(python(tmp_path, DAEMON + waits, tag="ab" * 16, seconds=seconds))
+    pid = int(done.stdout.beginning)
     assert wait_until(lambda: gone(pid))
     assert done.timed_out is bool(waits)
     assert done.left_running is not done.timed_out
@@ -287,9 +289,9 @@ def test_what_has_left_the_group_is_found_by_its_tag_and_ended(tmp_path: Path, e
 def test_another_tag_is_anothers(tmp_path: Path) -> None:
     other = subprocess.Popen([PYTHON, "-c", "import signal; signal.pause()"], env={TAG: "cd" * 16})
     try:
-        assert not run(python(tmp_path, "pass", tag="ab" * 16)).left_running
+        assert not run_program(python(tmp_path, "pass", tag="ab" * 16)).left_running
         assert other.poll() is None
-        assert not end_tagged("")
+        assert not kill_tagged("")
         assert other.poll() is None
     finally:
         other.kill()
@@ -307,12 +309,12 @@ def test_the_program_is_the_file_that_the_system_would_run(tmp_path: Path) -> No
     work = tmp_path / "work"
     env = {"PATH": os.pathsep.join(str(tmp_path / place) for place in ("none", "one", "two"))}
     for word, variables in (("tool", env), ("bin/tool", env), ("tool", {"PATH": "bin"})):
-        found = find(word, work, variables)
-        done = run(order(work, word, env=variables, program=found.path))
-        assert done.stdout == run(order(work, word, env=variables)).stdout
-        assert Path(found.path).read_text().split()[-1] == done.stdout.kept.decode().strip()
+        found = find_program(word, work, variables)
+        done = run_program(order(work, word, env=variables, program=found.path))
+        assert done.stdout == run_program(order(work, word, env=variables)).stdout
+        assert Path(found.path).read_text().split()[-1] == done.stdout.beginning.decode().strip()
         assert found.sha256 == hashlib.sha256(Path(found.path).read_bytes()).hexdigest()
-    assert find("absent", work, env) == Program()
+    assert find_program("absent", work, env) == Program()
 
 
 def test_a_huge_program_is_known_by_its_path_only(
@@ -322,4 +324,4 @@ def test_a_huge_program_is_known_by_its_path_only(
     tool = tmp_path / "tool"
     tool.write_bytes(b"x" * 11)
     tool.chmod(0o755)
-    assert find("./tool", tmp_path, {}) == Program(f"{tmp_path}/./tool", "")
+    assert find_program("./tool", tmp_path, {}) == Program(f"{tmp_path}/./tool", "")

@@ -47,11 +47,11 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 # One purpose, one place: who may import what is not ours.
 ONLY_IN: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("sqlite3", "apsw", "psycopg"), ("store", "keys.kept")),
+    **dict.fromkeys(("sqlite3", "apsw", "psycopg"), ("store", "keys.seen_checkpoints")),
     **dict.fromkeys(("click", "rich"), ("surfaces",)),
     **dict.fromkeys(("fastapi", "starlette", "uvicorn", "sse_starlette"), ("surfaces",)),
     **dict.fromkeys(("jinja2", "mcp", "watchfiles"), ("surfaces",)),
-    "nacl": ("core.signing", "keys.lock", "verify"),
+    "nacl": ("core.signing", "keys.passphrase_lock", "verify"),
 }
 
 

@@ -8,16 +8,16 @@ from typing import Any, Self
 import msgspec
 import pytest
 
-from moot.core.clock import Millis, from_text
+from moot.core.clock import Millis, parse_time
 from moot.core.errors import MootError, Refused
 from moot.core.machine import (
-    Acting,
     Command,
     Context,
     Decision,
     Draft,
     KeyClass,
     Recorded,
+    VerifiedActor,
 )
 from moot.core.names import OPERATOR, SYSTEM
 from moot.core.record import Actor, ArtifactRef
@@ -38,7 +38,7 @@ from moot.protocols.trace.policy import DEFAULT_POLICY, Policy
 from moot.protocols.trace.tool_input import MEDIA_TYPE, encode_input, sha256_hex
 from moot.testing import World
 
-NOON: Millis = from_text("2026-02-18T12:00:00.000Z")
+NOON: Millis = parse_time("2026-02-18T12:00:00.000Z")
 KINDS = {OPERATOR: KeyClass.HUMAN, SYSTEM: KeyClass.SYSTEM}
 TRACE = "trace/t1"
 PLANNER, EXECUTOR, CRITIC, AUDITOR = "plan-owl", "amber-otter", "teal-crane", "grey-heron"
@@ -78,7 +78,7 @@ class Trace:
 
     def decide(self, command: Command, actor: str, role: str | None = None) -> Decision:
         kind = KINDS.get(actor, KeyClass.AGENT)
-        acting = Acting(actor, 1, self.kid(actor), kind, role)
+        acting = VerifiedActor(actor, 1, self.kid(actor), kind, role)
         return MACHINE.decide(self.state, command, Context(self.now, acting, self.stream, "origin"))
 
     def execute(self, command: Command, actor: str, role: str | None = None) -> list[Any]:
@@ -264,7 +264,7 @@ class Ledgered(Trace):
         return super().__getattribute__(name)
 
     def history(self) -> list[Recorded[Any]]:
-        machine = self.world.machines.of(self.stream)
+        machine = self.world.machines.machine_of(self.stream)
         with self.world.store.read() as view:
             return [read_record(machine, record) for record in view.records(self.stream)]
 

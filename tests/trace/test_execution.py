@@ -16,7 +16,7 @@ from moot.core.canonical import encode_checked
 from moot.core.errors import MootError, NotFound, Refused, Tampered
 from moot.core.machine import Command
 from moot.core.record import Record
-from moot.engine.job import Outcome
+from moot.engine.job import JobOutcome
 from moot.engine.replay import read_record
 from moot.flows.trace import execution, outputs, tracing
 from moot.flows.trace.execution import describe_ending
@@ -29,7 +29,7 @@ from moot.protocols.trace.model import FailureKind, Role, Stage
 from moot.protocols.trace.policy import OnForgery, Policy
 from moot.protocols.trace.tool_input import encode_input, sha256_hex
 from moot.system import program
-from moot.system.running import Output, Ran
+from moot.system.running import CapturedOutput, ProgramResult
 from tests.cli.damage import edit, of
 from tests.trace.workshop import CRITIC, EXECUTOR, PYTHON, TOOL, Workshop, git, reopened, workshop
 
@@ -69,12 +69,12 @@ def spoil(shop: Workshop) -> None:
 
 def refused(shop: Workshop, intent: str, actor: str = EXECUTOR) -> str:
     """The code of a refusal that ran nothing and recorded nothing."""
-    state, length, files = shop.state, shop.length, list(shop.space.artifacts.all())
+    state, length, files = shop.state, shop.length, list(shop.space.artifacts.all_hashes())
     with pytest.raises(MootError) as caught:
         execution.execute(shop.space, shop.stream, intent, actor, shop.env, shop.root)
     assert caught.value.hint
     assert (shop.state, shop.length) == (state, length)
-    assert list(shop.space.artifacts.all()) == files
+    assert list(shop.space.artifacts.all_hashes()) == files
     assert ran(shop) == 0
     return caught.value.code
 
@@ -129,7 +129,7 @@ def test_outputs_are_stored_before_the_event_that_cites_them(
         order.append("stored")
         return put(data, media_type)
 
-    def noted_commit(stream: str, command: Command, actor: str, **more: Any) -> Outcome:
+    def noted_commit(stream: str, command: Command, actor: str, **more: Any) -> JobOutcome:
         outcome = commit(stream, command, actor, **more)
         order.append(type(command).__name__)
         return outcome
@@ -198,7 +198,9 @@ def test_secrets_are_blotted_out_before_anything_is_kept(shop: Workshop) -> None
     done = shop.execute(shop.script(code))
     assert shop.output(done, "stdout") == b"x [redacted:github-token] y\n"
     assert shop.last().result.redacted == ("github-token",)
-    stored = [b"".join(shop.space.artifacts.chunks(one)) for one in shop.space.artifacts.all()]
+    stored = [
+        b"".join(shop.space.artifacts.chunks(one)) for one in shop.space.artifacts.all_hashes()
+    ]
     assert not any(token.encode() in data for data in stored)
 
 
@@ -329,7 +331,7 @@ def test_what_was_found_is_what_is_run(shop: Workshop, monkeypatch: pytest.Monke
     found = shop.root.parent / "found"
     found.write_text("#!/bin/sh\necho found\n")
     found.chmod(0o755)
-    monkeypatch.setattr(program, "find", lambda *_: program.Program(str(found), "0" * 64))
+    monkeypatch.setattr(program, "find_program", lambda *_: program.Program(str(found), "0" * 64))
     done = shop.execute(shop.intend(shop.approved("wc"), "wc", "-l", "a.txt", tool="wc"))
     assert shop.output(done, "stdout") == b"found\n"
 
@@ -506,21 +508,21 @@ def test_reserved_scopes_are_shown_where_the_policy_asks_for_them(tmp_path: Path
 
 # How it ended, in words.
 
-NONE = Output(b"", 0)
+NONE = CapturedOutput(b"", 0)
 
 
 @pytest.mark.parametrize(
     ("found", "kind"),
     [
-        (Ran(0, None, NONE, NONE, 0), None),
-        (Ran(1, None, NONE, NONE, 0), FailureKind.EXIT),
-        (Ran(None, 11, NONE, NONE, 0), FailureKind.SIGNAL),
-        (Ran(None, 15, NONE, NONE, 0, timed_out=True), FailureKind.TIMEOUT),
-        (Ran(None, 9, NONE, NONE, 0, interrupted=signal.SIGTERM), FailureKind.STOPPED),
-        (Ran(0, None, NONE, NONE, 0, left_running=True), None),
+        (ProgramResult(0, None, NONE, NONE, 0), None),
+        (ProgramResult(1, None, NONE, NONE, 0), FailureKind.EXIT),
+        (ProgramResult(None, 11, NONE, NONE, 0), FailureKind.SIGNAL),
+        (ProgramResult(None, 15, NONE, NONE, 0, timed_out=True), FailureKind.TIMEOUT),
+        (ProgramResult(None, 9, NONE, NONE, 0, interrupted=signal.SIGTERM), FailureKind.STOPPED),
+        (ProgramResult(0, None, NONE, NONE, 0, left_running=True), None),
     ],
 )
-def test_how_a_run_ended(found: Ran, kind: FailureKind | None) -> None:
+def test_how_a_run_ended(found: ProgramResult, kind: FailureKind | None) -> None:
     assert describe_ending(found)[0] is kind
 
 

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from moot.core.errors import MootError
-from moot.core.ledger import Entry
+from moot.core.ledger import RecordToAppend
 from moot.core.machine import Event
 from moot.core.record import Body, Record, seal
 from moot.core.signing import Signer
@@ -33,7 +33,7 @@ from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import AuditVerdict, ExecutionResult, Profile, Review, Role, Stage
 from moot.verify import standalone
 from moot.workspace import trust as trust_files
-from moot.workspace.check import How
+from moot.workspace.check import CheckOptions
 from moot.workspace.workspace import Workspace
 from tests.cli.damage import edit, of
 from tests.trace.workshop import AGENTS, AUDITOR, Workshop, reopened, workshop
@@ -76,7 +76,9 @@ def keep(shop: Workshop, place: Path) -> Kept:
     space = shop.space
     with space.store.read() as view:
         lines = tuple(bundle(view, space.trust, space.artifacts, [shop.stream]))
-    (place / "trust.json").write_bytes(trust_files.to_bytes(trust_files.of(space.trust)))
+    (place / "trust.json").write_bytes(
+        trust_files.trust_file_bytes(trust_files.trust_file_of(space.trust))
+    )
     registry = space.engine.registry()
     signers = {}
     for name in AGENTS.values():
@@ -107,7 +109,7 @@ def judge(kept: Kept, lines: Lines, trust: Path | None = None) -> Inspection:
     file = kept.folder / "attacked.moot"
     file.write_bytes(b"".join(lines))
     trust = trust or kept.trust
-    found = inspection.inspect_file(file, How(KeyFolder(kept.folder / "nobody"), trust))
+    found = inspection.inspect_file(file, CheckOptions(KeyFolder(kept.folder / "nobody"), trust))
     told = standalone.verify(str(file), str(trust))
     assert told.verdict == found.verdict.verdict
     assert not (kept.folder / "nobody").exists()
@@ -230,7 +232,9 @@ def test_no_flipped_byte_goes_unnoticed_and_none_raises(kept: Kept, data: st.Dat
     whole[place] ^= data.draw(st.integers(1, 255))
     file = kept.folder / "flipped.moot"
     file.write_bytes(bytes(whole))
-    found = inspection.inspect_file(file, How(KeyFolder(kept.folder / "nobody"), kept.trust))
+    found = inspection.inspect_file(
+        file, CheckOptions(KeyFolder(kept.folder / "nobody"), kept.trust)
+    )
     assert not found.holds
 
 
@@ -238,7 +242,9 @@ def test_no_flipped_byte_goes_unnoticed_and_none_raises(kept: Kept, data: st.Dat
 def test_what_is_no_export_at_all_is_a_verdict_not_a_crash(kept: Kept, data: bytes) -> None:
     file = kept.folder / "rubbish.moot"
     file.write_bytes(data)
-    found = inspection.inspect_file(file, How(KeyFolder(kept.folder / "nobody"), kept.trust))
+    found = inspection.inspect_file(
+        file, CheckOptions(KeyFolder(kept.folder / "nobody"), kept.trust)
+    )
     assert not found.holds
     assert found.reports == ()
 
@@ -284,7 +290,7 @@ def test_the_swapped_artifact_is_named_however_many_read(kept: Kept) -> None:
     file = kept.folder / "attacked.moot"
     file.write_bytes(b"".join(with_header(lines)))
     for jobs in (1, 2):
-        how = How(KeyFolder(kept.folder / "nobody"), kept.trust, jobs)
+        how = CheckOptions(KeyFolder(kept.folder / "nobody"), kept.trust, jobs)
         (report,) = inspection.inspect_file(file, how).reports
         assert [(one.code, one.artifact) for one in report.failures()] == [
             ("artifact_hash_mismatch", sha256)
@@ -439,8 +445,8 @@ def force(shop: Workshop, role: Role, event: Event) -> None:
             data=msgspec.to_builtins(event),
             artifacts=(),
         )
-        change.append([Entry(seal(body, held.signer), None)])
-    space.engine._replay.forget()
+        change.append([RecordToAppend(seal(body, held.signer), None)])
+    space.engine._replay.clear_cache()
 
 
 ENDED = did.ToolExecutionCompleted(
@@ -495,13 +501,13 @@ def test_events_signed_past_the_rules_are_valid_bytes_and_a_failed_audit(
 
 @pytest.mark.requirement("TRC-020")
 def test_an_event_of_a_revoked_key_is_not_believed(shop: Workshop, tmp_path: Path) -> None:
-    from moot.engine.agents import heads_now, key_of, revoke
+    from moot.engine.agents import current_heads, current_key, revoke
 
     shop.approved()
     space = shop.space
-    ref, data = heads_now(space.engine)
+    ref, data = current_heads(space.engine)
     space.artifacts.put(data, ref.media_type)
-    revoke(space.engine, key_of(space.engine, AGENTS[Role.EXECUTOR]).kid, "stolen", ref)
+    revoke(space.engine, current_key(space.engine, AGENTS[Role.EXECUTOR]).kid, "stolen", ref)
     force(shop, Role.EXECUTOR, FINAL)
     space.engine.checkpoint()
     kept = keep(shop, tmp_path)
@@ -580,7 +586,7 @@ def test_a_changed_byte_fails_a_trace_wherever_it_stands(shop: Workshop, stage: 
         with pytest.raises(MootError):
             other.ask(role, command)
     assert other.length == length
-    how = How(KeyFolder(shop.keys))
+    how = CheckOptions(KeyFolder(shop.keys))
     found = inspection.inspect_live(shop.space.path, how, shop.stream)
     assert (found.verdict.verdict, found.holds) == ("tampered", False)
     (report,) = found.reports

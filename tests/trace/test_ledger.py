@@ -11,7 +11,7 @@ import pytest
 
 from moot.core.clock import system_clock
 from moot.core.errors import Conflict, Tampered
-from moot.core.ledger import Entry
+from moot.core.ledger import RecordToAppend
 from moot.core.machine import KeyClass
 from moot.core.names import SYSTEM
 from moot.core.record import Record
@@ -22,7 +22,7 @@ from moot.protocols.trace.codec import EVENT_TYPES
 from moot.protocols.trace.events import EVENTS, EXTENSIONS, MUST_BE_SIGNED, NATIVE
 from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import RoleBinding, Stage
-from moot.workspace.create import create
+from moot.workspace.create import create_workspace
 from moot.workspace.workspace import Workspace
 from tests.engine import forge
 
@@ -35,11 +35,11 @@ CROWD = Path(__file__).with_name("crowd.py")
 @pytest.mark.requirement("TRC-019")
 def test_twenty_processes_write_one_chain(tmp_path: Path) -> None:
     keys = KeyFolder(tmp_path / "keys")
-    create(tmp_path, keys, system_clock)
+    create_workspace(tmp_path, keys, system_clock)
     with Workspace(tmp_path / ".moot", keys) as space:
         roles = []
         for role, name in PARTS.items():
-            signer = keys.add(space.trust.origin, name, KeyClass.AGENT)
+            signer = keys.add_key(space.trust.origin, name, KeyClass.AGENT)
             register(space.engine, name, signer, custodian=keys.custodian)
             roles.append(RoleBinding(role, name, 1, signer.kid))
         space.engine.execute(TRACE, ask.OpenTrace(task="t", roles=tuple(roles)), SYSTEM)
@@ -64,7 +64,7 @@ def test_a_writer_with_an_old_head_is_refused_by_the_store_and_helped_by_the_eng
     assert [recorded.seq for recorded in trace.history()] == [0, 1, 2, 3, 4]
     stale = forge.chain(trace.world, TRACE)[2]
     with pytest.raises(Conflict), trace.world.store.write() as change:
-        change.append([Entry(stale, None)])
+        change.append([RecordToAppend(stale, None)])
     assert len(trace.history()) == 5
 
 

@@ -40,7 +40,7 @@ def begin(session: Session, task: str = "see", key: str | None = None) -> str:
 
 def count_events(session: Session) -> int:
     with session.workspace.store.read() as view:
-        return view.counts()[1]
+        return view.count_streams_and_events()[1]
 
 
 def test_a_trace_begun_twice_under_one_key_is_one_trace(session: Session) -> None:

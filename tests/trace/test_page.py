@@ -17,7 +17,7 @@ from moot.protocols.trace import commands as ask
 from moot.protocols.trace.audit import page
 from moot.protocols.trace.model import Profile, Role
 from moot.protocols.trace.policy import Policy
-from moot.workspace.check import How
+from moot.workspace.check import CheckOptions
 from tests.trace.workshop import AGENTS, AUDITOR, Workshop, workshop
 
 HOSTILE = "<script>alert(1)</script> \u202e# [x](https://evil.example) \x1b[31m"
@@ -31,7 +31,7 @@ def shop(tmp_path: Path) -> Iterator[Workshop]:
 
 
 def shown(shop: Workshop, counted: str = "") -> Report:
-    how = How(KeyFolder(shop.keys))
+    how = CheckOptions(KeyFolder(shop.keys))
     found = inspection.inspect_live(shop.space.path, how, shop.stream)
     return page.trace_page(found.events[shop.stream], found.reports[0], counted)
 
@@ -144,7 +144,9 @@ def test_several_processes_say_the_same(shop: Workshop) -> None:
     shop.to_final()
     shop.space.engine.checkpoint()
     one, two = (
-        inspection.inspect_live(shop.space.path, How(KeyFolder(shop.keys), jobs=jobs), shop.stream)
+        inspection.inspect_live(
+            shop.space.path, CheckOptions(KeyFolder(shop.keys), jobs=jobs), shop.stream
+        )
         for jobs in (1, 2)
     )
     assert one.reports == two.reports

@@ -13,14 +13,14 @@ from typing import Any
 from moot.core.clock import system_clock
 from moot.core.machine import Command, KeyClass
 from moot.engine.agents import register
-from moot.engine.job import Outcome
+from moot.engine.job import JobOutcome
 from moot.flows.trace import execution, tracing
 from moot.flows.trace.execution import EndedRun
 from moot.keys.folder import KeyFolder
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace.model import Role, Stage, State
 from moot.protocols.trace.policy import DEFAULT_POLICY, Policy
-from moot.workspace.create import create
+from moot.workspace.create import create_workspace
 from moot.workspace.workspace import Workspace
 
 PLANNER, EXECUTOR, CRITIC, AUDITOR = "amber-otter", "teal-crane", "coral-finch", "slate-heron"
@@ -43,7 +43,7 @@ class Workshop:
         self.stream = tracing.open_trace(self.space, "see", AGENTS, policy=policy).stream
         return self.stream
 
-    def ask(self, role: Role, command: Command) -> Outcome:
+    def ask(self, role: Role, command: Command) -> JobOutcome:
         return self.space.engine.execute(self.stream, command, AGENTS[role])
 
     def approved(self, *tools: str) -> str:
@@ -145,10 +145,10 @@ def workshop(place: Path) -> Iterator[Workshop]:
     (root / "a.txt").write_text("one\n")
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "first")
-    create(root, keys, system_clock)
+    create_workspace(root, keys, system_clock)
     with Workspace(root / ".moot", keys) as space:
         for name in AGENTS.values():
-            signer = keys.add(space.trust.origin, name, KeyClass.AGENT)
+            signer = keys.add_key(space.trust.origin, name, KeyClass.AGENT)
             register(space.engine, name, signer, custodian=keys.custodian)
         yield Workshop(root, keys.path, space)
 

@@ -18,19 +18,26 @@ import msgspec
 import pytest
 from nacl.exceptions import CryptoError
 
-from moot.verify import Trust, TrustError, Verdict, keeping, standalone, verify_records
+from moot.verify import (
+    BundleVerdict,
+    TrustedLedger,
+    TrustError,
+    standalone,
+    verify_records,
+    with_kept_checkpoint,
+)
 from moot.verify.bundle import lines_of
-from moot.verify.claim import CLAIMED_WITHIN, claimed
+from moot.verify.claim import CLAIMED_WITHIN, claims_to_be_ours
 from tests.verify.forge import Bundle, Json, Ledger
 
 LOSS = "a loss was accepted at event "
 PINNED = " pinned is not all here"
 
 
-def trust_of(pins: Json) -> Trust:
+def trust_of(pins: Json) -> TrustedLedger:
     """The pins of a forged ledger as the verifier takes them."""
     kept = {name: value for name, value in pins.items() if name != "format"}
-    return msgspec.convert(kept, Trust)
+    return msgspec.convert(kept, TrustedLedger)
 
 
 class NoNote(Exception):
@@ -39,13 +46,15 @@ class NoNote(Exception):
 
 def judge(
     bundle: Bundle | bytes, ledger: Ledger, minimum: int | None = None, **more: Any
-) -> Verdict:
+) -> BundleVerdict:
     """The verdict on a bundle by someone who trusts the ledger; `note`: a checkpoint they kept."""
     data = bundle if isinstance(bundle, bytes) else bundle.data()
     return judge_pinned(data, ledger.trust(minimum), **more)
 
 
-def judge_pinned(data: bytes, pins: Json | None, note: bytes | None = None, **more: Any) -> Verdict:
+def judge_pinned(
+    data: bytes, pins: Json | None, note: bytes | None = None, **more: Any
+) -> BundleVerdict:
     """The verdict on bytes by someone with this trust file, or none, who may have kept a note."""
     trust = None if pins is None else trust_of(pins)
     if note is not None and trust is not None:
@@ -63,26 +72,26 @@ def judge_pinned(data: bytes, pins: Json | None, note: bytes | None = None, **mo
     return verdict
 
 
-def _keeping(trust: Trust, note: bytes, data: bytes, pins: Json | None) -> Trust:
+def _keeping(trust: TrustedLedger, note: bytes, data: bytes, pins: Json | None) -> TrustedLedger:
     try:
-        return keeping(trust, note)
+        return with_kept_checkpoint(trust, note)
     except TrustError as error:
         with pytest.raises((ValueError, CryptoError)):
             standalone_finds(data, pins, note)
         raise NoNote(str(error)) from None
 
 
-def named(verdict: Verdict) -> tuple[str, int | None]:
+def named(verdict: BundleVerdict) -> tuple[str, int | None]:
     """The two things on which all checkers must agree."""
     return verdict.verdict, verdict.first_bad.line if verdict.first_bad is not None else None
 
 
-def losses(verdict: Verdict) -> list[str]:
+def losses(verdict: BundleVerdict) -> list[str]:
     """What it says of losses that were accepted."""
     return [found.message for found in verdict.findings if found.code == "loss_accepted"]
 
 
-def lacking(verdict: Verdict) -> list[str]:
+def lacking(verdict: BundleVerdict) -> list[str]:
     """What it says of a checkpoint that was kept; of bytes that do not hold, nothing."""
     return [found.message for found in verdict.findings if found.code == "checkpoint_lacking"]
 
@@ -100,7 +109,7 @@ def standalone_finds(data: bytes, pins: Json | None, note: bytes | None = None) 
         Path(trust).write_text(json.dumps(pins), encoding="utf-8")
         Path(kept).write_bytes(note or b"")
         given = None if pins is None else trust, None if note is None else kept
-        if claimed(data[:CLAIMED_WITHIN]):
+        if claims_to_be_ours(data[:CLAIMED_WITHIN]):
             return standalone.verify(bundle, *given)
         with pytest.raises(ValueError, match="neither an export nor a receipt"):
             standalone.verify(bundle, *given)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.verify import Verdict
+from moot.verify import BundleVerdict
 from tests.verify.damage import fork_of
 from tests.verify.forge import Entry, Json, Ledger, Signer, canon, seal
 from tests.verify.judge import judge_pinned
@@ -80,7 +80,7 @@ class Chaos:
         forks: list[Entry] = self.pick([[], [], [], [fork], [seal(canon(fork.body), self.key())]])
         return forks
 
-    def judge(self) -> Verdict:
+    def judge(self) -> BundleVerdict:
         ledger = self.ledger
         note, proofs = ledger.note(), [ledger.proof(name) for name in ledger.streams]
         for _ in range(self.pick([0, 0, 1])):

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from moot.verify import Verdict
+from moot.verify import BundleVerdict
 from tests.verify.forge import Ledger, Signer, canon
 from tests.verify.judge import judge, named
 
 
-def _place(verdict: Verdict) -> tuple[str, tuple[str | None, int | None] | None]:
+def _place(verdict: BundleVerdict) -> tuple[str, tuple[str | None, int | None] | None]:
     bad = verdict.first_bad
     return verdict.verdict, None if bad is None else (bad.stream, bad.seq)
 

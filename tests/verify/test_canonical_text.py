@@ -11,7 +11,14 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.verify.canonical import MAX_DEPTH, MAX_INT, NotCanonical, parse, parse_text, write
+from moot.verify.canonical import (
+    MAX_DEPTH,
+    MAX_INT,
+    NotCanonical,
+    parse_canonical,
+    parse_text,
+    write_canonical,
+)
 
 VECTORS = Path(__file__).parents[2] / "docs" / "vectors" / "canonical.json"
 
@@ -32,28 +39,28 @@ def _vectors(kind: str) -> list[Any]:
 @pytest.mark.parametrize("vector", _vectors("canonical"), ids=lambda vector: vector["bytes"][:40])
 def test_a_published_canonical_text_is_read_and_written_alike(vector: dict[str, Any]) -> None:
     data = bytes.fromhex(vector["bytes"])
-    assert parse(data) == vector["value"]
-    assert write(vector["value"]) == data
+    assert parse_canonical(data) == vector["value"]
+    assert write_canonical(vector["value"]) == data
 
 
 @pytest.mark.parametrize("text", _vectors("refused"), ids=lambda text: ascii(text[:40]))
 def test_a_published_refused_text_is_refused(text: str) -> None:
     with pytest.raises(NotCanonical):
-        parse(text.encode("utf-8"))
+        parse_canonical(text.encode("utf-8"))
 
 
 @given(_values)
 def test_what_the_oracle_writes_is_canonical(value: Any) -> None:
     written = rfc8785.dumps(value)
-    assert write(value) == written
-    assert parse(written) == value
+    assert write_canonical(value) == written
+    assert parse_canonical(written) == value
 
 
 @given(st.text(alphabet='{}[]",:\\\t 01-e.abu\ud7ff\ue000é', max_size=30))
 def test_a_text_is_refused_or_is_its_own_writing(text: str) -> None:
     data = text.encode("utf-8")
     try:
-        value = parse(data)
+        value = parse_canonical(data)
     except NotCanonical:
         return
     assert rfc8785.dumps(value) == data
@@ -85,16 +92,16 @@ def test_a_text_is_refused_or_is_its_own_writing(text: str) -> None:
 )
 def test_a_hostile_text_is_refused(data: bytes) -> None:
     with pytest.raises(NotCanonical):
-        parse(data)
+        parse_canonical(data)
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
 def test_thirty_two_levels_are_allowed_among_any_number_of_brackets(opening: str) -> None:
     closing = {"[": "]", '{"a":': "}"}[opening]
     deep = opening * (MAX_DEPTH - 1) + '"[[[[{{{{"' + closing * (MAX_DEPTH - 1)
-    assert parse(f"[{deep},[],[],{{}},[[]]]".encode())
+    assert parse_canonical(f"[{deep},[],[],{{}},[[]]]".encode())
     with pytest.raises(NotCanonical):
-        parse(f"[[{deep}]]".encode())
+        parse_canonical(f"[[{deep}]]".encode())
 
 
 def test_a_part_of_a_text_has_only_the_depth_that_is_left() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moot.verify import Verdict
+from moot.verify import BundleVerdict
 from tests.verify.damage import damaged, light_story
 from tests.verify.forge import Ledger, canon, seal, small
 from tests.verify.judge import judge, judge_pinned, named
@@ -20,7 +20,7 @@ def _line(place: tuple[str, int]) -> int:
     return BUNDLE.event(*place)
 
 
-def _places(verdict: Verdict) -> tuple[tuple[str | None, int | None], int | None]:
+def _places(verdict: BundleVerdict) -> tuple[tuple[str | None, int | None], int | None]:
     """What stood at the first bad line, and the last trusted line."""
     assert verdict.first_bad is not None
     trusted = verdict.last_trusted

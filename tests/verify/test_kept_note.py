@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from moot.verify import Verdict
+from moot.verify import BundleVerdict
 from tests.verify.damage import damaged, light_story
 from tests.verify.forge import Bundle, Ledger, Signer, b64, small
 from tests.verify.judge import NoNote, judge, judge_pinned, lacking, named
@@ -32,7 +32,7 @@ class Growing:
             self.notes[day] = note.encode()
             self.bundles[day] = self.ledger.bundle(note=note)
 
-    def judge(self, bundle: int, note: int) -> Verdict:
+    def judge(self, bundle: int, note: int) -> BundleVerdict:
         return judge(self.bundles[bundle], self.ledger, note=self.notes[note])
 
     def lacks(self, **changes: Any) -> tuple[str, list[str]]:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from moot.verify import AllOf, Check, Contribution, Finding, Record, Workers
+from moot.verify import (
+    AllPolicies,
+    Contribution,
+    ProvenRecord,
+    VerdictCheck,
+    VerdictFinding,
+    Workers,
+)
 from tests.verify.forge import Ledger, Signer, small, story
 from tests.verify.judge import judge
 
@@ -13,10 +20,10 @@ class Watching:
     """Remembers what it was shown, and contributes what it was told to."""
 
     def __init__(self, *concluded: Contribution) -> None:
-        self.seen: list[Record] = []
+        self.seen: list[ProvenRecord] = []
         self._concluded = concluded
 
-    def __call__(self, record: Record, /) -> Iterable[Contribution]:
+    def __call__(self, record: ProvenRecord, /) -> Iterable[Contribution]:
         self.seen.append(record)
         return ()
 
@@ -46,9 +53,14 @@ def test_a_policy_sees_the_same_through_workers() -> None:
 
 def test_what_a_policy_finds_is_told_and_a_failed_check_makes_the_result_falsy() -> None:
     ledger = small()
-    good, bad = Check("mail", True, "3 threads"), Check("debate", False, "spoke out of turn")
-    finding = Finding("R10", "out_of_turn", "error", "spoke out of turn", 5)
-    verdict = judge(ledger.bundle(), ledger, policy=AllOf(Watching(good), Watching(bad, finding)))
+    good, bad = (
+        VerdictCheck("mail", True, "3 threads"),
+        VerdictCheck("debate", False, "spoke out of turn"),
+    )
+    finding = VerdictFinding("R10", "out_of_turn", "error", "spoke out of turn", 5)
+    verdict = judge(
+        ledger.bundle(), ledger, policy=AllPolicies(Watching(good), Watching(bad, finding))
+    )
     assert verdict.verdict == "valid"
     assert not verdict
     assert [check for check in verdict.checks if check.name in ("mail", "debate")] == [good, bad]
@@ -59,11 +71,11 @@ def test_what_a_policy_finds_is_told_and_a_failed_check_makes_the_result_falsy()
 def test_without_a_policy_the_list_says_so() -> None:
     ledger = small()
     verdict = judge(ledger.bundle(), ledger)
-    assert Check("policy", None, "not checked") in verdict.checks
+    assert VerdictCheck("policy", None, "not checked") in verdict.checks
 
 
 def test_showing_stops_at_damage() -> None:
-    ledger, policy = small(), Watching(Check("mail", True, "concluded"))
+    ledger, policy = small(), Watching(VerdictCheck("mail", True, "concluded"))
     bundle = ledger.bundle()
     verdict = judge(bundle.duplicate(4), ledger, policy=policy)
     assert [record.line for record in policy.seen] == [2, 3, 4]
@@ -85,9 +97,9 @@ def test_showing_stops_at_the_first_record_that_nobody_answers_for() -> None:
 
 def test_a_record_answers_as_it_is_shown() -> None:
     class Strict(Watching):
-        def __call__(self, record: Record, /) -> Iterable[Contribution]:
+        def __call__(self, record: ProvenRecord, /) -> Iterable[Contribution]:
             if record.data.get("kettle") == "off":
-                yield Finding("R1", "cold", "warning", "the kettle is off", record.line)
+                yield VerdictFinding("R1", "cold", "warning", "the kettle is off", record.line)
 
     ledger = small()
     verdict = judge(ledger.bundle(), ledger, policy=Strict())

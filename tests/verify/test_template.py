@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.verify.failure import Bad
-from moot.verify.records import parts_of, read_body
-from moot.verify.template import recognise
+from moot.verify.body_template import recognise_body
+from moot.verify.event_reader import parts_of, read_body
+from moot.verify.step_failure import StepFailure
 
 _BODY: dict[str, Any] = {
     "actor": {"epoch": 1, "id": "amber-otter", "kid": "0a" * 16, "role": None},
@@ -39,13 +39,13 @@ def _write(body: Any) -> bytes:
 
 def _agree(payload: bytes) -> bool:
     """Whether the template recognised the payload; if so, the long way reads the same."""
-    parts = recognise(payload)
+    parts = recognise_body(payload)
     if parts is not None:
         assert parts == parts_of(read_body(payload))
     return parts is not None
 
 
-def test_a_common_body_is_recognised() -> None:
+def test_a_body_template_is_recognised() -> None:
     assert _agree(_write(_BODY))
     assert _agree(_write({**_BODY, "artifacts": [], "corr": None, "key": None, "data": {}}))
 
@@ -106,9 +106,9 @@ def test_data_that_looks_like_the_rest_of_a_body_is_still_data(data: dict[str, A
 
 def test_a_second_body_behind_the_first_is_not_recognised() -> None:
     payload = _write(_BODY)
-    assert recognise(payload + payload) is None
-    assert recognise(payload + b"\n") is None
-    with pytest.raises(Bad):
+    assert recognise_body(payload + payload) is None
+    assert recognise_body(payload + b"\n") is None
+    with pytest.raises(StepFailure):
         read_body(payload + payload)
 
 
@@ -124,5 +124,5 @@ def test_two_hundred_and_fifty_six_artifacts_are_the_most() -> None:
     cited = _BODY["artifacts"]
     assert _agree(_write({**_BODY, "artifacts": cited * 256}))
     assert not _agree(_write({**_BODY, "artifacts": cited * 257}))
-    with pytest.raises(Bad):
+    with pytest.raises(StepFailure):
         read_body(_write({**_BODY, "artifacts": cited * 257}))

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from moot.verify.tree import leaf, node, root_of
+from moot.verify.head_tree import leaf_hash, node_hash, root_from_path
 
 
 def _split(size: int) -> int:
@@ -34,23 +34,23 @@ def _path(index: int, leaves: list[bytes]) -> list[bytes]:
 
 @pytest.mark.parametrize("size", range(1, 35))
 def test_every_leaf_leads_to_the_root_and_from_no_other_place(size: int) -> None:
-    leaves = [leaf("s", number, bytes(32)) for number in range(size)]
+    leaves = [leaf_hash("s", number, bytes(32)) for number in range(size)]
     root = _root(leaves)
     for index in range(size):
         path = _path(index, leaves)
-        assert root_of(leaves[index], index, size, path) == root
+        assert root_from_path(leaves[index], index, size, path) == root
         others = [other for other in range(size + 2) if other != index]
-        assert all(root_of(leaves[index], other, size, path) != root for other in others)
-        assert root_of(leaves[index], index, size, [*path, bytes(32)]) is None
-        assert size == 1 or root_of(leaves[index], index, size, path[:-1]) is None
+        assert all(root_from_path(leaves[index], other, size, path) != root for other in others)
+        assert root_from_path(leaves[index], index, size, [*path, bytes(32)]) is None
+        assert size == 1 or root_from_path(leaves[index], index, size, path[:-1]) is None
 
 
 def test_a_place_outside_the_tree_leads_nowhere() -> None:
-    assert root_of(bytes(32), 0, 0, []) is None
-    assert root_of(bytes(32), -1, 1, []) is None
-    assert root_of(bytes(32), 1, 1, []) is None
+    assert root_from_path(bytes(32), 0, 0, []) is None
+    assert root_from_path(bytes(32), -1, 1, []) is None
+    assert root_from_path(bytes(32), 1, 1, []) is None
 
 
 def test_a_leaf_is_never_a_node() -> None:
-    assert leaf("s", 0, bytes(32)) != node(b"s", bytes(32))
-    assert leaf("s", 1, bytes(32)) != leaf("s1", 0, bytes(32))
+    assert leaf_hash("s", 0, bytes(32)) != node_hash(b"s", bytes(32))
+    assert leaf_hash("s", 1, bytes(32)) != leaf_hash("s1", 0, bytes(32))

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.verify import Trust, TrustError, load_trust, parse_trust, standalone, verify_bundle
+from moot.verify import (
+    TrustedLedger,
+    TrustError,
+    load_trust,
+    parse_trust,
+    standalone,
+    verify_bundle,
+)
 from moot.workspace import trust as trust_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +34,7 @@ _GOOD = {
 def test_a_trust_file_may_hold_white_space(tmp_path: Path) -> None:
     file = tmp_path / "trust.json"
     file.write_text(json.dumps(_GOOD, indent=2), encoding="utf-8")
-    expected = Trust(
+    expected = TrustedLedger(
         origin="moot.ledger/" + "0" * 32, root="cd" * 32, checkpoint="ab" * 32, minimum=3
     )
     assert load_trust(file) == expected
@@ -92,7 +99,7 @@ def test_the_published_fingerprint_is_what_every_checker_tells() -> None:
     assert told is not None
     assert f"`{told}`" in (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
     assert standalone.verify(*map(str, files)).fingerprint == told
-    assert trust_files.fingerprint(trust_files.read(files[1]).trust()) == told
+    assert trust_files.fingerprint(trust_files.read_trust_file(files[1]).trust()) == told
 
 
 def test_without_a_trust_file_there_is_no_fingerprint() -> None:

@@ -19,11 +19,11 @@ from moot.engine.agents import register
 from moot.engine.checkpoints import make_checkpoint
 from moot.engine.export import bundle
 from moot.keys.folder import KeyFolder
-from moot.keys.kept import Memory, look
+from moot.keys.seen_checkpoints import SeenLedger, read_seen_ledger
 from moot.protocols.example.commands import Ask
 from moot.verify import standalone
-from moot.workspace.check import How, check_live
-from moot.workspace.create import create
+from moot.workspace.check import CheckOptions, check_workspace
+from moot.workspace.create import create_workspace
 from moot.workspace.loss import accept_loss
 from moot.workspace.workspace import Workspace
 from tests.cli.project import Project
@@ -39,7 +39,7 @@ class Desk:
     def __init__(self, root: Path, keys: KeyFolder) -> None:
         self.path, self.keys = root / ".moot", keys
         self.ledger = self.path / "ledger.db"
-        assert create(root, keys, system_clock)
+        assert create_workspace(root, keys, system_clock)
         with self.open() as space:
             add(space, OTTER)
             for stream in (A, B, LAST):
@@ -49,13 +49,13 @@ class Desk:
     def open(self, keys: KeyFolder | None = None) -> Workspace:
         return Workspace(self.path, keys or self.keys)
 
-    def kept(self) -> Memory:
+    def kept(self) -> SeenLedger:
         with self.open() as space:
             origin = space.trust.origin
-        return look(self.keys.path / "kept.db", origin)
+        return read_seen_ledger(self.keys.path / "kept.db", origin)
 
     def verdict(self) -> str:
-        return check_live(self.path, How(self.keys)).verdict
+        return check_workspace(self.path, CheckOptions(self.keys)).verdict
 
     def told_outside(self) -> str:
         """What someone with an export, a trust file and the standalone checker is told."""
@@ -72,15 +72,15 @@ class Desk:
 
     def events(self) -> int:
         with self.open() as space, space.store.read() as view:
-            return view.counts()[1]
+            return view.count_streams_and_events()[1]
 
     def note(self) -> str | None:
         with self.open() as space, space.store.read() as view:
-            return view.note()
+            return view.newest_note()
 
 
 def add(space: Workspace, name: str) -> None:
-    signer = space.folder.add(space.trust.origin, name, KeyClass.AGENT)
+    signer = space.folder.add_key(space.trust.origin, name, KeyClass.AGENT)
     register(space.engine, name, signer, custodian=space.folder.custodian)
 
 
@@ -109,7 +109,7 @@ def warm(desk: Desk) -> Iterator[Workspace]:
 def agent_of_its_own(space: Workspace, folder: Path) -> KeyFolder:
     """A key folder with one agent's key: it makes no checkpoints, and so has kept nothing."""
     own = KeyFolder(folder)
-    signer = own.add(space.trust.origin, "teal-crane", KeyClass.AGENT)
+    signer = own.add_key(space.trust.origin, "teal-crane", KeyClass.AGENT)
     register(space.engine, "teal-crane", signer, custodian=own.custodian)
     space.pin_trust(own)
     return own
@@ -332,7 +332,7 @@ def test_an_older_note_put_back_under_a_process_at_work_is_not_followed(
     cutting.run(desk.ledger, "DELETE FROM notes WHERE number = (SELECT max(number) FROM notes)")
     ask(warm, A)
     require_rolled_back(warm.engine.checkpoint)
-    assert look(desk.keys.path / "kept.db", warm.trust.origin) == kept
+    assert read_seen_ledger(desk.keys.path / "kept.db", warm.trust.origin) == kept
 
 
 @pytest.mark.requirement("LDG-098")
@@ -373,7 +373,7 @@ def test_events_that_no_checkpoint_covers_are_not_missed(desk: Desk, tmp_path: P
         for _ in range(2):
             space.engine.execute(A, Ask(title="t", of=OTTER), "teal-crane")
     with closing(desk.open()) as space, space.store.write() as change:
-        change.file()
+        change.file_pending()
     cutting.cut(desk.ledger, A, 1)
     with desk.open() as space:
         ask(space, A)
@@ -410,7 +410,7 @@ def test_a_process_asks_the_key_folder_about_each_list_once(desk: Desk) -> None:
     with desk.open() as space:
         ask(space, A)
         ask(space, B)
-        with space.kept._connection() as db:
+        with space.seen_checkpoints._connection() as db:
             db.set_trace_callback(asked.append)
         for _ in range(5):
             ask(space, A)
@@ -436,7 +436,7 @@ def test_an_accepted_loss_is_gone_on_from(
     if not moved:
         cutting.run(desk.ledger, "UPDATE streams SET moved = 0")
     with desk.open() as space:
-        lost = space.kept.newest(space.trust.origin)
+        lost = space.seen_checkpoints.newest(space.trust.origin)
         assert lost is not None
         made = accept_loss(space, "somebody cut it", None)
     assert made.checkpoint.number == lost.number + 1
@@ -522,7 +522,7 @@ def test_a_damaged_checkpoint_locks_nobody_out(desk: Desk, damage: str) -> None:
     """Every event is there; only the note, which the key folder has kept, is not."""
     cutting.run(desk.ledger, damage)
     with desk.open() as space:
-        lost = space.kept.newest(space.trust.origin)
+        lost = space.seen_checkpoints.newest(space.trust.origin)
         assert lost is not None
         made = accept_loss(space, "somebody wrote over the checkpoint", None)
     assert made.checkpoint.number == lost.number + 1
@@ -550,7 +550,7 @@ def test_events_whose_mark_was_taken_away_are_pinned_all_the_same(
     with desk.open(own) as space:
         space.engine.execute(A, Ask(title="t", of=OTTER), "teal-crane")
         with space.store.write() as change:
-            change.file()
+            change.file_pending()
     cutting.run(desk.ledger, "UPDATE streams SET moved = 0")
     with desk.open() as space:
         ask(space, B)

@@ -12,7 +12,7 @@ from moot.core.errors import MootError, Tampered
 from moot.core.names import REGISTRY
 from moot.keys.folder import KeyFolder
 from moot.protocols.example.commands import Ask
-from moot.store.sqlite.change import SqliteChange
+from moot.store.sqlite.transaction import SqliteTransaction
 from moot.verify import standalone
 from moot.workspace.loss import accept_loss
 from moot.workspace.workspace import Workspace
@@ -201,7 +201,7 @@ def test_an_acceptance_that_died_before_the_snapshot_was_dropped_can_be_finished
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(SqliteChange, "drop_snapshot", dies)
+        patch.setattr(SqliteTransaction, "drop_snapshot", dies)
         assert project.run(*ACCEPT).code == 130
     assert project.json("verify").data["verdict"] == "truncated"
     project.ok(*ACCEPT)
@@ -218,7 +218,7 @@ def test_a_loss_that_only_a_signed_snapshot_shows_is_accepted(desk: Desk, projec
         for number in range(64):
             add(space, f"wren-{number}")
         with space.store.write() as change:
-            change.file()  # as far as a cut by SQL looks
+            change.file_pending()  # as far as a cut by SQL looks
     assert [row[:2] for row in cutting.snapshots(desk.ledger)] == [(REGISTRY, 127)]
     cutting.cut_under_snapshots(desk.ledger, REGISTRY, 64)
     done = project.json("agent", "register", "coral-wren")

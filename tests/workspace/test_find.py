@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from moot.core.errors import Unavailable
-from moot.workspace.find import find, git_common_dir, project_root, worktree_root
+from moot.workspace.find import find_workspace, git_common_dir, project_root, worktree_root
 
 
 def git(folder: Path, *words: str) -> None:
@@ -36,10 +36,10 @@ def test_the_nearest_one_upward_is_found(tmp_path: Path) -> None:
     place = workspace_in(tmp_path)
     deep = tmp_path / "a" / "b" / "c"
     deep.mkdir(parents=True)
-    assert find(deep) == place
-    assert find(tmp_path) == place
+    assert find_workspace(deep) == place
+    assert find_workspace(tmp_path) == place
     nearer = workspace_in(tmp_path / "a" / "b")
-    assert find(deep) == nearer
+    assert find_workspace(deep) == nearer
 
 
 def test_all_worktrees_share_the_one_of_the_main_worktree(repository: Path, tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_all_worktrees_share_the_one_of_the_main_worktree(repository: Path, tmp_
     other = tmp_path / "elsewhere"
     git(repository, "worktree", "add", "-q", str(other))
     (other / "src").mkdir()
-    assert find(other / "src") == place
+    assert find_workspace(other / "src") == place
     assert project_root(other / "src") == repository
     assert worktree_root(other / "src") == other
 
@@ -61,7 +61,7 @@ def test_a_worktree_of_a_bare_repository_finds_the_one_beside_its_objects(
     assert project_root(tree) == bare
     assert project_root(bare) == bare
     place = workspace_in(bare)
-    assert find(tree) == place
+    assert find_workspace(tree) == place
 
 
 def test_a_submodule_is_a_repository_of_its_own(repository: Path, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_submodule_is_a_repository_of_its_own(repository: Path, tmp_path: Path
 
 def test_without_any_the_error_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(Unavailable) as error:
-        find(tmp_path)
+        find_workspace(tmp_path)
     assert error.value.code == "no_workspace"
     assert error.value.exit_code == 4
     assert "moot init" in error.value.hint
@@ -89,10 +89,10 @@ def test_outside_of_git_the_folder_itself_is_the_project(tmp_path: Path) -> None
 
 def test_an_explicit_home_names_the_folder_or_its_parent(tmp_path: Path) -> None:
     place = workspace_in(tmp_path)
-    assert find(Path("/"), home=tmp_path) == place
-    assert find(Path("/"), home=place) == place
+    assert find_workspace(Path("/"), home=tmp_path) == place
+    assert find_workspace(Path("/"), home=place) == place
     with pytest.raises(Unavailable):
-        find(tmp_path, home=tmp_path / "absent")
+        find_workspace(tmp_path, home=tmp_path / "absent")
 
 
 @pytest.mark.parametrize("content", ["", "gitdir:", "gitdir: /nowhere/at/all", "\x00\x01", "junk"])

@@ -14,7 +14,7 @@ from moot.core.machine import KeyClass
 from moot.engine.agents import register
 from moot.keys.folder import KeyFolder
 from moot.protocols.example.commands import Ask
-from moot.workspace.create import create
+from moot.workspace.create import create_workspace
 from moot.workspace.workspace import Workspace
 
 NOON = "2026-02-18T12:00:00Z"
@@ -29,7 +29,7 @@ def keys(tmp_path: Path) -> KeyFolder:
 def project(tmp_path: Path, keys: KeyFolder) -> Path:
     root = tmp_path / "project"
     root.mkdir()
-    assert create(root, keys, system_clock)
+    assert create_workspace(root, keys, system_clock)
     return root
 
 
@@ -38,7 +38,7 @@ def opened(project: Path, keys: KeyFolder, clock: str = "") -> Workspace:
 
 
 def add_agent(space: Workspace, name: str = "amber-otter") -> None:
-    signer = space.folder.add(space.trust.origin, name, KeyClass.AGENT)
+    signer = space.folder.add_key(space.trust.origin, name, KeyClass.AGENT)
     register(space.engine, name, signer, custodian=space.folder.custodian)
 
 
@@ -58,7 +58,7 @@ def test_it_holds_what_it_should_and_nothing_private(project: Path, keys: KeyFol
 
 def test_making_it_again_changes_nothing(project: Path, keys: KeyFolder) -> None:
     before = (project / ".moot" / "trust.json").read_bytes()
-    assert create(project, keys, system_clock) is False
+    assert create_workspace(project, keys, system_clock) is False
     assert (project / ".moot" / "trust.json").read_bytes() == before
 
 
@@ -69,7 +69,7 @@ def test_many_who_make_it_at_once_make_one(tmp_path: Path, keys: KeyFolder) -> N
 
     def run() -> None:
         start.wait()
-        made.append(create(root, keys, system_clock))
+        made.append(create_workspace(root, keys, system_clock))
 
     threads = [threading.Thread(target=run) for _ in range(6)]
     for thread in threads:
@@ -79,7 +79,7 @@ def test_many_who_make_it_at_once_make_one(tmp_path: Path, keys: KeyFolder) -> N
     assert sorted(made) == [False] * 5 + [True]
     assert [path.name for path in root.iterdir()] == [".moot"]
     with opened(root, keys) as space:
-        assert space.rolled_back is None
+        assert space.rollback is None
         add_agent(space)
 
 
@@ -87,7 +87,7 @@ def test_a_place_that_cannot_be_written_gives_a_clear_error_and_no_rest(
     tmp_path: Path, keys: KeyFolder
 ) -> None:
     with pytest.raises(StoreFailed) as error:
-        create(tmp_path / "absent", keys, system_clock)
+        create_workspace(tmp_path / "absent", keys, system_clock)
     assert error.value.code == "workspace_not_created"
     assert not (tmp_path / "absent").exists()
 
@@ -105,7 +105,7 @@ def test_an_older_database_in_its_place_is_noticed_and_not_written_to(
         ask(space, 3)
     shutil.copy(old, project / ".moot" / "ledger.db")
     with opened(project, keys) as space:
-        assert space.rolled_back is not None
+        assert space.rollback is not None
         assert space.engine.state("example/a").asked == 3
         with pytest.raises(Tampered) as error:
             ask(space)
@@ -122,7 +122,7 @@ def test_the_newest_database_put_back_is_accepted_again(
     new = tmp_path / "new.db"
     shutil.copy(project / ".moot" / "ledger.db", new)
     with opened(project, keys) as space:
-        assert space.rolled_back is None
+        assert space.rollback is None
     shutil.copy(new, project / ".moot" / "ledger.db")
     with opened(project, keys) as space:
         ask(space)
@@ -138,7 +138,7 @@ def test_two_copies_that_went_apart_are_told_from_each_other(
     with opened(project, keys) as space:
         ask(space)
     with opened(twin, keys) as space:
-        assert space.rolled_back is not None
+        assert space.rollback is not None
         with pytest.raises(Tampered):
             ask(space)
 
@@ -161,7 +161,7 @@ def test_the_test_clock_is_honoured_only_where_the_record_says_so(
     assert error.value.code == "clock_not_allowed"
     other = tmp_path / "tested"
     other.mkdir()
-    create(other, keys, fixed_clock(NOON), fixed_clock=True)
+    create_workspace(other, keys, fixed_clock(NOON), fixed_clock=True)
     with opened(other, keys, clock=NOON) as space:
         assert space.engine.clock() == fixed_clock(NOON)()
         assert space.engine.registry().clock == "fixed"
@@ -172,16 +172,16 @@ def test_a_process_without_the_checkpoint_key_writes_and_leaves_the_checkpoint_t
 ) -> None:
     own = KeyFolder(tmp_path / "own")
     with opened(project, keys) as space:
-        signer = own.add(space.trust.origin, "amber-otter", KeyClass.AGENT)
+        signer = own.add_key(space.trust.origin, "amber-otter", KeyClass.AGENT)
         register(space.engine, "amber-otter", signer, custodian=own.custodian)
         space.pin_trust(own)
         with space.store.read() as view:
-            before = view.note()
+            before = view.newest_note()
     with opened(project, own) as space:
         ask(space, 70)
     with opened(project, keys) as space, space.store.read() as view:
-        assert view.note() != before  # made when the first workspace closed
-        moved = [name for name, _ in view.stale_heads()]
+        assert view.newest_note() != before  # made when the first workspace closed
+        moved = [name for name, _ in view.moved_heads()]
         assert moved == ["example/a"]
         assert view.snapshot("example/a") is None
 

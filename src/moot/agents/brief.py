@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from moot.agents.quoting import Quote, as_line, as_lines
+from moot.agents.quoting import QuotedText, as_line, as_lines
 from moot.core.clock import Millis, to_text
 from moot.core.findings import Finding
 
@@ -32,7 +32,7 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     task: str
     schema: dict[str, Any]
     view: dict[str, Any] = {}
-    quotes: tuple[Quote, ...] = ()
+    quotes: tuple[QuotedText, ...] = ()
     number: int = 0
     by: Millis | None = None
     attempt: int = 1

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from moot.agents.cost import NOTHING, Cost, money
-from moot.agents.outcome import Stop
+from moot.agents.cost import NO_COST, Cost, format_money
+from moot.agents.outcome import StopReason
 
 
 class Budget(msgspec.Struct, frozen=True):
@@ -26,30 +26,40 @@ class Spent(msgspec.Struct, frozen=True):
     """Turns that were recorded, and what all calls cost, the useless ones too."""
 
     turns: int = 0
-    cost: Cost = NOTHING
+    cost: Cost = NO_COST
 
-    def and_then(self, cost: Cost, turns: int = 0) -> Spent:
+    def plus(self, cost: Cost, turns: int = 0) -> Spent:
         return Spent(self.turns + turns, self.cost + cost)
 
 
-def reached(budget: Budget, spent: Spent, seconds: float) -> tuple[Stop, str] | None:
+def find_reached_limit(
+    budget: Budget, spent: Spent, seconds: float
+) -> tuple[StopReason, str] | None:
     """The first limit that leaves no room for another turn, with a sentence about it."""
     return next(_limits_reached(budget, spent, seconds), None)
 
 
-def _limits_reached(budget: Budget, spent: Spent, seconds: float) -> Iterator[tuple[Stop, str]]:
+def _limits_reached(
+    budget: Budget, spent: Spent, seconds: float
+) -> Iterator[tuple[StopReason, str]]:
     cost = spent.cost
     if budget.turns is not None and spent.turns >= budget.turns:
-        yield Stop.TURNS, f"{spent.turns} of {budget.turns} turns are taken"
+        yield StopReason.TURNS, f"{spent.turns} of {budget.turns} turns are taken"
     if budget.tokens is not None and cost.tokens >= budget.tokens:
-        yield Stop.TOKENS, f"{cost.tokens:,} of {budget.tokens:,} tokens are spent"
+        yield StopReason.TOKENS, f"{cost.tokens:,} of {budget.tokens:,} tokens are spent"
     if budget.micros is not None and cost.micros >= budget.micros:
-        yield Stop.MONEY, f"{money(cost.micros)} of {money(budget.micros)} are spent"
+        yield (
+            StopReason.MONEY,
+            f"{format_money(cost.micros)} of {format_money(budget.micros)} are spent",
+        )
     if budget.micros is not None and cost.unpriced and cost.tokens:
         known = f"the price of {cost.unpriced} of {cost.calls} calls is unknown"
-        yield Stop.MONEY, f"{known}, so {money(budget.micros)} cannot be kept; limit the tokens"
+        yield (
+            StopReason.MONEY,
+            f"{known}, so {format_money(budget.micros)} cannot be kept; limit the tokens",
+        )
     if budget.seconds is not None and seconds >= budget.seconds:
-        yield Stop.TIME, f"{budget.seconds:g} seconds are over"
+        yield StopReason.TIME, f"{budget.seconds:g} seconds are over"
 
 
 def turns_left(budget: Budget, spent: Spent) -> int | None:

@@ -21,13 +21,13 @@ import msgspec
 
 from moot.agents.brief import Brief
 from moot.agents.cost import Cost
-from moot.agents.outcome import Ending, NoAnswer, unreadable
-from moot.agents.participant import Answer, Kind, Nature
-from moot.agents.recipes import call_for, hear, read_command, recipe_for
+from moot.agents.outcome import CallEnding, NoAnswer, unreadable_reply
+from moot.agents.participant import Nature, ParticipantKind, ParticipantReply
+from moot.agents.recipes import call_for, read_command, read_output, recipe_for
 from moot.agents.reply import MOST_BYTES, read_reply
 from moot.agents.spec import Spec
 from moot.core.errors import Malformed, Unavailable
-from moot.system.running import NotRun, Order, Ran, run
+from moot.system.running import ProgramNotStarted, ProgramResult, RunOrder, run_program
 
 # Variables a program must not inherit: a person's passphrase, and the name of whoever started us.
 WITHHELD: Final = frozenset({"MOOT_PASSPHRASE_FILE", "MOOT_AGENT", "MOOT_EPOCH"})
@@ -40,7 +40,7 @@ class CommandParticipant:
     def __init__(self, spec: Spec, agent: str, folder: Path, env: Mapping[str, str]) -> None:
         self._words = read_command(spec.rest)
         _require_installed(self._words[0], folder, env)
-        self.nature = Nature(Kind.COMMAND, spec.recordable, _model_in(self._words))
+        self.nature = Nature(ParticipantKind.COMMAND, spec.recordable, _model_in(self._words))
         self._folder = folder
         inherited = {name: value for name, value in env.items() if name not in WITHHELD}
         self._env = {**inherited, "MOOT_AGENT": agent}
@@ -48,28 +48,30 @@ class CommandParticipant:
         self._given_up = False
         self._lock = threading.Lock()
 
-    def reply(self, brief: Brief, seconds: float) -> Answer:
+    def reply(self, brief: Brief, seconds: float) -> ParticipantReply:
         try:
             made = call_for(self._words, brief, seconds)
         except Malformed as error:
-            raise NoAnswer(Ending.TOO_LONG, str(error)) from None
-        order = Order(made.words, self._folder, self._env, seconds, MOST_OUTPUT, made.given)
+            raise NoAnswer(CallEnding.TOO_LONG, str(error)) from None
+        order = RunOrder(
+            made.words, self._folder, self._env, seconds, MOST_OUTPUT, made.standard_input
+        )
         try:
-            ran = run(order, self._note_started)
-        except NotRun as error:
-            raise NoAnswer(Ending.NOT_FOUND, str(error)) from None
+            ran = run_program(order, self._note_started)
+        except ProgramNotStarted as error:
+            raise NoAnswer(CallEnding.NOT_FOUND, str(error)) from None
         finally:
             self._note_ended()
         if ran.interrupted is not None:
             raise KeyboardInterrupt
-        heard = hear(self._words, ran.stdout.kept)
+        heard = read_output(self._words, ran.stdout.beginning)
         cost = msgspec.structs.replace(heard.cost, millis=ran.nanos // 1_000_000)
         self._note_model(heard.model)
         _require_output(ran, seconds, cost)
         try:
-            return Answer(read_reply(heard.text), cost)
+            return ParticipantReply(read_reply(heard.text), cost)
         except Malformed as error:
-            raise unreadable(error, cost) from None
+            raise unreadable_reply(error, cost) from None
 
     def stop(self) -> None:
         with self._lock:
@@ -112,17 +114,19 @@ def _require_installed(program: str, folder: Path, env: Mapping[str, str]) -> No
         )
 
 
-def _require_output(ran: Ran, seconds: float, cost: Cost) -> None:
+def _require_output(ran: ProgramResult, seconds: float, cost: Cost) -> None:
     """NoAnswer if the program was killed, failed, printed nothing, or printed without end."""
     if ran.timed_out:
-        raise NoAnswer(Ending.TIMED_OUT, f"no answer within {seconds:g} s; it was ended", cost)
+        raise NoAnswer(CallEnding.TIMED_OUT, f"no answer within {seconds:g} s; it was ended", cost)
     if ran.stdout.truncated:
-        raise NoAnswer(Ending.TOO_LONG, f"it printed {ran.stdout.size:,} bytes", cost)
+        raise NoAnswer(CallEnding.TOO_LONG, f"it printed {ran.stdout.size:,} bytes", cost)
     if ran.exit_status != 0:
         how = f"signal {ran.signal}" if ran.signal else f"exit status {ran.exit_status}"
-        raise NoAnswer(Ending.CRASHED, f"{how}{_last_words(ran.stderr.kept)}", cost)
-    if not ran.stdout.kept.strip():
-        raise NoAnswer(Ending.SILENT, f"it printed nothing{_last_words(ran.stderr.kept)}", cost)
+        raise NoAnswer(CallEnding.CRASHED, f"{how}{_last_words(ran.stderr.beginning)}", cost)
+    if not ran.stdout.beginning.strip():
+        raise NoAnswer(
+            CallEnding.SILENT, f"it printed nothing{_last_words(ran.stderr.beginning)}", cost
+        )
 
 
 def _last_words(raw: bytes) -> str:

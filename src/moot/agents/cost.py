@@ -33,10 +33,12 @@ class Cost(msgspec.Struct, frozen=True):
         return Cost(*(getattr(self, name) + getattr(other, name) for name in names))
 
 
-NOTHING: Final = Cost()
+NO_COST: Final = Cost()
 
 
-def call(tokens_in: Any = 0, tokens_out: Any = 0, dollars: Any = None, millis: int = 0) -> Cost:
+def cost_of_call(
+    tokens_in: Any = 0, tokens_out: Any = 0, dollars: Any = None, millis: int = 0
+) -> Cost:
     """One call, from what a program or a provider says of itself; nonsense counts as not said."""
     micros = _micros(dollars)
     return Cost(
@@ -64,7 +66,7 @@ def _micros(dollars: Any) -> int | None:
         return None
 
 
-def money(micros: int) -> str:
+def format_money(micros: int) -> str:
     """`$0.0123`: as many places as it needs, at least two."""
     text = f"{Decimal(micros) / MICROS:.6f}".rstrip("0")
     whole, _, rest = text.partition(".")
@@ -77,7 +79,7 @@ def in_words(cost: Cost) -> str:
     if cost.tokens:
         parts.append(f"{cost.tokens:,} tokens")
     if cost.micros:
-        parts.append(money(cost.micros))
+        parts.append(format_money(cost.micros))
     if cost.unpriced and cost.tokens:
         parts.append("price unknown" if not cost.micros else "part of the price unknown")
     parts.append(f"{cost.millis / 1_000:.1f} s")

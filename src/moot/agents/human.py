@@ -8,15 +8,15 @@ from typing import Any, Protocol
 
 from moot.agents.brief import Brief
 from moot.agents.cost import Cost
-from moot.agents.outcome import Ending, NoAnswer
-from moot.agents.participant import Answer, Kind, Nature
+from moot.agents.outcome import CallEnding, NoAnswer
+from moot.agents.participant import Nature, ParticipantKind, ParticipantReply
 from moot.core.errors import Unavailable
 
 
 class Terminal(Protocol):
     """What a surface provides: showing a brief, and asking a person for one field."""
 
-    def present(self) -> bool:
+    def is_present(self) -> bool:
         """Is a person there to be asked?"""
         ...
 
@@ -27,7 +27,7 @@ class Terminal(Protocol):
 
 def require_person(terminal: Terminal | None) -> None:
     """Unavailable if nobody sits at a terminal: said before anybody is asked anything."""
-    if terminal is None or not terminal.present():
+    if terminal is None or not terminal.is_present():
         raise Unavailable(
             "nobody_here",
             "human: nobody sits at a terminal here",
@@ -39,22 +39,22 @@ def require_person(terminal: Terminal | None) -> None:
 _TURN = threading.Lock()
 
 
-class Human:
+class HumanParticipant:
     def __init__(self, terminal: Terminal | None) -> None:
-        self.nature = Nature(Kind.HUMAN, "human")
+        self.nature = Nature(ParticipantKind.HUMAN, "human")
         self._terminal = terminal
 
-    def reply(self, brief: Brief, seconds: float) -> Answer:
+    def reply(self, brief: Brief, seconds: float) -> ParticipantReply:
         """Ask the person for each field. Only the protocol's own time limit counts for people."""
         del seconds
         terminal = self._terminal
-        if terminal is None or not terminal.present():
-            raise NoAnswer(Ending.NO_TERMINAL, "nobody sits at a terminal here")
+        if terminal is None or not terminal.is_present():
+            raise NoAnswer(CallEnding.NO_TERMINAL, "nobody sits at a terminal here")
         began = time.monotonic()
         with _TURN:
             terminal.show(brief)
             reply = {name: value for name, value in self._fields(terminal, brief) if value != ""}
-        return Answer(reply, _cost_since(began))
+        return ParticipantReply(reply, _cost_since(began))
 
     def stop(self) -> None:
         """Nothing to stop: whoever interrupts the run sits at the same terminal."""

@@ -1,7 +1,7 @@
 """How a call ended, and how a run ended. Each way has a name; nothing ends without one.
 
-`Ending` is about one participant and one turn, `Stop` about a whole run. A provider that is down
-or a program that crashed has no opinion: only `ANSWERED` carries one.
+`CallEnding` is about one participant and one turn, `StopReason` about a whole run. A provider that
+is down or a program that crashed has no opinion: only `ANSWERED` carries one.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from enum import StrEnum
 
 import msgspec
 
-from moot.agents.cost import NOTHING, Cost
+from moot.agents.cost import NO_COST, Cost
 from moot.core.errors import MootError
 from moot.core.findings import Finding
 
 
-class Ending(StrEnum):
+class CallEnding(StrEnum):
     ANSWERED = "answered"
     # It spoke, and what it said cannot be used.
     MALFORMED = "malformed"
@@ -37,7 +37,7 @@ class Ending(StrEnum):
     OVERTAKEN = "overtaken"
 
 
-class Stop(StrEnum):
+class StopReason(StrEnum):
     """`SETTLED`: nothing is due any more. `WAITING`: what is due is for someone who is not here."""
 
     SETTLED = "settled"
@@ -52,23 +52,23 @@ class Stop(StrEnum):
     FAILED = "failed"
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class CallOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """One call of one participant: for which turn, how it ended, what it cost."""
 
     agent: str
     what: str
     subject: str
-    ending: Ending
+    ending: CallEnding
     attempt: int = 1
-    cost: Cost = NOTHING
+    cost: Cost = NO_COST
     detail: str = ""
     model: str | None = None
 
 
-class Ended(msgspec.Struct, frozen=True):
+class RunEnd(msgspec.Struct, frozen=True):
     """How a run ended; `waits_for` names those it would still have to wait for."""
 
-    stop: Stop
+    stop: StopReason
     turns: int
     cost: Cost
     detail: str = ""
@@ -83,9 +83,9 @@ class NoAnswer(Exception):
 
     def __init__(
         self,
-        ending: Ending,
+        ending: CallEnding,
         detail: str,
-        cost: Cost = NOTHING,
+        cost: Cost = NO_COST,
         findings: tuple[Finding, ...] = (),
     ) -> None:
         super().__init__(detail)
@@ -95,9 +95,9 @@ class NoAnswer(Exception):
         self.findings = findings
 
 
-def unreadable(error: MootError, cost: Cost) -> NoAnswer:
+def unreadable_reply(error: MootError, cost: Cost) -> NoAnswer:
     """The error for a reply that came and cannot be read."""
-    return NoAnswer(Ending.MALFORMED, str(error), cost, findings_of(error))
+    return NoAnswer(CallEnding.MALFORMED, str(error), cost, findings_of(error))
 
 
 def findings_of(error: MootError) -> tuple[Finding, ...]:

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import msgspec
 
 from moot.agents.brief import Brief
-from moot.agents.cost import NOTHING, Cost
+from moot.agents.cost import NO_COST, Cost
 
 
-class Kind(StrEnum):
+class ParticipantKind(StrEnum):
     SCRIPT = "script"
     RULES = "rules"
     COMMAND = "cmd"
@@ -19,13 +19,13 @@ class Kind(StrEnum):
     HUMAN = "human"
 
 
-SCRIPTED = frozenset({Kind.SCRIPT, Kind.RULES})
+SCRIPTED = frozenset({ParticipantKind.SCRIPT, ParticipantKind.RULES})
 
 
 class Nature(msgspec.Struct, frozen=True):
     """What kind of participant it is, in a form that may be recorded: it holds no secret."""
 
-    kind: Kind
+    kind: ParticipantKind
     spec: str
     model: str | None = None
 
@@ -39,18 +39,18 @@ class Nature(msgspec.Struct, frozen=True):
         return f"{self.spec} (scripted voice)" if self.scripted else self.spec
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ParticipantReply(msgspec.Struct, frozen=True):
     """One reply as data, not checked by any protocol yet, and what it cost."""
 
-    said: dict[str, Any]
-    cost: Cost = NOTHING
+    reply: dict[str, Any]
+    cost: Cost = NO_COST
 
 
 class Participant(Protocol):
     @property
     def nature(self) -> Nature: ...
 
-    def reply(self, brief: Brief, seconds: float) -> Answer:
+    def reply(self, brief: Brief, seconds: float) -> ParticipantReply:
         """Answer within `seconds`; NoAnswer if there is none, or none that can be read."""
         ...
 

@@ -20,7 +20,7 @@ import msgspec
 MOST_CHARACTERS: Final = 20_000
 
 
-class Trust(StrEnum):
+class AuthorTrust(StrEnum):
     """How far an author is proved."""
 
     PERSON = "signed by a person's key"
@@ -30,17 +30,17 @@ class Trust(StrEnum):
     MATERIAL = "material given with the question"
 
 
-class Quote(msgspec.Struct, frozen=True, kw_only=True):
+class QuotedText(msgspec.Struct, frozen=True, kw_only=True):
     """What someone said, where it stands, and what is remarkable about it."""
 
     author: str
-    trust: Trust
+    trust: AuthorTrust
     text: str
     place: str = ""
 
     @property
     def flags(self) -> tuple[str, ...]:
-        return () if self.trust is Trust.PERSON else flags_of(self.text)
+        return () if self.trust is AuthorTrust.PERSON else flags_of(self.text)
 
     def as_data(self) -> dict[str, Any]:
         """Shortened to a bound, which is said; a flag looks at the whole text."""
@@ -114,7 +114,7 @@ def as_line(value: Any) -> str:
     return "".join(_escaped(char) for char in raw)
 
 
-def as_lines(quotes: Iterable[Quote]) -> list[str]:
+def as_lines(quotes: Iterable[QuotedText]) -> list[str]:
     return [as_line(quote.as_data()) for quote in quotes]
 
 

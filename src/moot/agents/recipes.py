@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from moot.agents.brief import Brief, as_json, as_prompt
-from moot.agents.cost import Cost, call
+from moot.agents.cost import Cost, cost_of_call
 from moot.core.errors import Malformed
 
 PROMPT: Final = "{prompt}"
@@ -23,14 +23,14 @@ MOST_ARGUMENT: Final = 100_000
 _READ_INPUT: Final = "Do what the text on standard input asks."
 
 
-class Call(NamedTuple):
+class ProgramCall(NamedTuple):
     """The command to start, and its standard input."""
 
     words: tuple[str, ...]
-    given: bytes
+    standard_input: bytes
 
 
-class Heard(NamedTuple):
+class ProgramOutput(NamedTuple):
     """The agent's own words out of a program's output, with the cost that the program reports."""
 
     text: bytes
@@ -39,14 +39,15 @@ class Heard(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """How one program is asked. `words` are how its command begins; `then` is added at the end, and
-    `more` too unless the command already has one of `unless`. `hear` reads the output."""
+    """How one program is asked. `words` are how its command begins; `last_words` is added at the
+    end, and `added_words` too unless the command already has one of `not_if_given`. `read_output`
+    reads the output."""
 
     words: tuple[str, str]
-    then: tuple[str, ...] = ()
-    more: tuple[str, ...] = ()
-    unless: tuple[str, ...] = ()
-    hear: Callable[[bytes], Heard] = lambda raw: Heard(raw, call())
+    last_words: tuple[str, ...] = ()
+    added_words: tuple[str, ...] = ()
+    not_if_given: tuple[str, ...] = ()
+    read_output: Callable[[bytes], ProgramOutput] = lambda raw: ProgramOutput(raw, cost_of_call())
 
 
 def read_command(text: str) -> tuple[str, ...]:
@@ -77,19 +78,19 @@ def _begins(words: tuple[str, ...], wanted: tuple[str, str]) -> bool:
     return words[0] == program and (flagged or words[1:2] == (mode,))
 
 
-def call_for(words: tuple[str, ...], brief: Brief, seconds: float) -> Call:
+def call_for(words: tuple[str, ...], brief: Brief, seconds: float) -> ProgramCall:
     """What to start for this brief."""
     if any(PROMPT in word for word in words):
         return _by_argument(words, as_prompt(brief, seconds))
     recipe = recipe_for(words)
     if recipe is None:
-        return Call(words, as_json(brief, seconds))
-    chosen = any(flag in words for flag in recipe.unless)
-    more = () if chosen else recipe.more
-    return Call((*words, *recipe.then, *more), _bytes(as_prompt(brief, seconds)))
+        return ProgramCall(words, as_json(brief, seconds))
+    chosen = any(flag in words for flag in recipe.not_if_given)
+    more = () if chosen else recipe.added_words
+    return ProgramCall((*words, *recipe.last_words, *more), _bytes(as_prompt(brief, seconds)))
 
 
-def _by_argument(words: tuple[str, ...], prompt: str) -> Call:
+def _by_argument(words: tuple[str, ...], prompt: str) -> ProgramCall:
     if len(_bytes(prompt)) > MOST_ARGUMENT:
         raise Malformed(
             f"the prompt is longer than the {MOST_ARGUMENT} bytes an argument may hold",
@@ -97,17 +98,17 @@ def _by_argument(words: tuple[str, ...], prompt: str) -> Call:
             hint="leave {prompt} away: the program then gets the brief on standard input",
         )
     prompt = prompt.replace("\0", "")
-    return Call(tuple(word.replace(PROMPT, prompt) for word in words), b"")
+    return ProgramCall(tuple(word.replace(PROMPT, prompt) for word in words), b"")
 
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def hear(words: tuple[str, ...], raw: bytes) -> Heard:
+def read_output(words: tuple[str, ...], raw: bytes) -> ProgramOutput:
     """The agent's words out of the output; output of an unknown shape is taken as it is."""
     recipe = recipe_for(words)
-    return recipe.hear(raw) if recipe is not None else Heard(raw, call())
+    return recipe.read_output(raw) if recipe is not None else ProgramOutput(raw, cost_of_call())
 
 
 # What each of them prints -------------------------------------------------------------------------
@@ -121,43 +122,47 @@ def _json(raw: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _claude(raw: bytes) -> Heard:
+def _claude(raw: bytes) -> ProgramOutput:
     """`--output-format json`: one object with `result`, `usage` and `total_cost_usd`."""
     said = _json(raw)
     if not isinstance(said.get("result"), str):
-        return Heard(raw, call())
+        return ProgramOutput(raw, cost_of_call())
     usage = _dict(said.get("usage"))
     read = sum(
         one
         for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
         if isinstance(one := usage.get(name), int)
     )
-    cost = call(read, usage.get("output_tokens"), said.get("total_cost_usd"))
-    return Heard(_bytes(said["result"]), cost, next(iter(_dict(said.get("modelUsage"))), None))
+    cost = cost_of_call(read, usage.get("output_tokens"), said.get("total_cost_usd"))
+    return ProgramOutput(
+        _bytes(said["result"]), cost, next(iter(_dict(said.get("modelUsage"))), None)
+    )
 
 
-def _codex(raw: bytes) -> Heard:
+def _codex(raw: bytes) -> ProgramOutput:
     """`--json`: one event a line; the last agent message is the answer."""
-    text, cost = None, call()
+    text, cost = None, cost_of_call()
     for event in _events(raw):
         item, usage = _dict(event.get("item")), _dict(event.get("usage"))
         if item.get("type") == "agent_message" and isinstance(item.get("text"), str):
             text = item["text"]
         if usage:
-            cost = call(usage.get("input_tokens"), usage.get("output_tokens"))
-    return Heard(raw if text is None else _bytes(text), cost)
+            cost = cost_of_call(usage.get("input_tokens"), usage.get("output_tokens"))
+    return ProgramOutput(raw if text is None else _bytes(text), cost)
 
 
-def _gemini(raw: bytes) -> Heard:
+def _gemini(raw: bytes) -> ProgramOutput:
     """`-o json`: one object with `response` and, by model, `stats`."""
     said = _json(raw[raw.find(b"{") :] if b"{" in raw else raw)
     if not isinstance(said.get("response"), str):
-        return Heard(raw, call())
+        return ProgramOutput(raw, cost_of_call())
     models = _dict(_dict(said.get("stats")).get("models"))
     tokens = [_dict(_dict(one).get("tokens")) for one in models.values()]
     read = sum(one for some in tokens if isinstance(one := some.get("prompt"), int))
     wrote = sum(one for some in tokens if isinstance(one := some.get("candidates"), int))
-    return Heard(_bytes(said["response"]), call(read, wrote), next(iter(models), None))
+    return ProgramOutput(
+        _bytes(said["response"]), cost_of_call(read, wrote), next(iter(models), None)
+    )
 
 
 def _dict(value: Any) -> dict[str, Any]:
@@ -172,30 +177,30 @@ def _events(raw: bytes) -> Iterator[dict[str, Any]]:
 RECIPES: Final = (
     Recipe(
         ("claude", "-p"),
-        more=("--output-format", "json"),
-        unless=("--output-format",),
-        hear=_claude,
+        added_words=("--output-format", "json"),
+        not_if_given=("--output-format",),
+        read_output=_claude,
     ),
     Recipe(
         ("claude", "--print"),
-        more=("--output-format", "json"),
-        unless=("--output-format",),
-        hear=_claude,
+        added_words=("--output-format", "json"),
+        not_if_given=("--output-format",),
+        read_output=_claude,
     ),
     Recipe(
         ("codex", "exec"),
-        then=("-",),
-        more=("--skip-git-repo-check", "--json"),
-        unless=("--json",),
-        hear=_codex,
+        last_words=("-",),
+        added_words=("--skip-git-repo-check", "--json"),
+        not_if_given=("--json",),
+        read_output=_codex,
     ),
     Recipe(
         ("gemini", "-p"),
-        then=(_READ_INPUT,),
-        more=("-o", "json"),
-        unless=("-o", "--output-format"),
-        hear=_gemini,
+        last_words=(_READ_INPUT,),
+        added_words=("-o", "json"),
+        not_if_given=("-o", "--output-format"),
+        read_output=_gemini,
     ),
-    Recipe(("opencode", "run"), then=(_READ_INPUT,)),
+    Recipe(("opencode", "run"), last_words=(_READ_INPUT,)),
     Recipe(("ollama", "run")),
 )

@@ -16,14 +16,14 @@ ALIKE: Final = 0.9
 TIMES: Final = 3
 
 
-class Said(msgspec.Struct, frozen=True):
+class Utterance(msgspec.Struct, frozen=True):
     """One statement of one participant."""
 
     who: str
     text: str
 
 
-def alike(one: str, other: str) -> bool:
+def are_alike(one: str, other: str) -> bool:
     """Do both say the same, but for a few words?"""
     first, second = _runs(one), _runs(other)
     return len(first & second) >= ALIKE * len(first | second)
@@ -35,13 +35,13 @@ def _runs(text: str) -> frozenset[tuple[str, ...]]:
     return frozenset(zip(words, words[1:], words[2:], strict=False)) or frozenset({tuple(words)})
 
 
-def repeats(history: Sequence[Said], who: str) -> bool:
+def repeats_itself(history: Sequence[Utterance], who: str) -> bool:
     """Has `who` said the same thing three times running?"""
     own = [said.text for said in history if said.who == who][-TIMES:]
-    return len(own) == TIMES and all(alike(own[-1], text) for text in own[:-1])
+    return len(own) == TIMES and all(are_alike(own[-1], text) for text in own[:-1])
 
 
-def in_circles(history: Sequence[Said]) -> bool:
+def goes_in_circles(history: Sequence[Utterance]) -> bool:
     """Does everybody who has spoken only repeat what they said before?"""
     speakers = {said.who for said in history}
-    return bool(speakers) and all(repeats(history, who) for who in speakers)
+    return bool(speakers) and all(repeats_itself(history, who) for who in speakers)

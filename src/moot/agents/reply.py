@@ -130,14 +130,14 @@ def _depth(value: Any) -> int:
 _WHO: Final = ("author", "agent", "from", "by", "speaker", "as", "you")
 
 
-def own_words(said: dict[str, Any], agent: str) -> dict[str, Any]:
+def without_author(reply: dict[str, Any], agent: str) -> dict[str, Any]:
     """The reply without its author's name; Malformed if it names somebody else as its author."""
     for name in _WHO:
-        if name in said and said[name] != agent:
+        if name in reply and reply[name] != agent:
             raise Malformed(
-                f"this reply claims to be by {str(said[name])[:60]!r}",
+                f"this reply claims to be by {str(reply[name])[:60]!r}",
                 code="forged_author",
                 where=name,
                 hint=f"you are {agent}; leave {name} away",
             )
-    return {name: value for name, value in said.items() if name not in _WHO}
+    return {name: value for name, value in reply.items() if name not in _WHO}

@@ -12,14 +12,14 @@ from typing import Any, Final
 
 from moot.agents.brief import Brief
 from moot.agents.cost import Cost
-from moot.agents.outcome import Ending, NoAnswer
-from moot.agents.participant import Answer, Kind, Nature
+from moot.agents.outcome import CallEnding, NoAnswer
+from moot.agents.participant import Nature, ParticipantKind, ParticipantReply
 from moot.core.errors import Malformed
 
 Voice = Mapping[str, Callable[[Brief], dict[str, Any]]]
 
 
-class Ruled:
+class RuleParticipant:
     def __init__(self, name: str) -> None:
         if name not in VOICES:
             raise Malformed(
@@ -27,15 +27,15 @@ class Ruled:
                 code="bad_participant",
                 hint=f"one of {', '.join(VOICES)}",
             )
-        self.nature = Nature(Kind.RULES, f"rules:{name}")
+        self.nature = Nature(ParticipantKind.RULES, f"rules:{name}")
         self._voice = VOICES[name]
 
-    def reply(self, brief: Brief, seconds: float) -> Answer:
+    def reply(self, brief: Brief, seconds: float) -> ParticipantReply:
         del seconds
         rule = self._voice.get(brief.what)
         if rule is None:
-            raise NoAnswer(Ending.SILENT, f"this voice has no rule for {brief.what}")
-        return Answer(rule(brief), Cost(calls=1))
+            raise NoAnswer(CallEnding.SILENT, f"this voice has no rule for {brief.what}")
+        return ParticipantReply(rule(brief), Cost(calls=1))
 
     def stop(self) -> None:
         """Nothing runs."""

@@ -22,14 +22,14 @@ from typing import Final, NamedTuple
 import msgspec
 
 from moot.agents.brief import Brief
-from moot.agents.budget import Budget, Spent, reached, time_left, turns_left
-from moot.agents.cost import NOTHING, Cost
-from moot.agents.desk import Desk, Passed
-from moot.agents.outcome import Ended, Ending, NoAnswer, Outcome, Stop, findings_of
-from moot.agents.participant import Answer, Participant
-from moot.agents.repeats import in_circles
-from moot.agents.reply import own_words
-from moot.agents.watch import Unwatched, Watch
+from moot.agents.budget import Budget, Spent, find_reached_limit, time_left, turns_left
+from moot.agents.cost import NO_COST, Cost
+from moot.agents.outcome import CallEnding, CallOutcome, NoAnswer, RunEnd, StopReason, findings_of
+from moot.agents.participant import Participant, ParticipantReply
+from moot.agents.repeats import goes_in_circles
+from moot.agents.reply import without_author
+from moot.agents.runnable import PassOverResult, Runnable
+from moot.agents.watch import NoWatcher, RunWatcher
 from moot.core.clock import SECOND, Clock
 from moot.core.errors import Conflict, Malformed, MootError, NotFound, Refused
 from moot.core.findings import Finding
@@ -45,7 +45,7 @@ TICK: Final = 0.002
 _REFUSALS: Final = (Refused, Malformed, Conflict, NotFound)
 
 
-class Asked(NamedTuple):
+class ParticipantCall(NamedTuple):
     """One call: what is due, its brief, and how long it may take."""
 
     due: Due
@@ -53,10 +53,10 @@ class Asked(NamedTuple):
     seconds: float
 
 
-class Wrong(NamedTuple):
+class FailedCall(NamedTuple):
     """A call whose reply could not be used; if there are findings, asking again may help."""
 
-    ending: Ending
+    ending: CallEnding
     detail: str
     findings: tuple[Finding, ...] = ()
 
@@ -71,55 +71,55 @@ class Runner:
 
     def __init__(
         self,
-        desk: Desk,
+        runnable: Runnable,
         seats: Mapping[str, Participant],
         clock: Clock,
         *,
         budget: Budget | None = None,
         turn_seconds: float = TURN_SECONDS,
-        watch: Watch | None = None,
+        watch: RunWatcher | None = None,
         timer: Callable[[], float] = time.monotonic,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
-        self._desk = desk
+        self._runnable = runnable
         self._seats = seats
         self._clock = clock
         self._budget = budget or Budget()
         self._turn_seconds = turn_seconds
-        self._watch = watch or Unwatched()
+        self._watch = watch or NoWatcher()
         self._timer = timer
         self._began = timer()
-        self._spent = desk.spent()  # by earlier runs of the same session
+        self._spent = runnable.spent()  # by earlier runs of the same session
         self._here = Spent()  # by this run
         self._pause = pause
         # Dues that are not asked for again, by identity: those that are passed over once their time
         # is up, with how the last call ended; and those that can never be, with why.
-        self._silent: dict[tuple[str, str, str], tuple[Ending, str]] = {}
+        self._silent: dict[tuple[str, str, str], tuple[CallEnding, str]] = {}
         self._stuck: dict[tuple[str, str, str], str] = {}
 
-    def run(self) -> Ended:
+    def run(self) -> RunEnd:
         """Run until nothing is due here or a limit is reached; how it ended is recorded."""
         self._began = self._timer()
         try:
             ended = self._loop()
         except KeyboardInterrupt:
             self._stop_all()
-            ended = self._make_end(Stop.INTERRUPTED, "interrupted; run it again to go on")
+            ended = self._make_end(StopReason.INTERRUPTED, "interrupted; run it again to go on")
         except MootError as error:  # our own trouble: recorded by its name, and raised
             self._stop_all()
             with suppress(MootError):  # what broke may also keep us from writing
-                self._desk.ended(self._make_end(Stop.FAILED, str(error)))
+                self._runnable.record_end(self._make_end(StopReason.FAILED, str(error)))
             raise
         except BaseException:
             self._stop_all()
             raise
-        self._desk.ended(ended)
+        self._runnable.record_end(ended)
         return ended
 
-    def _loop(self) -> Ended:
+    def _loop(self) -> RunEnd:
         while True:
-            self._desk.advance()
-            dues = self._desk.dues()
+            self._runnable.advance()
+            dues = self._runnable.dues()
             over = self._end_if_over(dues)
             if over is not None:
                 return over
@@ -133,19 +133,19 @@ class Runner:
 
     # When to stop, when to wait -------------------------------------------------------------------
 
-    def _end_if_over(self, dues: Sequence[Due]) -> Ended | None:
+    def _end_if_over(self, dues: Sequence[Due]) -> RunEnd | None:
         if not dues:
-            return self._make_end(Stop.SETTLED)
+            return self._make_end(StopReason.SETTLED)
         if not any(identity(due) in self._silent for due in dues) and not self._askable(dues):
             return self._left_waiting(dues)
-        limit = reached(self._budget, self._spent_in_all(), self._seconds_so_far())
+        limit = find_reached_limit(self._budget, self._spent_in_all(), self._seconds_so_far())
         if limit is not None:
             return self._make_end(*limit)
-        if in_circles(self._desk.history()):
-            return self._make_end(Stop.CIRCLES, "everybody only repeats what was said before")
+        if goes_in_circles(self._runnable.history()):
+            return self._make_end(StopReason.CIRCLES, "everybody only repeats what was said before")
         return None
 
-    def _wait(self, dues: Sequence[Due]) -> Ended | None:
+    def _wait(self, dues: Sequence[Due]) -> RunEnd | None:
         """Only dues without an answer are left: wait until the first one's time is up."""
         silent = [due for due in dues if identity(due) in self._silent]
         first = min(silent, key=lambda due: due.by or 0)
@@ -153,35 +153,37 @@ class Runner:
         left = time_left(self._budget, self._seconds_so_far())
         if left is not None and seconds >= left:
             return self._make_end(
-                Stop.TIME, f"the time of {first.who}'s turn is not up before ours"
+                StopReason.TIME, f"the time of {first.who}'s turn is not up before ours"
             )
-        self._watch.waiting(first, seconds)
+        self._watch.on_waiting(first, seconds)
         self._pause(seconds)
         ending, detail = self._silent.pop(identity(first))
-        if self._pass_over(first, ending, detail, keep=False) is not Passed.DONE:
+        if self._pass_over(first, ending, detail, keep=False) is not PassOverResult.DONE:
             self._stuck[identity(first)] = f"{first.who}: {ending.value}, {detail}"
         return None
 
     def _pass_over_late(self, mine: list[Due]) -> bool:
         """Pass over dues whose time was up before anybody was asked, where the protocol allows."""
-        late = [due for due in mine if due.overdue(self._clock())]
+        late = [due for due in mine if due.is_overdue(self._clock())]
         why = "the time of this turn was up before it was asked for"
-        passed = [self._pass_over(due, Ending.TIMED_OUT, why, keep=False) for due in late]
-        return Passed.DONE in passed
+        passed = [self._pass_over(due, CallEnding.TIMED_OUT, why, keep=False) for due in late]
+        return PassOverResult.DONE in passed
 
-    def _left_waiting(self, dues: Sequence[Due]) -> Ended:
+    def _left_waiting(self, dues: Sequence[Due]) -> RunEnd:
         """The end of a run whose dues are others', or can be neither answered nor passed over."""
         stuck = [self._stuck[identity(due)] for due in dues if identity(due) in self._stuck]
         names = tuple(dict.fromkeys(due.who for due in dues))
         if stuck:
-            return self._make_end(Stop.STUCK, stuck[0], names)
-        return self._make_end(Stop.WAITING, f"waiting for {', '.join(names)}", names)
+            return self._make_end(StopReason.STUCK, stuck[0], names)
+        return self._make_end(StopReason.WAITING, f"waiting for {', '.join(names)}", names)
 
-    def _make_end(self, stop: Stop, detail: str = "", waits_for: tuple[str, ...] = ()) -> Ended:
-        return Ended(stop, self._here.turns, self._here.cost, detail, waits_for)
+    def _make_end(
+        self, stop: StopReason, detail: str = "", waits_for: tuple[str, ...] = ()
+    ) -> RunEnd:
+        return RunEnd(stop, self._here.turns, self._here.cost, detail, waits_for)
 
     def _spent_in_all(self) -> Spent:
-        return self._spent.and_then(self._here.cost, self._here.turns)
+        return self._spent.plus(self._here.cost, self._here.turns)
 
     def _seconds_so_far(self) -> float:
         return self._timer() - self._began
@@ -193,19 +195,19 @@ class Runner:
         given_up = {*self._stuck, *self._silent}
         return [due for due in dues if due.who in self._seats and identity(due) not in given_up]
 
-    def _next_wave(self, mine: list[Due]) -> list[Asked]:
+    def _next_wave(self, mine: list[Due]) -> list[ParticipantCall]:
         """What to ask now: the first due, and all that may be answered at the same time."""
         first = mine[0]
-        if not self._desk.together(first):
+        if not self._runnable.may_be_asked_together(first):
             return [self._prepare_call(first)]
-        each = {due.who: due for due in reversed(mine) if self._desk.together(due)}
+        each = {due.who: due for due in reversed(mine) if self._runnable.may_be_asked_together(due)}
         beside = [due for due in mine if each.get(due.who) is due]
         left = turns_left(self._budget, self._spent_in_all())
         most = MOST_AT_ONCE if left is None else min(MOST_AT_ONCE, max(1, left))
         return [self._prepare_call(due) for due in beside[:most]]
 
-    def _prepare_call(self, due: Due) -> Asked:
-        return Asked(due, self._desk.brief(due), self._time_for(due))
+    def _prepare_call(self, due: Due) -> ParticipantCall:
+        return ParticipantCall(due, self._runnable.brief(due), self._time_for(due))
 
     def _time_for(self, due: Due) -> float:
         """Seconds for one call: the least that the run, the turn and the budget leave. One whose
@@ -217,12 +219,12 @@ class Runner:
         limits += [until] if until > 0 else []
         return max(SHORTEST, min(limits))
 
-    def _ask_and_execute(self, wave: list[Asked]) -> None:
+    def _ask_and_execute(self, wave: list[ParticipantCall]) -> None:
         """Ask, execute, ask again where that may help, then pass over what is still open.
 
         Passing over comes last: going on without one may end the round for the others as well.
         """
-        given_up: list[tuple[Due, Wrong]] = []
+        given_up: list[tuple[Due, FailedCall]] = []
         for attempt in range(1, ATTEMPTS + 1):
             with closing(self._ask_all(wave)) as heard:
                 tried = [
@@ -240,17 +242,21 @@ class Runner:
         for due, wrong in given_up:
             self._pass_over(due, wrong.ending, wrong.detail)
 
-    def _prepare_second_call(self, asked: Asked, wrong: Wrong) -> Asked:
-        return Asked(asked.due, asked.brief.again(wrong.findings), self._time_for(asked.due))
+    def _prepare_second_call(self, asked: ParticipantCall, wrong: FailedCall) -> ParticipantCall:
+        return ParticipantCall(
+            asked.due, asked.brief.again(wrong.findings), self._time_for(asked.due)
+        )
 
     # Asking ---------------------------------------------------------------------------------------
 
-    def _ask_all(self, wave: list[Asked]) -> Generator[Answer | NoAnswer, None, None]:
+    def _ask_all(
+        self, wave: list[ParticipantCall]
+    ) -> Generator[ParticipantReply | NoAnswer, None, None]:
         """The answers in the order of the wave, each as soon as it can be: one that has been paid
         for is executed even if a later one fails."""
         for asked in wave:
             nature = self._seats[asked.due.who].nature
-            self._watch.asking(asked.due, nature, asked.brief.attempt)
+            self._watch.on_asking(asked.due, nature, asked.brief.attempt)
         if len(wave) == 1:
             yield self._ask(wave[0])
             return
@@ -261,7 +267,7 @@ class Runner:
                 self._stop_all()  # otherwise the pool would wait for the calls still under way
                 raise
 
-    def _ask(self, asked: Asked) -> Answer | NoAnswer:
+    def _ask(self, asked: ParticipantCall) -> ParticipantReply | NoAnswer:
         try:
             return self._seats[asked.due.who].reply(asked.brief, asked.seconds)
         except NoAnswer as none:
@@ -273,56 +279,62 @@ class Runner:
 
     # Executing ------------------------------------------------------------------------------------
 
-    def _execute(self, asked: Asked, heard: Answer | NoAnswer, attempt: int) -> Wrong | None:
+    def _execute(
+        self, asked: ParticipantCall, heard: ParticipantReply | NoAnswer, attempt: int
+    ) -> FailedCall | None:
         """Execute one answer; None if the due is done, by us or by someone else."""
         due, cost = asked.due, heard.cost
         if isinstance(heard, NoAnswer):
-            self._watch.heard(self._note(due, heard.ending, attempt, cost, heard.detail))
-            again = heard.findings if heard.ending is Ending.MALFORMED else ()
-            return Wrong(heard.ending, heard.detail, again)
-        answered = self._note(due, Ending.ANSWERED, attempt, cost)
+            self._watch.on_outcome(self._note(due, heard.ending, attempt, cost, heard.detail))
+            again = heard.findings if heard.ending is CallEnding.MALFORMED else ()
+            return FailedCall(heard.ending, heard.detail, again)
+        answered = self._note(due, CallEnding.ANSWERED, attempt, cost)
         try:
-            self._desk.submit(due, own_words(heard.said, due.who))
+            self._runnable.submit(due, without_author(heard.reply, due.who))
         except _REFUSALS as error:
             return self._note_refusal(due, error, attempt, cost)
-        self._here = self._here.and_then(NOTHING, 1)
+        self._here = self._here.plus(NO_COST, 1)
         if self._still_due(due):  # otherwise it would be asked for without end
             self._stuck[identity(due)] = f"{due.who}: answered, and it still waits"
-        self._watch.heard(answered)
-        self._watch.moved(due, self._desk.standing)
+        self._watch.on_outcome(answered)
+        self._watch.on_progress(due, self._runnable.standing)
         return None
 
-    def _note_refusal(self, due: Due, error: MootError, attempt: int, cost: Cost) -> Wrong | None:
+    def _note_refusal(
+        self, due: Due, error: MootError, attempt: int, cost: Cost
+    ) -> FailedCall | None:
         """Note a reply that the protocol rejected; its cost was noted with the answer itself."""
-        ending = Ending.MALFORMED if isinstance(error, Malformed) else Ending.REFUSED
+        ending = CallEnding.MALFORMED if isinstance(error, Malformed) else CallEnding.REFUSED
         overtaken = not self._still_due(due)
-        ending = Ending.OVERTAKEN if overtaken else ending
+        ending = CallEnding.OVERTAKEN if overtaken else ending
         outcome = self._note(due, ending, attempt, detail=str(error))
-        self._watch.heard(msgspec.structs.replace(outcome, cost=cost))
-        return None if overtaken else Wrong(ending, str(error), findings_of(error))
+        self._watch.on_outcome(msgspec.structs.replace(outcome, cost=cost))
+        return None if overtaken else FailedCall(ending, str(error), findings_of(error))
 
     def _still_due(self, due: Due) -> bool:
-        return identity(due) in map(identity, self._desk.dues())
+        return identity(due) in map(identity, self._runnable.dues())
 
-    def _pass_over(self, due: Due, ending: Ending, detail: str, keep: bool = True) -> Passed:
+    def _pass_over(
+        self, due: Due, ending: CallEnding, detail: str, keep: bool = True
+    ) -> PassOverResult:
         """Go on without an answer, in the protocol's own way. `keep`: if it does not let us,
         remember that, so that the due is not asked for again."""
         if not self._still_due(due):
-            return Passed.DONE
-        passed = self._desk.pass_over(due, ending, detail)
-        if passed is Passed.DONE:
-            self._watch.moved(due, self._desk.standing)
-        elif keep and passed is Passed.LATER and due.by is not None:
+            return PassOverResult.DONE
+        passed = self._runnable.pass_over(due, ending, detail)
+        if passed is PassOverResult.DONE:
+            self._watch.on_progress(due, self._runnable.standing)
+        elif keep and passed is PassOverResult.LATER and due.by is not None:
             self._silent[identity(due)] = (ending, detail)
         elif keep:
             self._stuck[identity(due)] = f"{due.who}: {ending.value}, {detail}"
         return passed
 
     def _note(
-        self, due: Due, ending: Ending, attempt: int, cost: Cost = NOTHING, detail: str = ""
-    ) -> Outcome:
+        self, due: Due, ending: CallEnding, attempt: int, cost: Cost = NO_COST, detail: str = ""
+    ) -> CallOutcome:
         """Record how a call ended and what it cost, before anything else is done about it."""
-        outcome = Outcome(
+        outcome = CallOutcome(
             agent=due.who,
             what=due.what,
             subject=due.subject,
@@ -332,6 +344,6 @@ class Runner:
             detail=detail[:500],
             model=self._seats[due.who].nature.model,
         )
-        self._here = self._here.and_then(cost)
-        self._desk.note(outcome)
+        self._here = self._here.plus(cost)
+        self._runnable.record_outcome(outcome)
         return outcome

@@ -13,25 +13,25 @@ from typing import Any, Final
 
 from moot.agents.brief import Brief
 from moot.agents.cost import Cost
-from moot.agents.outcome import Ending, NoAnswer
-from moot.agents.participant import Answer, Kind, Nature
+from moot.agents.outcome import CallEnding, NoAnswer
+from moot.agents.participant import Nature, ParticipantKind, ParticipantReply
 from moot.core.errors import Malformed, Unavailable
 
 MOST_BYTES: Final = 16 * 1024 * 1024
 _HINT: Final = "a JSON list of replies, or an object with a list for each kind of thing asked"
 
 
-class Script:
+class ScriptParticipant:
     def __init__(self, file: str, spec: str) -> None:
-        self.nature = Nature(Kind.SCRIPT, spec)
+        self.nature = Nature(ParticipantKind.SCRIPT, spec)
         self._replies = read_script(_bytes(Path(file)), file)
 
-    def reply(self, brief: Brief, seconds: float) -> Answer:
+    def reply(self, brief: Brief, seconds: float) -> ParticipantReply:
         del seconds
         mine = self._replies.get(brief.what, self._replies.get("", []))
         if brief.number >= len(mine):
-            raise NoAnswer(Ending.SILENT, f"the script has no more than {len(mine)} replies")
-        return Answer(mine[brief.number], Cost(calls=1))
+            raise NoAnswer(CallEnding.SILENT, f"the script has no more than {len(mine)} replies")
+        return ParticipantReply(mine[brief.number], Cost(calls=1))
 
     def stop(self) -> None:
         """Nothing runs."""

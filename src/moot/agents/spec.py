@@ -12,12 +12,14 @@ from typing import Final
 
 import msgspec
 
-from moot.agents.participant import Kind
+from moot.agents.participant import ParticipantKind
 from moot.core.errors import Malformed
-from moot.core.names import RESERVED, agent_name
+from moot.core.names import RESERVED, require_agent_name
 
-_SCHEMES: Final = "|".join(kind.value for kind in Kind if kind is not Kind.HUMAN)
-_SPEC: Final = rf"(?:(?:{_SCHEMES}):|{Kind.HUMAN.value}\b)"
+_SCHEMES: Final = "|".join(
+    kind.value for kind in ParticipantKind if kind is not ParticipantKind.HUMAN
+)
+_SPEC: Final = rf"(?:(?:{_SCHEMES}):|{ParticipantKind.HUMAN.value}\b)"
 _SPLIT: Final = re.compile(rf",\s*(?={_SPEC}|[a-z0-9]+(?:-[a-z0-9]+)*=)")
 _NAMED: Final = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)=(.*)", re.DOTALL)
 _FORMS: Final = "cmd:COMMAND, llm:PROVIDER/MODEL, script:FILE, rules:NAME, human"
@@ -31,7 +33,7 @@ _SECRET: Final = re.compile(
 class Spec(msgspec.Struct, frozen=True):
     """One participant as typed; without a name it gets a fresh one."""
 
-    kind: Kind
+    kind: ParticipantKind
     rest: str
     name: str | None = None
 
@@ -46,12 +48,12 @@ class Spec(msgspec.Struct, frozen=True):
         return hidden if len(hidden) <= 300 else f"{hidden[:299]}…"
 
     @property
-    def whole(self) -> bool:
+    def is_recorded_whole(self) -> bool:
         """Does the record hold all of it, so that a later run need not be told again?"""
         return self.recordable == self.text
 
 
-def read_list(text: str) -> tuple[Spec, ...]:
+def read_specs(text: str) -> tuple[Spec, ...]:
     """A whole `--with`."""
     return tuple(read_spec(part) for part in _SPLIT.split(text.strip()))
 
@@ -61,18 +63,18 @@ def read_spec(text: str) -> Spec:
     named = _NAMED.match(text.strip())
     name, said = (named.group(1), named.group(2)) if named else (None, text)
     scheme, colon, rest = said.strip().partition(":")
-    if scheme == Kind.HUMAN.value and not colon:
-        return Spec(Kind.HUMAN, "", _checked(name))
+    if scheme == ParticipantKind.HUMAN.value and not colon:
+        return Spec(ParticipantKind.HUMAN, "", _checked(name))
     if not colon or scheme not in _SCHEMES.split("|") or not rest.strip():
         raise Malformed(
             f"{text.strip()!r} names no participant",
             code="bad_participant",
             hint=f"one of {_FORMS}, with NAME= before it if you like",
         )
-    return Spec(Kind(scheme), rest.strip(), _checked(name))
+    return Spec(ParticipantKind(scheme), rest.strip(), _checked(name))
 
 
-def read_named(texts: Iterable[str]) -> dict[str, Spec]:
+def read_named_specs(texts: Iterable[str]) -> dict[str, Spec]:
     """Every `--participant`: each with a name of its own."""
     found: dict[str, Spec] = {}
     for text in texts:
@@ -91,4 +93,4 @@ def read_named(texts: Iterable[str]) -> dict[str, Spec]:
 def _checked(name: str | None) -> str | None:
     if name in RESERVED:
         raise Malformed(f"{name} is a reserved name", code="bad_name", hint="choose another")
-    return None if name is None else agent_name(name)
+    return None if name is None else require_agent_name(name)

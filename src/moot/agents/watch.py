@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from moot.agents.outcome import Outcome
+from moot.agents.outcome import CallOutcome
 from moot.agents.participant import Nature
 from moot.core.machine import Due
 
@@ -14,33 +14,33 @@ from moot.core.machine import Due
 Standing = Callable[[], dict[str, Any]]
 
 
-class Watch(Protocol):
+class RunWatcher(Protocol):
     """Told of each step of a run."""
 
-    def asking(self, due: Due, nature: Nature, attempt: int) -> None:
+    def on_asking(self, due: Due, nature: Nature, attempt: int) -> None:
         """A participant is being asked."""
         ...
 
-    def heard(self, outcome: Outcome) -> None:
+    def on_outcome(self, outcome: CallOutcome) -> None:
         """A call has ended, well or not."""
         ...
 
-    def moved(self, due: Due, standing: Standing) -> None:
+    def on_progress(self, due: Due, standing: Standing) -> None:
         """What was due is done, or passed over; `standing` says where things are now."""
         ...
 
-    def waiting(self, due: Due, seconds: float) -> None:
+    def on_waiting(self, due: Due, seconds: float) -> None:
         """Nothing can be done until the time of this turn is up."""
         ...
 
 
-class Unwatched:
+class NoWatcher:
     """Nobody watches."""
 
-    def asking(self, due: Due, nature: Nature, attempt: int) -> None: ...
+    def on_asking(self, due: Due, nature: Nature, attempt: int) -> None: ...
 
-    def heard(self, outcome: Outcome) -> None: ...
+    def on_outcome(self, outcome: CallOutcome) -> None: ...
 
-    def moved(self, due: Due, standing: Standing) -> None: ...
+    def on_progress(self, due: Due, standing: Standing) -> None: ...
 
-    def waiting(self, due: Due, seconds: float) -> None: ...
+    def on_waiting(self, due: Due, seconds: float) -> None: ...

@@ -15,7 +15,7 @@ import msgspec
 from moot.api.operation import operation
 from moot.core.clock import to_text
 from moot.core.errors import NotFound, Refused
-from moot.core.findings import filled
+from moot.core.findings import fill_hint
 from moot.core.machine import Due
 from moot.core.names import RESERVED
 from moot.core.quoted import Quoted
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.core.clock import Millis
     from moot.engine.engine import Engine
-    from moot.engine.job import Outcome
+    from moot.engine.job import JobOutcome
     from moot.workspace.workspace import Workspace
 
 LOOK_SECONDS: Final = 0.1  # how often a waiting agenda asks whether anyone has written
@@ -108,10 +108,10 @@ def tick(session: Session, name: str | None = None) -> AppliedLimits:
     Refused (`key_missing`) unless the root key is here: it signs what nobody did. A limit takes
     effect once, so a repeat needs no key.
     """
-    from moot.engine.keys import hand_of_system
+    from moot.engine.keys import find_system_signatory
 
     engine = session.workspace.engine
-    if hand_of_system(engine.trust, engine.keys) is None:
+    if find_system_signatory(engine.trust, engine.keys) is None:
         raise Refused(
             "key_missing",
             "time limits are applied by the root key, which is not in this key folder",
@@ -123,7 +123,7 @@ def tick(session: Session, name: str | None = None) -> AppliedLimits:
     )
 
 
-def _applied(engine: Engine, outcome: Outcome) -> list[AppliedLimit]:
+def _applied(engine: Engine, outcome: JobOutcome) -> list[AppliedLimit]:
     types = engine.load(outcome.stream).machine.type_of
     return [
         AppliedLimit(event.stream, event.seq, to_text(event.at), types[type(event.event)])
@@ -146,7 +146,7 @@ class _View(NamedTuple):
 
 def _look(workspace: Workspace, who: str | None) -> _View:
     engine = workspace.engine
-    changes, now = engine.store.changes(), engine.clock()
+    changes, now = engine.store.version(), engine.clock()
     dues = list(engine.agenda(_streams_awaited(engine)))
     items = [_item(stream, due, now) for stream, due in dues if who in (None, due.who)]
     items += _new_mail(workspace, who, now)
@@ -179,7 +179,7 @@ def _require_somebody(engine: Engine, who: str | None) -> None:
 def _pause(engine: Engine, view: _View, end: float, stop: Callable[[], bool]) -> None:
     """Until somebody writes, a time limit passes, or it is time to look again anyway."""
     again = min(end, time.monotonic() + AGAIN_SECONDS)
-    while time.monotonic() < again and engine.store.changes() == view.changes and not stop():
+    while time.monotonic() < again and engine.store.version() == view.changes and not stop():
         if view.next_limit is not None and engine.clock() >= view.next_limit:
             return
         time.sleep(LOOK_SECONDS)
@@ -193,9 +193,9 @@ def _item(stream: str, due: Due, now: Millis) -> DueItem:
         subject=Quoted(due.subject),
         since=None if due.since is None else to_text(due.since),
         by=None if due.by is None else to_text(due.by),
-        overdue=due.overdue(now),
+        overdue=due.is_overdue(now),
         id=stream,
-        hint=filled(due.hint, {_WORD_FOR_ID.get(protocol, ""): name}),
+        hint=fill_hint(due.hint, {_WORD_FOR_ID.get(protocol, ""): name}),
     )
 
 

@@ -72,13 +72,13 @@ def revoke(session: Session, name: str, reason: str, *, kid: str | None = None) 
     revoke only its own key. A revoked key is not revoked again, so a repeat needs no idempotency
     key.
     """
-    from moot.engine.agents import HEADS_MEDIA_TYPE, heads_now
+    from moot.engine.agents import HEADS_MEDIA_TYPE, current_heads
     from moot.engine.agents import revoke as revoke_key
 
     agent, workspace = session.require_agent(name), session.workspace
     session.require_self_or_person(name)
     revoked = agent.kid if kid is None else _find_key(workspace.engine.registry(), name, kid)
-    _, heads = heads_now(workspace.engine)
+    _, heads = current_heads(workspace.engine)
     revoke_key(workspace.engine, revoked, reason, workspace.artifacts.put(heads, HEADS_MEDIA_TYPE))
     return describe_agent(workspace.engine.registry(), name)
 
@@ -87,10 +87,10 @@ def _require_root_key(session: Session, name: str) -> None:
     """Refused, before anyone is asked for anything, if a new key could not be signed for here."""
     from shlex import quote
 
-    from moot.engine.keys import hand_of_system
+    from moot.engine.keys import find_system_signatory
 
     workspace = session.workspace
-    if hand_of_system(workspace.trust, workspace.keys) is None:
+    if find_system_signatory(workspace.trust, workspace.keys) is None:
         way = f"moot agent rotate {name} --keys {quote(str(session.keys.path))}"
         raise Refused(
             "key_missing",
@@ -106,7 +106,7 @@ def _folder_for_new_key(session: Session, key: RegisteredKey, named: Path | None
     folder = session.keys
     if named is not None:
         return KeyFolder(named.absolute())
-    file = folder.ledger(session.workspace.trust.origin) / f"{key.name}.{key.kid}.key"
+    file = folder.ledger_folder(session.workspace.trust.origin) / f"{key.name}.{key.kid}.key"
     if not file.exists() and key.custodian != folder.custodian:
         raise Refused(
             "key_missing",
@@ -120,7 +120,7 @@ def _folder_for_new_key(session: Session, key: RegisteredKey, named: Path | None
 def _require_endorser(session: Session, key: RegisteredKey, folder: KeyFolder) -> Signer:
     """Whoever consents: the old key, or a person if it was revoked, is lost or is damaged."""
     from moot.core.registry.model import KeyEnding
-    from moot.keys.held import FolderKeys
+    from moot.keys.folder_keys import FolderKeys
 
     workspace = session.workspace
     revoked = key.ending is KeyEnding.REVOKED

@@ -239,7 +239,7 @@ def liveness_label(view: AgentView, status: str) -> str:
 def require_new_passphrase(session: Session, name: str, ask: AskNewPassphrase | None) -> str:
     """The passphrase for a new key of the person `name`; Refused for agents, if none is given, or
     if it is too short, before anyone is asked for another."""
-    from moot.keys.lock import require_long
+    from moot.keys.passphrase_lock import require_long_passphrase
 
     session.require_no_agent("making a person's key")
     text = ask(name) if ask is not None else None
@@ -249,7 +249,7 @@ def require_new_passphrase(session: Session, name: str, ask: AskNewPassphrase | 
             "a person's key needs a passphrase",
             hint="run this at a terminal; for automation set MOOT_PASSPHRASE_FILE",
         )
-    require_long(text)
+    require_long_passphrase(text)
     return text
 
 

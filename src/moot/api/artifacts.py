@@ -66,7 +66,7 @@ def erase(session: Session, sha256: str, reason: str) -> ErasedArtifact:
     Erasing again changes nothing, so a repeat needs no key. Copies elsewhere (backups, exports)
     are not reached.
     """
-    from moot.engine.erasing import erase as erase_recorded
+    from moot.engine.erasing import erase_artifact as erase_recorded
 
     workspace = session.workspace
     sha256 = _find_one(workspace, sha256)
@@ -84,7 +84,9 @@ def _find_one(workspace: Workspace, prefix: str) -> str:
             hint="`moot ledger log ID --json` shows what its events cite",
         )
     erased = workspace.engine.registry().erased
-    matches = {sha for sha in (*workspace.artifacts.all(), *erased) if sha.startswith(prefix)}
+    matches = {
+        sha for sha in (*workspace.artifacts.all_hashes(), *erased) if sha.startswith(prefix)
+    }
     if not matches:
         raise NotFound(
             "artifact_not_found",

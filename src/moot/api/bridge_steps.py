@@ -31,11 +31,11 @@ def asker_of(session: Session) -> str:
 
 def own_name(session: Session, named: str | None = None) -> str:
     """Who acts, with their key at hand: a step names nobody who could not have asked for it."""
-    from moot.engine.keys import hand_of
+    from moot.engine.keys import find_signatory
 
     workspace = session.workspace
     name = session.actor(named)
-    hand_of(workspace.engine.registry(), workspace.keys, name)
+    find_signatory(workspace.engine.registry(), workspace.keys, name)
     return name
 
 

@@ -11,18 +11,18 @@ import msgspec
 
 from moot.api.operation import operation
 from moot.core.errors import Refused
-from moot.core.findings import filled_in
+from moot.core.findings import fill_hints
 from moot.core.quoted import Quoted
 from moot.protocols.debate.phases import Phase
 from moot.protocols.debate.views import EntryView
-from moot.verify.verdict import Check
+from moot.verify.verdict import VerdictCheck
 
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.flows.debate.check import FileComparison, PlaceInFile
     from moot.flows.debate.following import FollowedFile
-    from moot.verify import Verdict
-    from moot.verify.verdict import Place
+    from moot.verify import BundleVerdict
+    from moot.verify.verdict import BundlePlace
 
 
 class VerdictPlace(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class DebateVerdict(msgspec.Struct, frozen=True, kw_only=True):
     custody: str
     first_bad: VerdictPlace | None
     last_trusted: VerdictPlace | None
-    checks: tuple[Check, ...]
+    checks: tuple[VerdictCheck, ...]
     findings: list[dict[str, Any]]
     origin: str | None
     clock: str | None
@@ -89,7 +89,7 @@ def verify(session: Session, file: Path, *, trust: Path | None = None) -> Debate
     from moot.protocols.debate.reader import read_document
     from moot.store.artifacts import FileArtifacts
     from moot.store.sqlite.reader import SqliteReader
-    from moot.workspace.check import How, check_live
+    from moot.workspace.check import CheckOptions, check_workspace
     from moot.workspace.find import require_ledger
 
     folder = require_ledger(session.workspace_folder)
@@ -98,10 +98,12 @@ def verify(session: Session, file: Path, *, trust: Path | None = None) -> Debate
         stream = stream_of_file(view, folder, file, read_document(data))
         artifacts = FileArtifacts(folder / "artifacts")
         compared = compare_with_record(view, stream, artifacts, data)
-    return _verdict_on(file, compared, check_live(folder, How(session.keys, trust), stream))
+    return _verdict_on(
+        file, compared, check_workspace(folder, CheckOptions(session.keys, trust), stream)
+    )
 
 
-def _verdict_on(file: Path, compared: FileComparison, ledger: Verdict) -> DebateVerdict:
+def _verdict_on(file: Path, compared: FileComparison, ledger: BundleVerdict) -> DebateVerdict:
     """A file is only as well proved as the record it is held against: a bad one decides alone."""
     fields = msgspec.structs.asdict(ledger)
     fields["first_bad"] = _ledger_place(ledger.first_bad)
@@ -109,7 +111,7 @@ def _verdict_on(file: Path, compared: FileComparison, ledger: Verdict) -> Debate
     fields["findings"] = findings = [msgspec.to_builtins(finding) for finding in ledger.findings]
     fields["checks"] = (
         *ledger.checks,
-        Check("file", compared.verdict == "valid", compared.integrity),
+        VerdictCheck("file", compared.verdict == "valid", compared.integrity),
     )
     if not ledger and ledger.verdict != "unproven":
         return DebateVerdict(**fields)
@@ -119,12 +121,12 @@ def _verdict_on(file: Path, compared: FileComparison, ledger: Verdict) -> Debate
         fields["verdict"], fields["integrity"] = compared.verdict, compared.integrity
         fields["first_bad"] = _file_place(compared.first_bad)
         fields["last_trusted"] = _file_place(compared.last_trusted)
-    found = filled_in(compared.findings, {"FILE": str(file)})
+    found = fill_hints(compared.findings, {"FILE": str(file)})
     fields["findings"] = [*map(msgspec.to_builtins, found), *findings]
     return DebateVerdict(**fields)
 
 
-def _ledger_place(place: Place | None) -> VerdictPlace | None:
+def _ledger_place(place: BundlePlace | None) -> VerdictPlace | None:
     if place is None:
         return None
     return VerdictPlace(line=place.line, stream=place.stream, seq=place.seq)

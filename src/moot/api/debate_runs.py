@@ -10,7 +10,7 @@ from moot.api.operation import operation
 from moot.api.runs import USUAL, Limits, RunResult, read_participants, result_fields, seating
 
 if TYPE_CHECKING:
-    from moot.api.runs import Terminal, Watch
+    from moot.api.runs import RunWatcher, Terminal
     from moot.api.session import Session
 
 
@@ -34,7 +34,7 @@ def run(
     participants: Sequence[str],
     *,
     limits: Limits = USUAL,
-    watch: Watch | None = None,
+    watch: RunWatcher | None = None,
     terminal: Terminal | None = None,
 ) -> DebateRun:
     """Let participants (`NAME=SPEC`) argue until the debate is over or a limit is reached.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from moot.api.operation import operation
-from moot.api.runs import USUAL, Ended, Limits, RunEnding, seating
+from moot.api.runs import USUAL, Limits, RunEnd, RunEnding, seating
 from moot.core.errors import Malformed, Refused
 from moot.core.names import STREAM
 from moot.core.quoted import Quoted
@@ -18,7 +18,7 @@ from moot.protocols.decision.views import DecisionView
 
 if TYPE_CHECKING:
     from moot.agents.spec import Spec
-    from moot.api.runs import Terminal, Watch
+    from moot.api.runs import RunWatcher, Terminal
     from moot.api.session import Session
     from moot.flows.decisions.argument import Argument
     from moot.flows.decisions.ask import DecisionProgress
@@ -100,7 +100,7 @@ def ask(
     question: Question,
     *,
     limits: Limits = USUAL,
-    watch: Watch | None = None,
+    watch: RunWatcher | None = None,
     terminal: Terminal | None = None,
     begun: Begun | None = None,
 ) -> AskedDecision:
@@ -125,7 +125,7 @@ def resume(
     *,
     participants: Sequence[str] = (),
     limits: Limits = USUAL,
-    watch: Watch | None = None,
+    watch: RunWatcher | None = None,
     terminal: Terminal | None = None,
     begun: Begun | None = None,
 ) -> AskedDecision:
@@ -255,7 +255,7 @@ def _carry_on(
     decision: str,
     specs: Mapping[str, Spec],
     limits: Limits,
-    watch: Watch | None,
+    watch: RunWatcher | None,
     terminal: Terminal | None,
     begun: Begun | None,
 ) -> AskedDecision:
@@ -286,7 +286,7 @@ def _describe_progress(decision: str, progress: DecisionProgress, people: bool) 
     )
 
 
-def _describe_ending(ended: Ended) -> RunEnding:
+def _describe_ending(ended: RunEnd) -> RunEnding:
     return RunEnding(
         stop=ended.stop,
         detail=Quoted(ended.detail),

@@ -20,7 +20,7 @@ from moot.protocols.presence.events import WITH_ENVELOPE
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.core.ledger import StoredRow, View
-    from moot.engine.job import Outcome
+    from moot.engine.job import JobOutcome
     from moot.workspace.workspace import Workspace
 
 NEWEST: Final = 100
@@ -271,12 +271,12 @@ def _send_notice(
     return SentNotice(_sent_event(event), mail.recorded[0].event.id, findings)
 
 
-def _sent_event(outcome: Outcome) -> PresenceEvent:
+def _sent_event(outcome: JobOutcome) -> PresenceEvent:
     recorded = next(one for one in outcome.recorded if isinstance(one.event, WITH_ENVELOPE))
     return msgspec.convert(codec.make_document(codec.make_envelope(recorded)), PresenceEvent)
 
 
-def _receipt(workspace: Workspace, event_id: str, name: str, outcome: Outcome) -> EventReceipt:
+def _receipt(workspace: Workspace, event_id: str, name: str, outcome: JobOutcome) -> EventReceipt:
     from moot.flows.mail.notices import moved_to
 
     moved = tuple(Quoted(scope) for scope in moved_to(outcome))

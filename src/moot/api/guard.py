@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from moot.core.clock import Millis
     from moot.core.errors import Refused
     from moot.core.findings import Finding
-    from moot.engine.job import Outcome
+    from moot.engine.job import JobOutcome
     from moot.flows.guard.guarded_paths import GuardedPaths
     from moot.protocols.presence.commands import Reserve
     from moot.protocols.presence.liveness import LivenessVerdict
@@ -258,7 +258,7 @@ def _reserve_command(session: Session, guarded: GuardedPaths, scopes: tuple[str,
     )
 
 
-def _reserved_scopes(outcome: Outcome) -> tuple[str, ...]:
+def _reserved_scopes(outcome: JobOutcome) -> tuple[str, ...]:
     from moot.protocols.presence.events import ScopeReserved
 
     events = (recorded.event for recorded in outcome.recorded)
@@ -266,7 +266,7 @@ def _reserved_scopes(outcome: Outcome) -> tuple[str, ...]:
 
 
 def _give_back_if_late(
-    session: Session, guarded: GuardedPaths, name: str, outcome: Outcome
+    session: Session, guarded: GuardedPaths, name: str, outcome: JobOutcome
 ) -> EditVerdict:
     """Others wrote between our look at the disk and our reservation.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from moot.core.ledger import View
     from moot.core.note import Checkpoint
     from moot.core.record import Record
-    from moot.verify import Verdict
+    from moot.verify import BundleVerdict
     from moot.workspace.workspace import Workspace
 
 # Told (done, total) while something takes long.
@@ -236,10 +236,10 @@ def export(
     with workspace.store.read() as view:
         lines = bundle(view, workspace.trust, workspace.artifacts, tuple(ids) or None)
         sha256, size = write_pieces(file, _count(lines, progress))
-        complete = not view.stale_heads()
+        complete = not view.moved_heads()
     _, newest = _newest_checkpoint(workspace)
     number = newest.number if newest else None
-    return Exported(str(file), sha256, size, complete, number, workspace.rolled_back is not None)
+    return Exported(str(file), sha256, size, complete, number, workspace.rollback is not None)
 
 
 def _count(lines: Iterable[bytes], progress: Progress | None) -> Iterator[bytes]:
@@ -256,17 +256,17 @@ def _count(lines: Iterable[bytes], progress: Progress | None) -> Iterator[bytes]
 def _pin_if_possible(workspace: Workspace) -> None:
     """A checkpoint if one can be made: the key may be elsewhere, the ledger may be an old copy,
     or nothing may be written."""
-    if workspace.rolled_back is None and workspace.read_only is None:
+    if workspace.rollback is None and workspace.write_error is None:
         with suppress(Refused, Tampered):
             workspace.engine.checkpoint()
 
 
 def _newest_checkpoint(workspace: Workspace) -> tuple[str, Checkpoint | None]:
     """The newest checkpoint, as a note and as data; a damaged one is none."""
-    from moot.engine.checkpoints import newest
+    from moot.engine.checkpoints import newest_checkpoint
 
     with workspace.store.read() as view, suppress(Tampered):
-        return view.note() or "", newest(view, workspace.trust)
+        return view.newest_note() or "", newest_checkpoint(view, workspace.trust)
     return "", None
 
 
@@ -276,13 +276,13 @@ def backup(session: Session, file: Path) -> BackedUp:
 
     An existing file is never overwritten. Files cited by the record are not in it.
     """
-    from moot.store.named_files import unwritable
+    from moot.store.named_files import unwritable_file
     from moot.workspace.backup import back_up
 
     try:
         made = back_up(session.workspace.store, file)
     except OSError as error:
-        raise unwritable(file, error) from None
+        raise unwritable_file(file, error) from None
     return BackedUp(str(file), made.size, made.events)
 
 
@@ -308,13 +308,13 @@ def doctor(session: Session) -> Diagnosis:
     the disk and the hooks of coding tools.
     """
     from moot.core.clock import system_clock
-    from moot.core.findings import errors
+    from moot.core.findings import select_errors
     from moot.flows.tools.hook_health import find_problems
-    from moot.workspace.doctor import RULES, examine
+    from moot.workspace.doctor import RULES, examine_workspace
 
-    findings = examine(session.workspace_folder, session.keys, system_clock())
+    findings = examine_workspace(session.workspace_folder, session.keys, system_clock())
     findings += find_problems(session.folder, session.env, session.home)
-    return Diagnosis(not errors(findings), len(RULES), findings)
+    return Diagnosis(not select_errors(findings), len(RULES), findings)
 
 
 @operation("ledger.accept_loss", writes=True)
@@ -328,7 +328,7 @@ def accept_loss(session: Session, reason: str) -> AcceptedLoss:
     from moot.core.names import REGISTRY
     from moot.workspace.loss import accept_loss as accept
 
-    session.workspace.engine.load_anew(REGISTRY)  # what is left of it says who must sign
+    session.workspace.engine.load_from_start(REGISTRY)  # what is left of it says who must sign
     session.require_no_agent("accepting a loss")
     person = session.person_signer()
     made = accept(session.workspace, reason, person)
@@ -344,22 +344,22 @@ def witness(session: Session, file: Path, *, progress: Progress | None = None) -
     shows it.
     """
     from moot.engine.witness import witness as compare
-    from moot.verify.receipt import opened
+    from moot.verify.receipt import open_receipt
 
     verdict = _require_sound_copy(session, file, progress)
     with file.open("rb") as other:
-        seen = compare(session.workspace.engine, opened(other).file)
+        seen = compare(session.workspace.engine, open_receipt(other).file)
     forks = [Fork(fork.stream, fork.seq, fork.kid, fork.hash.hex()) for fork in seen.forks]
     agreement = "forked" if seen.differing else "agrees"
     return Witnessed(agreement, seen.same, seen.ahead, seen.differing, forks, verdict.verdict)
 
 
-def _require_sound_copy(session: Session, file: Path, progress: Progress | None) -> Verdict:
+def _require_sound_copy(session: Session, file: Path, progress: Progress | None) -> BundleVerdict:
     """The other copy must hold by itself, and be of this ledger."""
-    from moot.workspace.check import How, check_file
+    from moot.workspace.check import CheckOptions, check_file
 
     workspace = session.workspace
-    how = How(session.keys, workspace.path / "trust.json", progress=progress)
+    how = CheckOptions(session.keys, workspace.path / "trust.json", progress=progress)
     verdict = check_file(file, how)
     if verdict.verdict == "tampered":
         raise Tampered(

@@ -157,9 +157,9 @@ def tick(session: Session) -> ChasedMessages:
 
 
 def _require_root_key(engine: Engine) -> None:
-    from moot.engine.keys import hand_of_system
+    from moot.engine.keys import find_system_signatory
 
-    if hand_of_system(engine.trust, engine.keys) is None:
+    if find_system_signatory(engine.trust, engine.keys) is None:
         raise Refused(
             "key_missing",
             "time limits are applied by the root key, which is not in this key folder",

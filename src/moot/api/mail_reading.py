@@ -182,7 +182,7 @@ def _may_mark_as_seen(session: Session, box: Box) -> bool:
     the passphrase: the key folder may be shared with agents.
     """
     workspace = session.workspace
-    if workspace.rolled_back is not None or workspace.read_only is not None:
+    if workspace.rollback is not None or workspace.write_error is not None:
         return False
     if session.acting is not None and session.actor() != box.name:
         return False
@@ -190,7 +190,7 @@ def _may_mark_as_seen(session: Session, box: Box) -> bool:
     is_person = holder.kind is not KeyClass.AGENT
     if is_person and not (session.acting and session.can_ask_passphrase):
         return False
-    return workspace.keys.folder.get(workspace.keys.origin, box.name, holder.kid) is not None
+    return workspace.keys.folder.read_key(workspace.keys.origin, box.name, holder.kid) is not None
 
 
 def _describe_entry(entry: InboxEntry) -> InboxMessage:

@@ -11,7 +11,7 @@ import msgspec
 from moot.api.operation import operation
 from moot.core.errors import Refused
 from moot.core.findings import Finding
-from moot.core.machine import Recorded, remark
+from moot.core.machine import Recorded, make_remark
 from moot.core.quoted import Quoted
 from moot.protocols.mail.events import MessageImported, MessageSent
 from moot.protocols.mail.types import MessageType
@@ -138,7 +138,7 @@ def _remark_unproved(messages: list[Recorded[Any]]) -> Iterator[Finding]:
     for message in messages:
         event = message.event
         if isinstance(event, MessageImported) and event.type is MessageType.DELTA:
-            yield remark(
+            yield make_remark(
                 "MBX-225",
                 "delta_not_proved",
                 f"{event.id} was taken in from outside and is not merged",

@@ -9,7 +9,7 @@ from moot.api.operation import operation
 from moot.api.runs import USUAL, RunResult, read_participants, result_fields, seating
 
 if TYPE_CHECKING:
-    from moot.api.runs import Limits, Terminal, Watch
+    from moot.api.runs import Limits, RunWatcher, Terminal
     from moot.api.session import Session
 
 
@@ -28,7 +28,7 @@ def run(
     participants: Sequence[str],
     *,
     limits: Limits | None = None,
-    watch: Watch | None = None,
+    watch: RunWatcher | None = None,
     terminal: Terminal | None = None,
 ) -> MailRun:
     """Let participants (`NAME=SPEC`) acknowledge the messages that wait for them, each under its

@@ -28,7 +28,7 @@ def open(  # noqa: A001 - moot.open, like gzip.open
     environment variable is read here.
     """
     from moot.keys.folder import KeyFolder
-    from moot.keys.held import Passphrase
+    from moot.keys.folder_keys import Passphrase
 
     def ask(name: str) -> Passphrase | None:
         text = passphrase(name) if passphrase is not None else None

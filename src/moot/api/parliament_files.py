@@ -24,7 +24,7 @@ from moot.protocols.parliament.documents.turn_context import TurnContext
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.flows.parliament.parliament_session import ParliamentSession
-    from moot.pages import Proof
+    from moot.pages import ProofFile
     from moot.workspace.workspace import Workspace
 
 
@@ -82,7 +82,7 @@ def check(session: Session, folder: Path, *, since: Path | None = None) -> Check
     record. Elsewhere nobody's signature is checked. With `since`, a folder with earlier files,
     every message in those must still stand.
     """
-    from moot.core.findings import errors
+    from moot.core.findings import select_errors
     from moot.flows.parliament.session_files import read_or_none
     from moot.flows.parliament.session_ids import no_session
     from moot.protocols.parliament.files.file_shapes import FILES, LEDGER_FILE
@@ -101,7 +101,7 @@ def check(session: Session, folder: Path, *, since: Path | None = None) -> Check
     workspace = session.workspace_or_none
     if workspace is not None:
         findings += _find_unrecorded(workspace, ledger)
-    return CheckedFiles(not errors(findings), tuple(findings))
+    return CheckedFiles(not select_errors(findings), tuple(findings))
 
 
 def _find_unrecorded(workspace: Workspace, ledger: bytes) -> list[Finding]:
@@ -295,14 +295,14 @@ def _write_document(session: Session, parliament: ParliamentSession) -> list[str
     return put_aside
 
 
-def _proof(folder: Path) -> Proof | None:
+def _proof(folder: Path) -> ProofFile | None:
     """The ledger file, as it is now, and the command that checks it."""
     from moot.flows.parliament.session_files import read_or_none
-    from moot.pages import Proof
+    from moot.pages import ProofFile
     from moot.protocols.parliament.files.file_shapes import LEDGER_FILE
 
     ledger = read_or_none(folder / LEDGER_FILE)
     if ledger is None:
         return None
     digest = hashlib.sha256(ledger).hexdigest()
-    return Proof(LEDGER_FILE, digest, f"moot parliament check {shlex.quote(str(folder))}")
+    return ProofFile(LEDGER_FILE, digest, f"moot parliament check {shlex.quote(str(folder))}")

@@ -10,7 +10,7 @@ from moot.api.operation import operation
 from moot.api.runs import USUAL, RunResult, read_participants, result_fields, seating
 
 if TYPE_CHECKING:
-    from moot.api.runs import Limits, Terminal, Watch
+    from moot.api.runs import Limits, RunWatcher, Terminal
     from moot.api.session import Session
     from moot.flows.parliament.parliament_session import ParliamentSession
 
@@ -33,7 +33,7 @@ def run(
     participants: Sequence[str],
     *,
     limits: Limits | None = None,
-    watch: Watch | None = None,
+    watch: RunWatcher | None = None,
     terminal: Terminal | None = None,
 ) -> ParliamentRun:
     """Let participants state, draft, ask, answer and vote until the prime minister is asked.

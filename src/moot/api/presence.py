@@ -86,7 +86,7 @@ def present(
     stale by itself.
     """
     from moot.flows.presence import arrival
-    from moot.keys.running import hold
+    from moot.keys.running_names import hold_name
     from moot.protocols.presence import STREAM
 
     workspace, branch = session.workspace, session.place.branch
@@ -94,7 +94,7 @@ def present(
     first = [reserve_command(session, scopes, work)] if scopes else []
     arrival.require_welcome(workspace, name or _NEWCOMER, place, *first)
     name = _register(workspace, name)
-    lock = hold(workspace.folder, workspace.trust.origin, name)
+    lock = hold_name(workspace.folder, workspace.trust.origin, name)
     try:
         arrival.join(workspace, name, place)
         for command in first:

@@ -19,10 +19,10 @@ from moot.pages import Report
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.workspace.check import How
+    from moot.workspace.check import CheckOptions
     from moot.workspace.workspace import Workspace
 
-BuildPage = Callable[["Workspace", str, "How"], Report]
+BuildPage = Callable[["Workspace", str, "CheckOptions"], Report]
 
 
 class ReportPage(msgspec.Struct, frozen=True):
@@ -55,9 +55,9 @@ def report(session: Session, name: str, *, file: Path | None = None) -> ReportPa
 
 
 def _build_page(session: Session, named: str) -> Report:
-    from moot.workspace.check import How
+    from moot.workspace.check import CheckOptions
 
-    workspace, how = session.workspace, How(session.keys)
+    workspace, how = session.workspace, CheckOptions(session.keys)
     for protocol, build in _PAGES.items():
         name = named.removeprefix(f"{protocol}/")
         if _is_recorded(workspace, f"{protocol}/{name}"):
@@ -72,14 +72,14 @@ def _is_recorded(workspace: Workspace, stream: str) -> bool:
         return view.head(stream) is not None
 
 
-def _decision(workspace: Workspace, name: str, _how: How) -> Report:
+def _decision(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
     from moot.flows.decisions.receipt_content import compose_receipt
     from moot.flows.decisions.receipt_page import build_decision_page
 
     return build_decision_page(compose_receipt(workspace, name))
 
 
-def _debate(workspace: Workspace, name: str, _how: How) -> Report:
+def _debate(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
     """From the record: what stands in the file now does not count."""
     from moot.flows.debate.record import read_events, recorded_parts
     from moot.protocols.debate.checker import check_session
@@ -93,7 +93,7 @@ def _debate(workspace: Workspace, name: str, _how: How) -> Report:
     return build_report(check_session(data, file_name=file), file, hashlib.sha256(data).hexdigest())
 
 
-def _parliament(workspace: Workspace, name: str, _how: How) -> Report:
+def _parliament(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
     from moot.flows.parliament.parliament_session import ParliamentSession
     from moot.flows.parliament.scripted_seats import list_scripted_agents
     from moot.protocols.parliament.documents.report import make_report
@@ -102,7 +102,7 @@ def _parliament(workspace: Workspace, name: str, _how: How) -> Report:
     return make_report(room.read_proceedings(), scripted=list_scripted_agents(room))
 
 
-def _trace(workspace: Workspace, name: str, how: How) -> Report:
+def _trace(workspace: Workspace, name: str, how: CheckOptions) -> Report:
     from moot.flows.observed import sessions
     from moot.flows.trace import inspection
     from moot.protocols.trace.audit import page
@@ -113,7 +113,7 @@ def _trace(workspace: Workspace, name: str, how: How) -> Report:
     return page.trace_page(found.events[stream], found.reports[0], counted)
 
 
-def _story(workspace: Workspace, name: str, _how: How) -> Report:
+def _story(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
     from moot.flows.bridges.story import story_of
     from moot.flows.bridges.story_page import build_story_page
 

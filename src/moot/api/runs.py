@@ -1,7 +1,7 @@
 """What every run of participants takes and gives back: debates, mail, parliaments, traces, asking.
 
 A participant is a text `NAME=SPEC`, as on the command line. `Limits` say how far a run may go, a
-`Watch` is told what happens meanwhile, a `Terminal` is where a `human` participant is asked.
+`RunWatcher` is told what happens meanwhile, a `Terminal` is where a `human` participant is asked.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from moot.agents.brief import Brief
-from moot.agents.cost import NOTHING, Cost, in_words
+from moot.agents.cost import NO_COST, Cost, in_words
 from moot.agents.human import Terminal
-from moot.agents.outcome import Ended, Ending, Outcome, Stop
-from moot.agents.participant import Kind, Nature
-from moot.agents.seats import Room
-from moot.agents.spec import Spec, read_named
-from moot.agents.watch import Standing, Watch
+from moot.agents.outcome import CallEnding, CallOutcome, RunEnd, StopReason
+from moot.agents.participant import Nature, ParticipantKind
+from moot.agents.participant_kinds import RunSurroundings
+from moot.agents.spec import Spec, read_named_specs
+from moot.agents.watch import RunWatcher, Standing
 from moot.core.machine import Due
 from moot.core.quoted import Quoted
 from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
     from moot.api.session import Session
 
 __all__ = [
-    "NOTHING",
+    "NO_COST",
     "USUAL",
     "Brief",
+    "CallEnding",
+    "CallOutcome",
     "Cost",
     "Due",
-    "Ended",
-    "Ending",
-    "Kind",
     "Limits",
     "Nature",
-    "Outcome",
+    "ParticipantKind",
+    "RunEnd",
     "RunEnding",
     "RunResult",
+    "RunWatcher",
     "Standing",
-    "Stop",
+    "StopReason",
     "Terminal",
-    "Watch",
     "in_words",
     "read_participants",
     "result_fields",
@@ -57,7 +57,7 @@ class RunEnding(msgspec.Struct, frozen=True, kw_only=True):
     A subclass's own fields come before these in JSON, because these are keyword-only.
     """
 
-    stop: Stop
+    stop: StopReason
     detail: Quoted
     turns: int
     waits_for: tuple[str, ...]
@@ -85,13 +85,13 @@ def result_fields(finished: FinishedRun) -> dict[str, Any]:
 
 def read_participants(session: Session, participants: Iterable[str]) -> dict[str, Spec]:
     """Who takes part, by name; whoever acts under a name may let only itself speak (not_you)."""
-    specs = read_named(participants)
+    specs = read_named_specs(participants)
     for name in specs:
         if session.acting:
             session.actor(name)
     return specs
 
 
-def seating(session: Session, terminal: Terminal | None) -> Room:
+def seating(session: Session, terminal: Terminal | None) -> RunSurroundings:
     """Where participants sit: programs run in the session's folder, with its environment."""
-    return Room(session.folder, session.env, terminal)
+    return RunSurroundings(session.folder, session.env, terminal)

@@ -177,11 +177,11 @@ def holders_to_retire(session: Session, scopes: Iterable[str]) -> list[str]:
     Only an agent's own key gives back what it holds, so its key must be here; and no live
     `moot run` may work under its name.
     """
-    from moot.keys.running import is_running
+    from moot.keys.running_names import is_running
 
     workspace, root = session.workspace, str(session.place.worktree)
     folder, origin = workspace.folder, workspace.trust.origin
-    agents, keys = workspace.engine.registry().agents, set(folder.names(origin))
+    agents, keys = workspace.engine.registry().agents, set(folder.names_with_keys(origin))
     state: State = workspace.engine.state(STREAM)
     owners = dict.fromkeys(
         reservation.owner

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from moot.core.registry.model import Agent
     from moot.core.signing import Signer
     from moot.keys.folder import KeyFolder
-    from moot.keys.held import AskPassphrase, Passphrase
+    from moot.keys.folder_keys import AskPassphrase, Passphrase
     from moot.workspace.workspace import Workspace
 
 
@@ -134,7 +134,7 @@ class Session:
     @property
     def ask_passphrase(self) -> AskPassphrase:
         """How a person is asked for the passphrase of their key; by default nobody is."""
-        from moot.keys.held import never_ask
+        from moot.keys.folder_keys import never_ask
 
         return self._ask_passphrase or never_ask
 
@@ -143,9 +143,9 @@ class Session:
         """The `.moot` folder that belongs to where the session stands; Unavailable if none does."""
         if self._workspace_folder is not None:
             return self._workspace_folder
-        from moot.workspace.find import find
+        from moot.workspace.find import find_workspace
 
-        return find(self.folder, self.home)
+        return find_workspace(self.folder, self.home)
 
     @property
     def workspace(self) -> Workspace:
@@ -445,6 +445,6 @@ class Session:
             self.keys,
             self.ask_passphrase,
             self.clock_text,
-            reads=self._read_only() if callable(self._read_only) else self._read_only,
+            only_reads=self._read_only() if callable(self._read_only) else self._read_only,
             debug=self._debug,
         )

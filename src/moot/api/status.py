@@ -139,19 +139,19 @@ def _count_answers_owed(engine: Engine) -> dict[str, int]:
 
 
 def _summarize_record(workspace: Workspace) -> RecordSummary:
-    from moot.engine.checkpoints import newest
+    from moot.engine.checkpoints import newest_checkpoint
 
     last = None
     with workspace.store.read() as view:
         with suppress(Tampered):  # one screen must not fail for it: `moot verify` says so
-            last = newest(view, workspace.trust)
-        events = view.counts()[1]
-        pinned = not view.stale_heads()
+            last = newest_checkpoint(view, workspace.trust)
+        events = view.count_streams_and_events()[1]
+        pinned = not view.moved_heads()
     return RecordSummary(
         events,
         workspace.store.path.stat().st_size,
         None if last is None else CheckpointLine(last.number, last.at),
         pinned,
-        workspace.rolled_back is not None,
+        workspace.rollback is not None,
         workspace.engine.registry().clock == "fixed",
     )

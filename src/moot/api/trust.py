@@ -34,9 +34,9 @@ class ExportedTrust(msgspec.Struct, frozen=True):
 @operation("trust.show")
 def show(session: Session, file: Path | None = None) -> TrustedKeys:
     """The keys of this ledger; with `file`, those of a trust file that was handed over."""
-    from moot.workspace.trust import fingerprint, read
+    from moot.workspace.trust import fingerprint, read_trust_file
 
-    trust = session.workspace.trust if file is None else read(file).trust()
+    trust = session.workspace.trust if file is None else read_trust_file(file).trust()
     return TrustedKeys(fingerprint(trust), trust.root.hex(), trust.checkpoint.hex(), trust.origin)
 
 
@@ -60,17 +60,19 @@ def trust_file(session: Session, *, minimum: bool = False) -> tuple[bytes, int |
     from moot.workspace import trust as trust_files
 
     number = _newest_number(session) if minimum else None
-    return trust_files.to_bytes(trust_files.of(session.workspace.trust, number)), number
+    return trust_files.trust_file_bytes(
+        trust_files.trust_file_of(session.workspace.trust, number)
+    ), number
 
 
 def _newest_number(session: Session) -> int:
-    from moot.engine.checkpoints import newest
+    from moot.engine.checkpoints import newest_checkpoint
 
     workspace = session.workspace
-    if workspace.rolled_back is not None:
-        raise workspace.rolled_back
+    if workspace.rollback is not None:
+        raise workspace.rollback
     with workspace.store.read() as view:
-        last = newest(view, workspace.trust)
+        last = newest_checkpoint(view, workspace.trust)
     if last is None:
         raise Refused(
             "no_checkpoint", "there is no checkpoint yet", hint="`moot ledger checkpoint`"

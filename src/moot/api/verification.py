@@ -13,7 +13,7 @@ from moot.core.errors import NotFound, Unavailable
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.verify import Verdict
+    from moot.verify import BundleVerdict
 
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+~-]*(/[A-Za-z0-9._:@+~-]+)?\Z")
 _FILE_ENDINGS: Final = (".moot", ".json", ".jsonl", ".md", ".html")
@@ -29,21 +29,21 @@ def verify(
     checkpoint: bytes | None = None,
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
-) -> Verdict:
+) -> BundleVerdict:
     """Check this workspace as it is now, one history of it by its id, or an export by its file.
 
     A file needs no workspace. `trust` is a trust file to believe instead of the one that the key
     folder remembers. `checkpoint` is a signed note that was kept elsewhere: all that it pinned must
     be there. The verdict is true if everything holds.
     """
-    from moot.workspace.check import How, check_file, check_live
+    from moot.workspace.check import CheckOptions, check_file, check_workspace
 
-    how = How(session.keys, trust, jobs, progress, note=checkpoint)
+    how = CheckOptions(session.keys, trust, jobs, progress, note=checkpoint)
     if what is not None and names_file(what):
         _require_export(Path(what))
         return check_file(Path(what), how)
     try:
-        return check_live(_ledger_folder(session, what), how, what)
+        return check_workspace(_ledger_folder(session, what), how, what)
     except NotFound as error:
         if error.code != "not_found":
             raise
@@ -61,7 +61,7 @@ def _require_export(file: Path) -> None:
 
     A page drawn from a record may quote any of it, so it is told by its name.
     """
-    from moot.verify.claim import CLAIMED_WITHIN, claimed
+    from moot.verify.claim import CLAIMED_WITHIN, claims_to_be_ours
 
     if file.suffix in _DRAWN_ENDINGS and file.is_file():
         raise Unavailable(
@@ -72,7 +72,7 @@ def _require_export(file: Path) -> None:
     if file.is_fifo():  # what is read of it here is gone
         return
     with suppress(OSError), file.open("rb") as stream:
-        if not claimed(stream.read(CLAIMED_WITHIN)):
+        if not claims_to_be_ours(stream.read(CLAIMED_WITHIN)):
             raise Unavailable(
                 "not_an_export",
                 f"{file} is neither an export nor a receipt",

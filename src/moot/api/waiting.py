@@ -76,7 +76,7 @@ def take_new_mail(workspace: Workspace, name: str) -> WaitingMail | None:
     from moot.flows.mail import inbox
 
     box = inbox.box_of(workspace, name)
-    if box is None or workspace.rolled_back is not None:
+    if box is None or workspace.rollback is not None:
         return None
     slips = inbox.announce_new(workspace, box)
     if not slips:

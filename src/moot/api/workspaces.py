@@ -48,12 +48,14 @@ def init(session: Session, *, passphrase: str | None = None) -> MadeWorkspace:
     folder. With a `passphrase`, of at least 8 characters, the person's own key `operator` is made
     as well. The session's own idea of when an agent is stale becomes that of the workspace.
     """
-    from moot.workspace.create import create
+    from moot.workspace.create import create_workspace
     from moot.workspace.trust import fingerprint
 
     folder = _project_folder(session)
     clock, is_fixed = _clock(session)
-    created = create(folder, session.keys, clock, fixed_clock=is_fixed, passphrase=passphrase)
+    created = create_workspace(
+        folder, session.keys, clock, fixed_clock=is_fixed, passphrase=passphrase
+    )
     session.home = folder
     if created:
         _set_stale_time(session)
@@ -77,8 +79,10 @@ def _project_folder(session: Session) -> Path:
 
 def _earlier_ledgers(session: Session, folder: Path) -> list[EarlierLedger]:
     workspace = session.workspace
-    origins = [each for each in session.keys.made_in(folder) if each != workspace.trust.origin]
-    notes = {origin: workspace.kept.newest(origin) for origin in origins}
+    origins = [
+        each for each in session.keys.ledgers_made_in(folder) if each != workspace.trust.origin
+    ]
+    notes = {origin: workspace.seen_checkpoints.newest(origin) for origin in origins}
     return [
         EarlierLedger(origin, note.number if note is not None else None)
         for origin, note in notes.items()

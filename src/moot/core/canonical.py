@@ -2,7 +2,7 @@
 
 `canonical` refuses whatever two libraries might write differently (floats, big integers, astral
 keys, deep nesting) and then encodes with sorted keys. Signed bytes are stored as they are and
-never encoded again; `parse` is for reading them back. docs/format.md section 1.
+never encoded again; `parse_canonical` is for reading them back. docs/format.md section 1.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def encode_checked(value: Any) -> bytes:
         raise Malformed("text holds a lone surrogate", code="not_canonical") from None
 
 
-def parse(data: bytes) -> Any:
+def parse_canonical(data: bytes) -> Any:
     """The value of canonical bytes; Malformed if `data` is not its own canonical form."""
     try:
         value = _decode(data)

@@ -33,7 +33,7 @@ def system_clock() -> Millis:
 
 def fixed_clock(text: str) -> Clock:
     """A clock that always shows the same time, for tests (`MOOT_CLOCK`)."""
-    now = from_text(text)
+    now = parse_time(text)
     return lambda: now
 
 
@@ -50,7 +50,7 @@ def to_text(millis: Millis) -> str:
     return f"{prefix}.{rest:03d}Z"
 
 
-def from_text(text: str) -> Millis:
+def parse_time(text: str) -> Millis:
     """Any ISO-8601 date-time with a zone; anything else is Malformed."""
     if not _TEXT.fullmatch(text):
         raise Malformed(f"{text!r} is not a time such as 2026-02-18T16:00:00Z", code="bad_time")

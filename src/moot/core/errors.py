@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from moot.core.findings import Finding, errors
+from moot.core.findings import Finding, select_errors
 
 
 class MootError(Exception):
@@ -49,7 +49,7 @@ class Refused(MootError):
     def of(cls, findings: Iterable[Finding]) -> Refused:
         """The refusal for these findings: the first error speaks, and all of them are carried."""
         carried = tuple(findings)
-        first = (errors(carried) or carried)[0]
+        first = (select_errors(carried) or carried)[0]
         return cls(first.code, first.message, hint=first.hint, findings=carried)
 
 

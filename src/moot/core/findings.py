@@ -16,12 +16,12 @@ import msgspec
 
 Subject = TypeVar("Subject")
 # What words in capitals of a hint stand for: `{"HOLDER": "amber-otter"}`.
-Known = Mapping[str, str]
+HintWords = Mapping[str, str]
 # In which words, where, on which line if the check knows lines, and what it knows for the hint.
 Breach = (
     tuple[str, str | None]
     | tuple[str, str | None, int | None]
-    | tuple[str, str | None, int | None, Known]
+    | tuple[str, str | None, int | None, HintWords]
 )
 _WORD: Final = re.compile(r"(?<![\w=-])(?<!-o )[A-Z][A-Z0-9]+\b(?!\.\w)")
 
@@ -77,7 +77,11 @@ class Rule(Generic[Subject]):
         self.requirement = (requirement,) if isinstance(requirement, str) else requirement
 
     def finding(
-        self, message: str, where: str | None, line: int | None = None, known: Known | None = None
+        self,
+        message: str,
+        where: str | None,
+        line: int | None = None,
+        known: HintWords | None = None,
     ) -> Finding:
         """One breach as a finding; without a message of the check the row's own sentence is
         used."""
@@ -88,7 +92,7 @@ class Rule(Generic[Subject]):
             severity=self.severity,
             line=line,
             where=where,
-            hint=filled(self.hint, known) if known else self.hint,
+            hint=fill_hint(self.hint, known) if known else self.hint,
         )
 
 
@@ -97,14 +101,16 @@ def check_all(rules: Iterable[Rule[Subject]], subject: Subject) -> tuple[Finding
     return tuple([rule.finding(*breach) for rule in rules for breach in rule.check(subject)])
 
 
-def filled(hint: str, known: Known) -> str:
+def fill_hint(hint: str, known: HintWords) -> str:
     """The hint with its words in capitals replaced, so that it can be typed; unknown ones stay."""
     return _WORD.sub(lambda word: quote(known[word[0]]) if word[0] in known else word[0], hint)
 
 
-def filled_in(findings: Iterable[Finding], known: Known) -> tuple[Finding, ...]:
-    return tuple([msgspec.structs.replace(one, hint=filled(one.hint, known)) for one in findings])
+def fill_hints(findings: Iterable[Finding], known: HintWords) -> tuple[Finding, ...]:
+    return tuple(
+        [msgspec.structs.replace(one, hint=fill_hint(one.hint, known)) for one in findings]
+    )
 
 
-def errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def select_errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(finding for finding in findings if finding.severity is Severity.ERROR)

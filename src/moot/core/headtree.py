@@ -46,7 +46,7 @@ def changed_nodes(
     return changed
 
 
-def root(nodes: Nodes, size: int) -> bytes:
+def root_hash(nodes: Nodes, size: int) -> bytes:
     return _subtree(nodes, 0, size) if size else hashlib.sha256(b"").digest()
 
 

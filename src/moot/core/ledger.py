@@ -27,7 +27,7 @@ class Head(NamedTuple):
     hash: bytes
 
 
-class Entry(msgspec.Struct, frozen=True, gc=False):
+class RecordToAppend(msgspec.Struct, frozen=True, gc=False):
     """A record to append, the idempotency key under which it can be found again, and what it
     changes in the index."""
 
@@ -117,19 +117,19 @@ class View(Protocol):
     def heartbeat(self, agent: str) -> Heartbeat | None: ...
     def heartbeats(self) -> list[Heartbeat]: ...
     def cursor(self, agent: str, name: str) -> int: ...
-    def note(self) -> str | None:
+    def newest_note(self) -> str | None:
         """The newest checkpoint."""
         ...
 
-    def note_head(self, stream: str) -> Head | None:
+    def pinned_head(self, stream: str) -> Head | None:
         """The head of `stream` that the newest checkpoint signed for."""
         ...
 
-    def note_heads(self) -> Iterator[tuple[str, Head]]:
+    def pinned_heads(self) -> Iterator[tuple[str, Head]]:
         """All heads that the newest checkpoint signed for, in order of creation."""
         ...
 
-    def stale_heads(self) -> list[tuple[str, Head]]:
+    def moved_heads(self) -> list[tuple[str, Head]]:
         """Heads that have moved since the newest checkpoint."""
         ...
 
@@ -141,17 +141,17 @@ class View(Protocol):
         """Every node of the head tree; for `rebuild`, which compares them."""
         ...
 
-    def counts(self) -> tuple[int, int]:
+    def count_streams_and_events(self) -> tuple[int, int]:
         """How many streams there are, and how many events."""
         ...
 
     def forks(self) -> Iterator[Record]: ...
-    def others(self) -> int:
+    def version_of_others(self) -> int:
         """A number that changes when another store object, in any process, has written."""
         ...
 
 
-class Change(View, Protocol):
+class WriteTransaction(View, Protocol):
     """A view under the write lock, with what may be written.
 
     If one write fails half-way, each further one and the end of the change raise StoreFailed, so
@@ -159,7 +159,7 @@ class Change(View, Protocol):
     over.
     """
 
-    def append(self, entries: Iterable[Entry]) -> None:
+    def append(self, entries: Iterable[RecordToAppend]) -> None:
         """Records in order, each continuing its stream.
 
         Conflict if a position is taken or there is a gap; then nothing was written.
@@ -201,11 +201,11 @@ class Store(Protocol):
     """One ledger's storage, shared by threads and processes."""
 
     def read(self) -> AbstractContextManager[View]: ...
-    def write(self) -> AbstractContextManager[Change]:
+    def write(self) -> AbstractContextManager[WriteTransaction]:
         """StoreFailed `nested_write` inside a read or another write of this store."""
         ...
 
-    def changes(self) -> int:
+    def version(self) -> int:
         """A number that changes when anyone, in any process, has written."""
         ...
 

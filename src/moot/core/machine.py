@@ -21,7 +21,7 @@ import msgspec
 
 from moot.core.clock import Millis
 from moot.core.errors import StoreFailed
-from moot.core.findings import Finding, Severity, errors
+from moot.core.findings import Finding, Severity, select_errors
 from moot.core.record import Actor, ArtifactRef
 
 S = TypeVar("S")
@@ -48,7 +48,7 @@ class KeyClass(StrEnum):
     CHECKPOINT = "checkpoint"
 
 
-class Acting(msgspec.Struct, frozen=True, gc=False):
+class VerifiedActor(msgspec.Struct, frozen=True, gc=False):
     """Who gives a command, as the engine has established it from a private key, not from a name.
 
     `epoch` counts the holders of the name; `attended`: a person unlocked the key just now.
@@ -65,7 +65,7 @@ class Acting(msgspec.Struct, frozen=True, gc=False):
         return Actor(id=self.id, epoch=self.epoch, kid=self.kid, role=self.role)
 
 
-class Sign(msgspec.Struct, frozen=True, gc=False):
+class SignOfLife(msgspec.Struct, frozen=True, gc=False):
     """An agent's latest proved sign of life, with its proof.
 
     `event` is the hash of a signed event; else `heartbeat` and `signature` are the signed text.
@@ -78,14 +78,14 @@ class Sign(msgspec.Struct, frozen=True, gc=False):
 
 
 class Context(msgspec.Struct, frozen=True, gc=False):
-    """The outside world of one decision. `seen` holds the latest sign of life of each agent that
-    the machine's `asks` named; one without any is left out."""
+    """The outside world of one decision. `signs_of_life` holds the latest sign of life of each
+    agent that the machine's `asks` named; one without any is left out."""
 
     now: Millis
-    actor: Acting
+    actor: VerifiedActor
     stream: str
     origin: str
-    seen: dict[str, Sign] = {}
+    signs_of_life: dict[str, SignOfLife] = {}
 
 
 class Case(msgspec.Struct, Generic[S, C], frozen=True, gc=False):
@@ -143,10 +143,10 @@ def refusal(rule: str, code: str, message: str, hint: str = "") -> Decision:
     return refuse([Finding(rule=rule, code=code, message=message, hint=hint)])
 
 
-def judged(findings: Iterable[Finding], *events: Event | Draft) -> Decision:
+def decide_by_findings(findings: Iterable[Finding], *events: Event | Draft) -> Decision:
     """Refuse if any finding is an error, otherwise accept with the findings as remarks."""
     found = tuple(findings)
-    return refuse(found) if errors(found) else accept(*events, findings=found)
+    return refuse(found) if select_errors(found) else accept(*events, findings=found)
 
 
 def _draft(event: Event | Draft) -> Draft:
@@ -173,7 +173,7 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
     epoch: int = 0
     instead: Due | None = None
 
-    def overdue(self, now: Millis) -> bool:
+    def is_overdue(self, now: Millis) -> bool:
         return self.by is not None and self.by <= now
 
 
@@ -207,7 +207,7 @@ def no_agenda(_state: Any, _now: Millis) -> tuple[Due, ...]:
     return ()
 
 
-def asks_nobody(_state: Any, _command: Any) -> tuple[str, ...]:
+def needs_no_signs(_state: Any, _command: Any) -> tuple[str, ...]:
     return ()
 
 
@@ -238,7 +238,7 @@ class Machine(Generic[S]):
         agenda: Callable[[S, Millis], tuple[Due, ...]] = no_agenda,
         index: Callable[[Recorded[Any]], Iterable[RowChange]] = no_index,
         timeouts: Callable[[S, Millis], Iterable[Command]] | None = None,
-        asks: Callable[[S, Any], Iterable[str]] = asks_nobody,
+        needs_signs_of: Callable[[S, Any], Iterable[str]] = needs_no_signs,
         guarded: frozenset[type[Command]] = frozenset(),
     ) -> None:
         self.name = name
@@ -251,13 +251,13 @@ class Machine(Generic[S]):
         self.agenda = agenda
         self.index = index
         self.timeouts = timeouts or self._overdue_commands
-        self.asks = asks
+        self.needs_signs_of = needs_signs_of
         self.guarded = guarded
-        self.type_of = {event: f"{name}.{snake(event.__name__)}" for event in events}
+        self.type_of = {event: f"{name}.{to_snake_case(event.__name__)}" for event in events}
         self.event_of = {text: event for event, text in self.type_of.items()}
 
     def _overdue_commands(self, state: S, now: Millis) -> Iterable[Command]:
-        dues = (due for due in self.agenda(state, now) if due.overdue(now))
+        dues = (due for due in self.agenda(state, now) if due.is_overdue(now))
         return tuple(due.command for due in dues if due.command is not None)
 
     def read_event(self, event_type: str, data: dict[str, Any]) -> Event:
@@ -273,10 +273,10 @@ class Machine(Generic[S]):
         )
 
 
-def snake(name: str) -> str:
+def to_snake_case(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
-def remark(rule: str, code: str, message: str, hint: str = "") -> Finding:
+def make_remark(rule: str, code: str, message: str, hint: str = "") -> Finding:
     """A warning that travels with an accepted decision."""
     return Finding(rule=rule, code=code, message=message, hint=hint, severity=Severity.WARNING)

@@ -40,7 +40,7 @@ MAX_DEPTH = 20
 BYTE_ORDER_MARK = "\ufeff"
 
 
-class Kind(StrEnum):
+class LineKind(StrEnum):
     """What a line is at the top level of its document."""
 
     BLANK = auto()  # nothing but spaces and tabs, outside code, HTML blocks and comments
@@ -58,14 +58,14 @@ class Kind(StrEnum):
     NESTED = auto()  # anything inside a block quote or a list item, their markers included
 
 
-class Line(msgspec.Struct, frozen=True, gc=False):
+class MarkdownLine(msgspec.Struct, frozen=True, gc=False):
     """One line; `text[line.start:line.end]` is `line.text + line.ending`."""
 
     number: int
     start: int
     text: str
     ending: str
-    kind: Kind
+    kind: LineKind
     level: int = 0
     value: str = ""
 
@@ -75,10 +75,10 @@ class Line(msgspec.Struct, frozen=True, gc=False):
         return self.start + len(self.text) + len(self.ending)
 
 
-class Section(msgspec.Struct, frozen=True):
+class MarkdownSection(msgspec.Struct, frozen=True):
     """A heading and what follows it: `body` is `text[start:end]` and begins at line `number`."""
 
-    heading: Line
+    heading: MarkdownLine
     number: int
     start: int
     end: int
@@ -102,7 +102,9 @@ class Fence(msgspec.Struct, frozen=True):
 # Reading ------------------------------------------------------------------------------------------
 
 
-def scan(text: str, start: int = 0, end: int | None = None, number: int = 1) -> Iterator[Line]:
+def scan_lines(
+    text: str, start: int = 0, end: int | None = None, number: int = 1
+) -> Iterator[MarkdownLine]:
     """Give the lines of `text[start:end]`, lazily, the first one numbered `number`.
 
     The scan begins at the top level: a caller that gives up on an unclosed fence stops reading
@@ -115,7 +117,7 @@ def scan(text: str, start: int = 0, end: int | None = None, number: int = 1) -> 
     lines = chain.from_iterable(map(_split, chunks))
     for here, (content, ending) in enumerate(lines, number):
         mark = feed(_untab(content, 0) if "\t" in content else content, 0)
-        yield Line(here, start, content, ending, mark.kind, mark.level, mark.value)
+        yield MarkdownLine(here, start, content, ending, mark.kind, mark.level, mark.value)
         start += len(content) + len(ending)
 
 
@@ -147,11 +149,11 @@ def _split(chunk: str) -> Iterable[tuple[str, str]]:
     return chain(zip(lines, repeat("\n")), [(last, "")] if last else ())
 
 
-def sections(text: str, level: int = 2) -> Iterator[Section]:
+def sections(text: str, level: int = 2) -> Iterator[MarkdownSection]:
     """Give the sections under headings of this level; each ends at the next of it or above."""
-    heading: Line | None = None
-    for line in scan(text):
-        if line.kind is Kind.HEADING and line.level <= level:
+    heading: MarkdownLine | None = None
+    for line in scan_lines(text):
+        if line.kind is LineKind.HEADING and line.level <= level:
             if heading is not None:
                 yield _section(text, heading, line.start)
             heading = line if line.level == level else None
@@ -159,27 +161,27 @@ def sections(text: str, level: int = 2) -> Iterator[Section]:
         yield _section(text, heading, len(text))
 
 
-def _section(text: str, heading: Line, end: int) -> Section:
-    return Section(heading, heading.number + 1, heading.end, end, text[heading.end : end])
+def _section(text: str, heading: MarkdownLine, end: int) -> MarkdownSection:
+    return MarkdownSection(heading, heading.number + 1, heading.end, end, text[heading.end : end])
 
 
 def fences(text: str, start: int = 0, end: int | None = None, number: int = 1) -> Iterator[Fence]:
     """Give the top-level fenced blocks of `text[start:end]`, the unclosed last one too."""
-    block: list[Line] = []
-    for line in scan(text, start, end, number):
+    block: list[MarkdownLine] = []
+    for line in scan_lines(text, start, end, number):
         if line.kind in _OF_A_FENCE:
             block.append(line)
-        elif line.kind is Kind.FENCE_CLOSE:
+        elif line.kind is LineKind.FENCE_CLOSE:
             yield _fence(block[0], block[1:], line)
             block.clear()
     if block:
         yield _fence(block[0], block[1:], None)
 
 
-_OF_A_FENCE = frozenset((Kind.FENCE_OPEN, Kind.FENCED))
+_OF_A_FENCE = frozenset((LineKind.FENCE_OPEN, LineKind.FENCED))
 
 
-def _fence(opening: Line, lines: list[Line], closing: Line | None) -> Fence:
+def _fence(opening: MarkdownLine, lines: list[MarkdownLine], closing: MarkdownLine | None) -> Fence:
     indent = _indent(opening.text)
     code = "".join(_dedent(line.text, indent) + line.ending for line in lines)
     last = closing or (lines[-1] if lines else opening)
@@ -200,7 +202,7 @@ def _dedent(text: str, indent: int) -> str:
 # Writing ------------------------------------------------------------------------------------------
 
 
-def fence(text: str, info: str = "") -> str:
+def write_fence(text: str, info: str = "") -> str:
     """Give the text as a fenced block that nothing in it can close.
 
     Readers that know no fences still see markers in it: pass it through `escape_comments` first
@@ -215,7 +217,7 @@ def fence(text: str, info: str = "") -> str:
     return f"{bar}{gap}{info}\n{_end_line(text)}{bar}\n"
 
 
-def quote(text: str) -> str:
+def write_quote(text: str) -> str:
     """Give the text as a block quote; its comments become visible text.
 
     Unescaped, a comment that never ends would hide the rest of a rendered page. Put a blank line
@@ -240,7 +242,7 @@ def _end_line(text: str) -> str:
 class _Mark(msgspec.Struct, frozen=True, gc=False):
     """What is said of one line."""
 
-    kind: Kind
+    kind: LineKind
     level: int = 0
     value: str = ""
 
@@ -259,7 +261,7 @@ class _OpenFence(msgspec.Struct, frozen=True):
 
 
 class _OpenHtml(msgspec.Struct, frozen=True):
-    kind: Kind
+    kind: LineKind
     # What the last line contains; None: the block ends before a blank line.
     last: re.Pattern[str] | None
 
@@ -291,16 +293,16 @@ class _Before(Enum):
 
 # To reach an enum's member costs as much as a whole comparison: once is enough.
 _NOTHING, _PARAGRAPH, _INNER = _Before.NOTHING, _Before.PARAGRAPH, _Before.INNER_PARAGRAPH
-_HEADING, _COMMENT = Kind.HEADING, Kind.COMMENT
+_HEADING, _COMMENT = LineKind.HEADING, LineKind.COMMENT
 _Start = _Mark | _OpenFence | _OpenHtml | _Container
 
-_BLANK = _Mark(Kind.BLANK)
-_TEXT = _Mark(Kind.TEXT)
-_BREAK = _Mark(Kind.BREAK)
-_FENCED = _Mark(Kind.FENCED)
-_FENCE_CLOSE = _Mark(Kind.FENCE_CLOSE)
-_INDENTED = _Mark(Kind.INDENTED)
-_NESTED = _Mark(Kind.NESTED)
+_BLANK = _Mark(LineKind.BLANK)
+_TEXT = _Mark(LineKind.TEXT)
+_BREAK = _Mark(LineKind.BREAK)
+_FENCED = _Mark(LineKind.FENCED)
+_FENCE_CLOSE = _Mark(LineKind.FENCE_CLOSE)
+_INDENTED = _Mark(LineKind.INDENTED)
+_NESTED = _Mark(LineKind.NESTED)
 
 # The width of a block quote, which has a marker on every line in place of an indentation.
 _QUOTE = -1
@@ -340,7 +342,7 @@ def _heading(body: str, _before: _Before) -> _Mark | None:
 def _setext(body: str, before: _Before) -> _Mark | None:
     if before is not _PARAGRAPH or body.rstrip(" \t").strip(body[0]):
         return None
-    return _Mark(Kind.SETEXT, 1 if body[0] == "=" else 2)
+    return _Mark(LineKind.SETEXT, 1 if body[0] == "=" else 2)
 
 
 def _break(body: str, _before: _Before) -> _Mark | None:
@@ -387,7 +389,7 @@ _BLOCK_TAGS = (
 
 
 def _html_block(
-    opening: str, last: str | None, kind: Kind = Kind.HTML
+    opening: str, last: str | None, kind: LineKind = LineKind.HTML
 ) -> tuple[re.Pattern[str], _OpenHtml]:
     flags = re.IGNORECASE | re.ASCII
     return re.compile(opening, flags), _OpenHtml(kind, re.compile(last, flags) if last else None)
@@ -396,7 +398,7 @@ def _html_block(
 # CommonMark 0.31, section 4.6: the start and end conditions 1 to 6.
 _HTML_BLOCKS = (
     _html_block(rf"<(?:{_RAW})(?=[ \t>]|\Z)", rf"</(?:{_RAW})>"),
-    _html_block(r"<!--", r"-->", Kind.COMMENT_PART),
+    _html_block(r"<!--", r"-->", LineKind.COMMENT_PART),
     _html_block(r"<\?", r"\?>"),
     _html_block(r"<![a-z]", r">"),
     _html_block(r"<!\[CDATA\[", r"\]\]>"),
@@ -415,7 +417,7 @@ _ANY_TAG = re.compile(
     """,
     re.IGNORECASE | re.ASCII | re.VERBOSE,
 )
-_ANY_TAG_BLOCK = _OpenHtml(Kind.HTML, None)
+_ANY_TAG_BLOCK = _OpenHtml(LineKind.HTML, None)
 
 
 def _quote(body: str, _before: _Before, indent: int, column: int) -> _Container:
@@ -577,7 +579,7 @@ class _Blocks:
                 return _NESTED
             case _OpenFence():
                 self.leaf = found
-                return _Mark(Kind.FENCE_OPEN, 0, found.info)
+                return _Mark(LineKind.FENCE_OPEN, 0, found.info)
             case _OpenHtml():
                 mark, ended = found.take(rest)
                 self.leaf = None if ended else found

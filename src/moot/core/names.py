@@ -21,7 +21,7 @@ OPERATOR = "operator"
 RESERVED = frozenset({SYSTEM, CHECKPOINT, OPERATOR, "judge", "speaker", "prime-minister", "clerk"})
 
 
-def agent_name(text: str) -> str:
+def require_agent_name(text: str) -> str:
     """`text` if it is a well-formed agent name, else Malformed."""
     if not AGENT.match(text):
         raise Malformed(
@@ -33,7 +33,7 @@ def agent_name(text: str) -> str:
 
 
 @lru_cache(4096)  # asked for every command
-def stream_name(text: str) -> str:
+def require_stream_name(text: str) -> str:
     if not STREAM.match(text):
         raise Malformed(f"{text!r} is not a valid id", code="bad_id")
     return text

@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 
-class Asked(Protocol):
+class HasCommand(Protocol):
     """Whatever a protocol's rules look at, as long as it has the command."""
 
     @property
     def command(self) -> Any: ...
 
 
-Check = Callable[[Asked], Iterator[tuple[str, str | None]]]
+Check = Callable[[HasCommand], Iterator[tuple[str, str | None]]]
 
 
 def empty(*fields: str) -> Check:
     """A check that none of these texts is empty."""
 
-    def check(asked: Asked) -> Iterator[tuple[str, str | None]]:
+    def check(asked: HasCommand) -> Iterator[tuple[str, str | None]]:
         for name in fields:
             if not getattr(asked.command, name).strip():
                 yield f"{name} is empty", name
@@ -30,7 +30,7 @@ def empty(*fields: str) -> Check:
 def too_long(most: int, *fields: str) -> Check:
     """A check that each of these texts has at most `most` characters."""
 
-    def check(asked: Asked) -> Iterator[tuple[str, str | None]]:
+    def check(asked: HasCommand) -> Iterator[tuple[str, str | None]]:
         for name in fields:
             if len(getattr(asked.command, name)) > most:
                 yield f"{name} is longer than {most} characters", name

@@ -18,7 +18,7 @@ from moot.core.registry.model import Agent, RegisteredKey
 from moot.core.registry.proofs import key_statement, sign_endorsement, sign_proof
 from moot.core.signing import Signer
 from moot.engine.engine import Engine
-from moot.engine.job import Outcome
+from moot.engine.job import JobOutcome
 
 HEADS_MEDIA_TYPE = "application/vnd.moot.heads.v1+json"
 
@@ -31,13 +31,13 @@ def register(
     custodian: str,
     kind: KeyClass = KeyClass.AGENT,
     endorser: Signer | None = None,
-) -> Outcome:
+) -> JobOutcome:
     """A new name with its key. A further human key needs an existing human's `endorser`."""
-    command = registration(engine, name, signer, custodian, kind, endorser)
+    command = registration_command(engine, name, signer, custodian, kind, endorser)
     return engine.execute(REGISTRY, command, SYSTEM)
 
 
-def registration(
+def registration_command(
     engine: Engine,
     name: str,
     signer: Signer,
@@ -57,7 +57,7 @@ def registration(
     )
 
 
-class Consent(TypedDict):
+class KeyConsent(TypedDict):
     """What a new key for an old name needs: the old key's consent or a person's, and why."""
 
     endorser: Signer
@@ -66,16 +66,16 @@ class Consent(TypedDict):
     new_holder: NotRequired[bool]
 
 
-def rotate(engine: Engine, name: str, signer: Signer, **consent: Unpack[Consent]) -> Outcome:
+def rotate(engine: Engine, name: str, signer: Signer, **consent: Unpack[KeyConsent]) -> JobOutcome:
     """Give a name a new key."""
-    return engine.execute(REGISTRY, rotation(engine, name, signer, **consent), SYSTEM)
+    return engine.execute(REGISTRY, rotation_command(engine, name, signer, **consent), SYSTEM)
 
 
-def rotation(
-    engine: Engine, name: str, signer: Signer, **consent: Unpack[Consent]
+def rotation_command(
+    engine: Engine, name: str, signer: Signer, **consent: Unpack[KeyConsent]
 ) -> ask.RotateKey:
     """The command that gives a name a new key, for a commit with others."""
-    agent, custodian = agent_named(engine, name), consent["custodian"]
+    agent, custodian = find_agent(engine, name), consent["custodian"]
     epoch = agent.epoch + 1 if consent.get("new_holder") else agent.epoch
     proof_text = _statement(engine, name, agent.kind, epoch, signer, custodian)
     return ask.RotateKey(
@@ -91,11 +91,11 @@ def rotation(
     )
 
 
-def retire(engine: Engine, name: str, reason: str = "") -> Outcome:
+def retire(engine: Engine, name: str, reason: str = "") -> JobOutcome:
     return engine.execute(REGISTRY, ask.RetireAgent(name=name, reason=reason), SYSTEM)
 
 
-def heads_now(engine: Engine) -> tuple[ArtifactRef, bytes]:
+def current_heads(engine: Engine) -> tuple[ArtifactRef, bytes]:
     """All heads of this moment as an artifact: a revocation cites it, and events of the revoked key
     count up to these heads."""
     with engine.store.read() as view:
@@ -107,12 +107,12 @@ def heads_now(engine: Engine) -> tuple[ArtifactRef, bytes]:
 
 def revoke(
     engine: Engine, kid: str, reason: str, heads: ArtifactRef, actor: str = SYSTEM
-) -> Outcome:
+) -> JobOutcome:
     """Stop trusting a key. The artifact `heads` must already be stored."""
     return engine.execute(REGISTRY, ask.RevokeKey(kid=kid, reason=reason, heads=heads), actor)
 
 
-def agent_named(engine: Engine, name: str) -> Agent:
+def find_agent(engine: Engine, name: str) -> Agent:
     agent = engine.registry().agents.get(name)
     if agent is None:
         raise NotFound(
@@ -121,9 +121,9 @@ def agent_named(engine: Engine, name: str) -> Agent:
     return agent
 
 
-def key_of(engine: Engine, name: str) -> RegisteredKey:
+def current_key(engine: Engine, name: str) -> RegisteredKey:
     """The current key of a name, valid or ended."""
-    return engine.registry().keys[agent_named(engine, name).kid]
+    return engine.registry().keys[find_agent(engine, name).kid]
 
 
 def _statement(

@@ -15,26 +15,26 @@ import msgspec
 
 from moot.core.clock import Millis, to_text
 from moot.core.errors import Malformed, MootError, Refused, Tampered
-from moot.core.ledger import Change, Entry
+from moot.core.ledger import RecordToAppend, WriteTransaction
 from moot.core.machine import Command, Context, Decision, Draft, Machine, Put, Recorded
-from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM, stream_name
+from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM, require_stream_name
 from moot.core.record import Actor, Body, Record, encode_body
 from moot.core.registry.model import State as Registry
 from moot.core.signing import key_id
-from moot.engine.checkpoints import require_streams
-from moot.engine.evidence import Evidence
-from moot.engine.job import REFUSED_MARK, Job, Outcome, Repeat, repeat_of
-from moot.engine.keys import Hand, Hands, Keys
+from moot.engine.checkpoints import require_stream_count
+from moot.engine.job import REFUSED_MARK, Job, JobOutcome, Repeat, find_repeat
+from moot.engine.keys import Keys, Signatories, Signatory
 from moot.engine.replay import (
     SNAPSHOT_EVERY,
-    Loaded,
+    LoadedStream,
     Replay,
-    keys_lost,
+    keys_lost_error,
     read_record,
     take_snapshot,
 )
-from moot.engine.signatures import SignAll, Signing, Unsigned, finish, finish_all
-from moot.engine.signs import SEEN, signs_of
+from moot.engine.rollback import RollbackGuard
+from moot.engine.signatures import SignAll, Signing, UnsignedEvent, finish, finish_all
+from moot.engine.signs_of_life import SEEN, latest_signs
 from moot.store.artifacts import Artifacts
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ MAX_TIMEOUTS = 1_000
 SEEN_EVERY: Millis = 1_000
 MAX_DESCRIBED = 5  # events that a line of MOOT_DEBUG names
 
-Result = Outcome | MootError
+Result = JobOutcome | MootError
 _RecordedEvents = tuple[Recorded[Any], ...]
 
 
@@ -53,13 +53,13 @@ class Batch:
 
     def __init__(
         self,
-        change: Change,
+        change: WriteTransaction,
         replay: Replay,
         keys: Keys,
-        hands: Hands,
+        hands: Signatories,
         now: Millis,
         artifacts: Artifacts | None = None,
-        evidence: Evidence | None = None,
+        rollback_guard: RollbackGuard | None = None,
         debug: DebugLog | None = None,
     ) -> None:
         self._change = change
@@ -69,14 +69,16 @@ class Batch:
         self._now = now
         self._at = to_text(now)
         self._artifacts = artifacts
-        self._evidence = evidence
+        self._rollback_guard = rollback_guard
         self._debug = debug
         self._origin = replay.trust.origin
         # stream -> its state after everything this batch has decided so far
-        self._streams: dict[str, Loaded] = {}
+        self._streams: dict[str, LoadedStream] = {}
         # stream -> its newest position when this batch first read it (-1: it had no events)
         self._seq_at_load: dict[str, int] = {}
-        self._entries: list[Entry] = []  # what `flush` will append, in the order of the decisions
+        self._entries: list[
+            RecordToAppend
+        ] = []  # what `flush` will append, in the order of the decisions
         # (agent, epoch) whose sign of life this batch has already noted
         self._seen_now: set[tuple[str, int]] = set()
         # stream -> why its history could not be verified; raised for guarded commands only
@@ -104,8 +106,8 @@ class Batch:
         return results
 
     def run_chain(
-        self, first: Job, then: Iterable[Callable[[Outcome], Job]], guarded: Collection[str]
-    ) -> list[Outcome]:
+        self, first: Job, then: Iterable[Callable[[JobOutcome], Job]], guarded: Collection[str]
+    ) -> list[JobOutcome]:
         """Make each job from the outcome before it. The first failure is raised and ends the batch,
         so that the store keeps nothing of the others either."""
         self._prove(guarded)
@@ -115,22 +117,22 @@ class Batch:
         return done
 
     def _run_further(self, job: Job, guarded: Collection[str]) -> Result:
-        if job.stream not in guarded and self._replay.guards(job.stream, job.command):
+        if job.stream not in guarded and self._replay.needs_proof(job.stream, job.command):
             raise TypeError(
                 f"{type(job.command).__name__} must come first: it needs proved history"
             )
         return finish(self._run(job))
 
-    def _require_outcome(self, result: Result) -> Outcome:
+    def _require_outcome(self, result: Result) -> JobOutcome:
         if isinstance(result, MootError):
             raise result
         return result
 
-    def tick(self, stream: str) -> Outcome:
+    def tick(self, stream: str) -> JobOutcome:
         """Apply only what is overdue on `stream`, for callers that have no command of their own."""
         self._load(stream)
         recorded = finish(self._apply_timeouts(stream))
-        return Outcome(stream, recorded, self._streams[stream].state)
+        return JobOutcome(stream, recorded, self._streams[stream].state)
 
     def _prove(self, streams: Iterable[str]) -> None:
         """Load these streams with every signature verified, before any job relies on them.
@@ -167,7 +169,7 @@ class Batch:
         """
         head = self._change.head(stream)
         assert head is not None, "its first event was appended"
-        require_streams(self._change, self._replay.trust, head.number)
+        require_stream_count(self._change, self._replay.trust, head.number)
 
     def commit_to(self, replay: Replay) -> None:
         """After the store's commit: put the new states into the cache, and tell the evidence.
@@ -176,17 +178,17 @@ class Batch:
         """
         for stream, loaded in self._streams.items():
             if loaded.seq != self._seq_at_load[stream]:  # else the cache has it already
-                replay.keep(stream, loaded)
-                if self._evidence is not None:
-                    self._evidence.wrote(stream, loaded.seq, loaded.hash)
+                replay.put_in_cache(stream, loaded)
+                if self._rollback_guard is not None:
+                    self._rollback_guard.note_written(stream, loaded.seq, loaded.hash)
         if self._seen_now:
-            replay.seen.update(dict.fromkeys(self._seen_now, self._now))
+            replay.last_noted.update(dict.fromkeys(self._seen_now, self._now))
 
     def _run(self, job: Job) -> Signing[Result]:
         """Decide one job. Pauses at each event for its signature, which the caller sends in."""
         loaded = self._load(job.stream)
         self._check_job(job, loaded.machine)
-        repeat = repeat_of(self._find_keys, job) if job.key is not None else None
+        repeat = find_repeat(self._find_keys, job) if job.key is not None else None
         if repeat is not None and repeat.done_at:
             return self._read_first_run(job, loaded, repeat)
         signatory = self._find_signatory(job.actor, job.role)
@@ -201,7 +203,7 @@ class Batch:
         recorded = yield from self._record(job, signatory, decision.drafts, signed_key)
         if decision.refused:
             return Refused.of(decision.findings)
-        return Outcome(job.stream, recorded, self._streams[job.stream].state, decision.findings)
+        return JobOutcome(job.stream, recorded, self._streams[job.stream].state, decision.findings)
 
     def _check_job(self, job: Job, machine: Machine[Any]) -> None:
         if type(job.command) not in machine.commands:
@@ -210,10 +212,10 @@ class Batch:
         if job.stream in self._unproved and type(job.command) in machine.guarded:
             raise self._unproved[job.stream]
 
-    def _load(self, stream: str, proved: bool = False) -> Loaded:
+    def _load(self, stream: str, proved: bool = False) -> LoadedStream:
         loaded = self._streams.get(stream)
         if loaded is None:
-            stream_name(stream)
+            require_stream_name(stream)
             loaded = self._load_with_evidence(stream, proved)
             self._streams[stream] = loaded
             self._seq_at_load[stream] = loaded.seq
@@ -223,26 +225,26 @@ class Batch:
                 )
         return loaded
 
-    def _load_with_evidence(self, stream: str, proved: bool) -> Loaded:
+    def _load_with_evidence(self, stream: str, proved: bool) -> LoadedStream:
         """Load a stream and compare it with what is remembered of it from outside the ledger.
 
         Without this a command could be decided on a history whose newest events were removed.
         """
-        if self._evidence is None:
+        if self._rollback_guard is None:
             return self._replay.load(self._change, stream, proved)
-        self._evidence.before_loading(self._change, stream)
+        self._rollback_guard.before_loading(self._change, stream)
         loaded = self._replay.load(self._change, stream, proved)
-        self._evidence.loaded(stream, loaded.seq, loaded.hash)
+        self._rollback_guard.note_loaded(stream, loaded.seq, loaded.hash)
         return loaded
 
-    def _find_signatory(self, name: str, role: str | None) -> Hand:
+    def _find_signatory(self, name: str, role: str | None) -> Signatory:
         registry: Registry = self._load(REGISTRY).state
-        return self._signatories.of(registry, self._keys, name, role)
+        return self._signatories.find(registry, self._keys, name, role)
 
-    def _decide(self, stream: str, command: Command, signatory: Hand) -> Decision:
+    def _decide(self, stream: str, command: Command, signatory: Signatory) -> Decision:
         loaded = self._streams[stream]
-        asked = loaded.machine.asks(loaded.state, command)
-        seen = signs_of(self._change, self._replay, asked) if asked else {}
+        asked = loaded.machine.needs_signs_of(loaded.state, command)
+        seen = latest_signs(self._change, self._replay, asked) if asked else {}
         context = Context(self._now, signatory.acting, stream, self._origin, seen)
         decision = loaded.machine.decide(loaded.state, command, context)
         if self._debug is not None:
@@ -256,7 +258,7 @@ class Batch:
         fresh = [(key, seq) for key, seq in waiting if key is not None and key.startswith(prefix)]
         return self._change.keys(stream, prefix) + fresh
 
-    def _read_first_run(self, job: Job, loaded: Loaded, repeat: Repeat) -> Outcome:
+    def _read_first_run(self, job: Job, loaded: LoadedStream, repeat: Repeat) -> JobOutcome:
         """The outcome of the job's first run, read from the store or from this batch.
 
         An index led here, and anyone who may write the file can change an index. So each event must
@@ -275,7 +277,7 @@ class Batch:
                     seq=record.seq,
                 )
         recorded = tuple(read_record(loaded.machine, record) for record in found)
-        return Outcome(job.stream, recorded, loaded.state, replayed=True)
+        return JobOutcome(job.stream, recorded, loaded.state, replayed=True)
 
     def _apply_timeouts(self, stream: str) -> Signing[_RecordedEvents]:
         """Let `system` do what is overdue on this stream, before the command itself is decided.
@@ -311,20 +313,22 @@ class Batch:
         )
 
     def _record(
-        self, job: Job, signatory: Hand, drafts: tuple[Draft, ...], key: str | None
+        self, job: Job, signatory: Signatory, drafts: tuple[Draft, ...], key: str | None
     ) -> Signing[_RecordedEvents]:
         """Sign all drafts, or none: if one cannot be recorded, the state goes back to before."""
         before = self._streams[job.stream]
         recorded: list[Recorded[Any]] = []
-        entries: list[Entry] = []
+        entries: list[RecordToAppend] = []
         try:
             for draft in drafts:
                 body = self._make_body(job, signatory, draft, key)
                 raw = encode_body(body)
-                signature = yield Unsigned(signatory.signer, raw)
+                signature = yield UnsignedEvent(signatory.signer, raw)
                 record = Record(body.stream, body.seq, signatory.signer.kid, raw, signature)
                 recorded.append(self._advance(record, body, draft))
-                entries.append(Entry(record, key, tuple(before.machine.index(recorded[-1]))))
+                entries.append(
+                    RecordToAppend(record, key, tuple(before.machine.index(recorded[-1])))
+                )
         except MootError:
             self._streams[job.stream] = before
             raise
@@ -333,14 +337,14 @@ class Batch:
             self._entries += entries
         return tuple(recorded)
 
-    def _note_sign_of_life(self, who: Actor, entries: list[Entry]) -> None:
+    def _note_sign_of_life(self, who: Actor, entries: list[RecordToAppend]) -> None:
         """Note in the index where the newest signed event of this agent stands.
 
         Any signed event proves that its author was alive. At most one note a second for each agent:
         a busy one would otherwise write an index row with every event.
         """
         holder = (who.id, who.epoch)
-        last = self._now if holder in self._seen_now else self._replay.seen.get(holder)
+        last = self._now if holder in self._seen_now else self._replay.last_noted.get(holder)
         if last is None or not last <= self._now < last + SEEN_EVERY:
             newest = entries[-1]
             changes = (*newest.changes, Put(SEEN, who.id, {"at": self._now}))
@@ -358,7 +362,7 @@ class Batch:
                     hint="store it first",
                 )
 
-    def _make_body(self, job: Job, signatory: Hand, draft: Draft, key: str | None) -> Body:
+    def _make_body(self, job: Job, signatory: Signatory, draft: Draft, key: str | None) -> Body:
         if draft.artifacts:
             self._require_stored(draft)
         loaded = self._streams[job.stream]
@@ -367,7 +371,7 @@ class Batch:
         # `reg` is the position of the registry that the author saw: it says which keys were valid.
         reg = self._load(REGISTRY).seq if job.stream != REGISTRY else (seq - 1 if seq else None)
         if loaded.reg > (-1 if reg is None else reg):
-            raise keys_lost(job.stream, loaded)
+            raise keys_lost_error(job.stream, loaded)
         return Body(
             origin=self._origin,
             stream=job.stream,
@@ -400,12 +404,12 @@ class Batch:
         )
         state = loaded.machine.evolve(loaded.state, recorded)
         reg = loaded.reg if body.reg is None else body.reg
-        self._streams[record.stream] = Loaded(
+        self._streams[record.stream] = LoadedStream(
             loaded.machine, record.seq, record.hash, reg, state, loaded.proved
         )
         return recorded
 
-    def _store_snapshot(self, stream: str, loaded: Loaded) -> None:
+    def _store_snapshot(self, stream: str, loaded: LoadedStream) -> None:
         """Sign the state as of now, so that others need not read the stream from event 0."""
         held = self._keys.find(CHECKPOINT, key_id(self._replay.trust.checkpoint))
         if held is None:  # the next process that has the checkpoint key makes one
@@ -439,7 +443,7 @@ def _describe_decision(decision: Decision, machine: Machine[Any]) -> str:
     return ", ".join(types) or "nothing to record"
 
 
-def _describe_entries(entries: list[Entry]) -> str:
+def _describe_entries(entries: list[RecordToAppend]) -> str:
     """For MOOT_DEBUG: stream and position of each, as far as one line can hold them."""
     places = (f"{entry.record.stream}#{entry.record.seq}" for entry in entries[:MAX_DESCRIBED])
     more = f" and {len(entries) - MAX_DESCRIBED} more" if len(entries) > MAX_DESCRIBED else ""

@@ -17,17 +17,17 @@ from typing import NamedTuple
 from moot.core import headtree
 from moot.core.clock import Millis, to_text
 from moot.core.errors import Malformed, Tampered
-from moot.core.ledger import Change, Head, View
+from moot.core.ledger import Head, View, WriteTransaction
 from moot.core.note import Checkpoint, read_note, sign_note
 from moot.core.signing import Signer
-from moot.engine.evidence import rolled_back
-from moot.engine.keys import Trust
+from moot.engine.keys import LedgerTrust
+from moot.engine.rollback import rollback_error
 
 EVERY_EVENTS = 1_000
 _read = lru_cache(maxsize=16)(read_note)  # the newest note is verified again by every command
 
 
-class Kept(NamedTuple):
+class NewCheckpoint(NamedTuple):
     """A new note and the heads that moved since the one before it."""
 
     note: str
@@ -62,10 +62,10 @@ class _StoredNodes(Mapping[headtree.Position, bytes]):
         return len(self._known)
 
 
-def newest(view: View, trust: Trust) -> Checkpoint | None:
+def newest_checkpoint(view: View, trust: LedgerTrust) -> Checkpoint | None:
     """The newest checkpoint in the store; Tampered if its signature does not hold, because no
     checkpoint can follow one that nobody signed."""
-    note = view.note()
+    note = view.newest_note()
     if note is None:
         return None
     try:
@@ -75,8 +75,8 @@ def newest(view: View, trust: Trust) -> Checkpoint | None:
 
 
 def make_checkpoint(
-    change: Change, trust: Trust, signer: Signer, now: Millis, beyond: int = 0
-) -> Kept | None:
+    change: WriteTransaction, trust: LedgerTrust, signer: Signer, now: Millis, beyond: int = 0
+) -> NewCheckpoint | None:
     """Sign for every head; None if nothing moved since the last checkpoint.
 
     Normally only the heads that moved are hashed again, on top of the stored tree. The whole tree
@@ -84,16 +84,16 @@ def make_checkpoint(
     of its tree, and with `beyond`, the number of a checkpoint whose loss was accepted: the new one
     gets a higher number, whatever became of the newest.
     """
-    last = _newest_if_signed(change, trust) if beyond else newest(change, trust)
+    last = _newest_if_signed(change, trust) if beyond else newest_checkpoint(change, trust)
     anew = beyond > 0 or last is None
-    moved = tuple(change.streams() if anew else change.stale_heads())
-    streams, events = change.counts()
+    moved = tuple(change.streams() if anew else change.moved_heads())
+    streams, events = change.count_streams_and_events()
     if not beyond:
-        require_streams(change, trust, streams)
+        require_stream_count(change, trust, streams)
     if not moved:
         return None
     stored = _StoredNodes(change)
-    require_in_order(streams, moved)
+    require_numbers_in_order(streams, moved)
     if last is not None and not anew:
         _require_tree(stored, last, moved)
         _require_all_moved(change, stored, last, moved, events)
@@ -102,7 +102,7 @@ def make_checkpoint(
     checkpoint = Checkpoint(
         origin=trust.origin,
         streams=streams,
-        root=headtree.root(stored.under(fresh), streams),
+        root=headtree.root_hash(stored.under(fresh), streams),
         number=max(last.number if last else 0, beyond) + 1,
         events=events,
         at=to_text(now),
@@ -111,10 +111,10 @@ def make_checkpoint(
     if anew:
         change.set_nodes({})  # the lost tree may have had more nodes than the new one
     change.put_note(note, fresh, moved)
-    return Kept(note, checkpoint, moved)
+    return NewCheckpoint(note, checkpoint, moved)
 
 
-def require_streams(view: View, trust: Trust, least: int) -> None:
+def require_stream_count(view: View, trust: LedgerTrust, least: int) -> None:
     """Tampered if the newest checkpoint counts more streams than `least`; then some were removed.
 
     A checkpoint whose signature is damaged proves nothing, and so counts none.
@@ -122,17 +122,19 @@ def require_streams(view: View, trust: Trust, least: int) -> None:
     last = _newest_if_signed(view, trust)
     if last is not None and least < last.streams:
         gone = last.streams - least
-        raise rolled_back(f"{gone} of the histories that checkpoint {last.number} counts are gone")
+        raise rollback_error(
+            f"{gone} of the histories that checkpoint {last.number} counts are gone"
+        )
 
 
-def _newest_if_signed(view: View, trust: Trust) -> Checkpoint | None:
+def _newest_if_signed(view: View, trust: LedgerTrust) -> Checkpoint | None:
     """The newest checkpoint; None if there is none, or its signature does not hold."""
     with suppress(Tampered):
-        return newest(view, trust)
+        return newest_checkpoint(view, trust)
     return None
 
 
-def require_in_order(streams: int, heads: Iterable[tuple[str, Head]]) -> None:
+def require_numbers_in_order(streams: int, heads: Iterable[tuple[str, Head]]) -> None:
     """Tampered if a stream has a number that is not below the count of streams: then one before it
     was removed, and the tree would have a leaf that belongs to no stream."""
     for name, head in heads:
@@ -157,7 +159,7 @@ def _require_tree(
         places = [(0, head.number) for _, head in moved if head.number < last.streams]
         leaves = [(place[1], stored[place]) for place in places]
         above = headtree.changed_nodes(stored, last.streams, leaves)
-        root = headtree.root(stored.under(above), last.streams)
+        root = headtree.root_hash(stored.under(above), last.streams)
     except KeyError:
         root = b""
     if root != last.root:
@@ -178,7 +180,7 @@ def _require_all_moved(
     """
     known = last.events
     for name, head in moved:
-        pinned = view.note_head(name) or Head(head.number, -1, b"")
+        pinned = view.pinned_head(name) or Head(head.number, -1, b"")
         known += head.seq - pinned.seq
         leaf = headtree.leaf_hash(name, pinned.seq, pinned.hash)
         if head.number < last.streams and stored[0, head.number] != leaf:
@@ -196,6 +198,6 @@ def _damaged(why: str) -> Tampered:
     )
 
 
-def inclusion(view: View, number: int, streams: int) -> tuple[bytes, ...]:
+def inclusion_path_of(view: View, number: int, streams: int) -> tuple[bytes, ...]:
     """The path from stream `number` to the newest note's root."""
     return headtree.inclusion_path(_StoredNodes(view), number, streams)

@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from moot.core.clock import Clock, Millis
 from moot.core.errors import MootError, Refused
 from moot.core.ledger import Store, View
-from moot.core.machine import Command, Due, Sign
+from moot.core.machine import Command, Due, SignOfLife
 from moot.core.names import CHECKPOINT, REGISTRY
 from moot.core.registry.model import State as Registry
 from moot.core.signing import key_id
 from moot.engine.batch import Batch, Result
-from moot.engine.checkpoints import EVERY_EVENTS, Kept, make_checkpoint
-from moot.engine.evidence import Evidence
-from moot.engine.job import Job, Outcome
-from moot.engine.keys import Hands, Keys, Trust, hand_of
+from moot.engine.checkpoints import EVERY_EVENTS, NewCheckpoint, make_checkpoint
+from moot.engine.job import Job, JobOutcome
+from moot.engine.keys import Keys, LedgerTrust, Signatories, find_signatory
 from moot.engine.machines import Machines
-from moot.engine.rebuild import Rebuilt, rebuild
-from moot.engine.replay import Loaded, Replay
-from moot.engine.signatures import SignAll, one_by_one
-from moot.engine.signs import believed, heartbeat, signs_of
+from moot.engine.rebuild import RebuildResult, rebuild
+from moot.engine.replay import LoadedStream, Replay
+from moot.engine.rollback import RollbackGuard
+from moot.engine.signatures import SignAll, sign_one_by_one
+from moot.engine.signs_of_life import is_genuine_heartbeat, latest_signs, make_heartbeat
 from moot.store.artifacts import Artifacts
 
 if TYPE_CHECKING:
@@ -43,31 +43,31 @@ class Engine:
         self,
         store: Store,
         keys: Keys,
-        trust: Trust,
+        trust: LedgerTrust,
         clock: Clock,
         machines: Machines | None = None,
-        on_checkpoint: Callable[[Kept], None] | None = None,
+        on_checkpoint: Callable[[NewCheckpoint], None] | None = None,
         artifacts: Artifacts | None = None,
-        frozen: MootError | None = None,
-        evidence: Evidence | None = None,
+        write_error: MootError | None = None,
+        rollback_guard: RollbackGuard | None = None,
         debug: DebugLog | None = None,
     ) -> None:
-        """`frozen`: why nothing may be written here; every attempt to write raises it.
+        """`write_error`: why nothing may be written here; every attempt to write raises it.
 
-        `evidence` knows what the ledger held before and is asked before anything is added or
+        `rollback_guard` knows what the ledger held before and is asked before anything is added or
         signed. `on_checkpoint` is called after the commit of each checkpoint. `debug` is told what
         was loaded, decided and appended.
         """
         self.store = store
         self.keys = keys
-        self._signatories = Hands(trust)
+        self._signatories = Signatories(trust)
         self.trust = trust
         self.clock = clock
         self._replay = Replay(trust, machines or Machines(), artifacts)
         self.artifacts = artifacts
         self._on_checkpoint = on_checkpoint
-        self._frozen = frozen
-        self._evidence = evidence
+        self._write_error = write_error
+        self._rollback_guard = rollback_guard
         self._debug = debug
         self._unpinned = 0  # events of this process that no checkpoint covers yet
         self._turn = (
@@ -84,7 +84,7 @@ class Engine:
         role: str | None = None,
         cause: str | None = None,
         corr: str | None = None,
-    ) -> Outcome:
+    ) -> JobOutcome:
         """Run one command and return what it recorded; if it did not run, the error says why."""
         job = Job(stream, command, actor, key, role, cause, corr)
         (result,) = self.execute_all([job])
@@ -96,7 +96,7 @@ class Engine:
         self,
         jobs: Iterable[Job],
         before_commit: Callable[[list[Result]], None] | None = None,
-        sign_all: SignAll = one_by_one,
+        sign_all: SignAll = sign_one_by_one,
     ) -> list[Result]:
         """Many jobs in one commit; each gets its own outcome or error, in order.
 
@@ -115,10 +115,10 @@ class Engine:
     def execute_chain(
         self,
         first: Job,
-        *then: Callable[[Outcome], Job],
+        *then: Callable[[JobOutcome], Job],
         proved: Iterable[str] = (),
-        before_commit: Callable[[list[Outcome]], None] | None = None,
-    ) -> list[Outcome]:
+        before_commit: Callable[[list[JobOutcome]], None] | None = None,
+    ) -> list[JobOutcome]:
         """Jobs in one commit, or none of them: each further one is made from the outcome before.
 
         For one act that two protocols record. If any is refused, nothing is recorded, not even what
@@ -136,15 +136,15 @@ class Engine:
         `pick` returns what is shown and the new positions of this agent's cursors. It runs under
         the write lock, so that two processes of one agent never show the same thing twice.
         """
-        if self._frozen is not None:
-            raise self._frozen
+        if self._write_error is not None:
+            raise self._write_error
         with self._turn, self.store.write() as change:
             shown, positions = pick(change)
             for name, position in positions.items():
                 change.put_cursor(agent, name, position)
         return shown
 
-    def tick(self, stream: str) -> Outcome | None:
+    def tick(self, stream: str) -> JobOutcome | None:
         """Apply what is overdue on `stream`, as `system`; None if nothing was."""
         with self._turn:
             outcome = self._commit(lambda batch: batch.tick(stream))
@@ -158,12 +158,12 @@ class Engine:
 
         If anything fails the cache is emptied: it may hold states that were never committed.
         """
-        if self._frozen is not None:
-            raise self._frozen
+        if self._write_error is not None:
+            raise self._write_error
         try:
             with self.store.write() as change:
-                if self._evidence is not None:
-                    self._evidence.before_writing(change)
+                if self._rollback_guard is not None:
+                    self._rollback_guard.before_writing(change)
                 batch = Batch(
                     change,
                     self._replay,
@@ -171,7 +171,7 @@ class Engine:
                     self._signatories,
                     self.clock(),
                     self.artifacts,
-                    self._evidence,
+                    self._rollback_guard,
                     self._debug,
                 )
                 decided = decide(batch)
@@ -179,7 +179,7 @@ class Engine:
                 if before_commit is not None:
                     before_commit(decided)
         except BaseException:
-            self._replay.forget()
+            self._replay.clear_cache()
             raise
         batch.commit_to(self._replay)
         self._note_unpinned(batch.count)
@@ -190,37 +190,37 @@ class Engine:
 
         It sets the time last seen, in UTC, and changes nothing else (OPR-023, OPR-024).
         """
-        if self._frozen is not None:
-            raise self._frozen
+        if self._write_error is not None:
+            raise self._write_error
         registry = self.registry()
-        signatory = hand_of(registry, self.keys, name)
+        signatory = find_signatory(registry, self.keys, name)
         now = self.clock()
         with self._turn, self.store.write() as change:
             known = change.heartbeat(name)
-            if known is not None and known.at >= now and believed(registry, known):
+            if known is not None and known.at >= now and is_genuine_heartbeat(registry, known):
                 return known.at  # a newer one stands; a forged one must not stop a real one
-            change.put_heartbeat(heartbeat(signatory, self.trust.origin, now))
+            change.put_heartbeat(make_heartbeat(signatory, self.trust.origin, now))
         return now
 
-    def signs(self, names: Iterable[str]) -> dict[str, Sign]:
+    def signs(self, names: Iterable[str]) -> dict[str, SignOfLife]:
         """The latest proved sign of life of each of `names`."""
         with self._turn, self.store.read() as view:
-            return signs_of(view, self._replay, names)
+            return latest_signs(view, self._replay, names)
 
     def state(self, stream: str) -> Any:
         """The state of `stream` now; the machine's initial one if it has no events."""
         return self.load(stream).state
 
-    def load(self, stream: str, proved: bool = False) -> Loaded:
+    def load(self, stream: str, proved: bool = False) -> LoadedStream:
         """The state of `stream` with its position; `proved`: with every signature verified."""
         with self._turn, self.store.read() as view:
             return self._replay.load(view, stream, proved)
 
-    def load_anew(self, stream: str) -> Loaded:
+    def load_from_start(self, stream: str) -> LoadedStream:
         """The state from event 0, all of it verified, whatever cache and snapshot say: after a loss
         they may speak of events that are gone. What was loaded so stays in the cache."""
         with self._turn, self.store.read() as view:
-            return self._replay.load_anew(view, stream)
+            return self._replay.load_from_start(view, stream)
 
     def registry(self) -> Registry:
         state: Registry = self.state(REGISTRY)
@@ -238,16 +238,16 @@ class Engine:
         """Streams that their machine lists in the index space `open` and that this Moot can run."""
         with self._turn, self.store.read() as view:
             rows = view.rows("open", limit=100_000)
-        return [row.key for row in rows if self._replay.runs(row.key)]
+        return [row.key for row in rows if self._replay.can_run(row.key)]
 
-    def checkpoint(self, beyond: int = 0) -> Kept | None:
+    def checkpoint(self, beyond: int = 0) -> NewCheckpoint | None:
         """Sign for all heads as they are now; None if nothing moved since the last checkpoint.
 
         Refused without the checkpoint key. `beyond` is the number of a checkpoint whose loss was
         accepted: the new one gets a higher number.
         """
-        if self._frozen is not None:
-            raise self._frozen
+        if self._write_error is not None:
+            raise self._write_error
         held = self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint))
         if held is None:
             raise Refused(
@@ -256,8 +256,8 @@ class Engine:
                 hint="let whoever ran `moot init` make the checkpoint",
             )
         with self._turn, self.store.write() as change:
-            if self._evidence is not None:
-                self._evidence.before_signing(change)
+            if self._rollback_guard is not None:
+                self._rollback_guard.before_signing(change)
             kept = make_checkpoint(change, self.trust, held.signer, self.clock(), beyond)
             if kept is not None and self._debug is not None:
                 made = kept.checkpoint
@@ -267,16 +267,16 @@ class Engine:
             self._on_checkpoint(kept)
         return kept
 
-    def rebuild(self) -> Rebuilt:
+    def rebuild(self) -> RebuildResult:
         """Make index rows, texts, snapshots and head tree anew if they differ from the events."""
-        if self._frozen is not None:
-            raise self._frozen
+        if self._write_error is not None:
+            raise self._write_error
         held = self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint))
         signer = held.signer if held is not None else None
         with self._turn, self.store.write() as change:
             self._require_all(change)
-            done = rebuild(change, self._replay.fresh(), signer)
-        self._replay.forget()
+            done = rebuild(change, self._replay.with_empty_cache(), signer)
+        self._replay.clear_cache()
         return done
 
     def close(self) -> None:
@@ -309,10 +309,10 @@ class Engine:
 
     def _require_all(self, view: View) -> None:
         """Tampered if any stream lacks what is remembered of it: a rebuild reads all of them."""
-        if self._evidence is not None:
-            self._evidence.before_writing(view)
+        if self._rollback_guard is not None:
+            self._rollback_guard.before_writing(view)
             for stream, _ in view.streams():
-                self._evidence.before_loading(view, stream)
+                self._rollback_guard.before_loading(view, stream)
 
     def _prove_guarded(self, jobs: Iterable[Job]) -> set[str]:
         """Verify the histories that guarded commands rely on, before the write lock is taken.
@@ -321,7 +321,7 @@ class Engine:
         the batch verifies only what was added meanwhile.
         """
         return self._prove(
-            job.stream for job in jobs if self._replay.guards(job.stream, job.command)
+            job.stream for job in jobs if self._replay.needs_proof(job.stream, job.command)
         )
 
     def _prove(self, streams: Iterable[str]) -> set[str]:

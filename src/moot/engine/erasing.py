@@ -10,10 +10,10 @@ from moot.core.errors import Refused
 from moot.core.names import REGISTRY, SYSTEM
 from moot.core.registry.commands import EraseArtifact
 from moot.engine.engine import Engine
-from moot.store.artifacts import Artifacts, missing
+from moot.store.artifacts import Artifacts, artifact_not_found
 
 
-def erase(
+def erase_artifact(
     engine: Engine, artifacts: Artifacts, sha256: str, reason: str, actor: str = SYSTEM
 ) -> bool:
     """Remove an artifact's bytes for good; False if that was recorded before."""
@@ -28,7 +28,7 @@ def erase(
     if not recorded:
         size = artifacts.size(sha256)
         if size is None:
-            raise missing(sha256)
+            raise artifact_not_found(sha256)
         engine.execute(REGISTRY, EraseArtifact(sha256=sha256, size=size, reason=reason), actor)
     artifacts.erase(sha256)
     return not recorded

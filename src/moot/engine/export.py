@@ -18,8 +18,8 @@ from moot.core.names import REGISTRY
 from moot.core.note import Checkpoint, read_note
 from moot.core.record import Record
 from moot.core.signing import EVENT
-from moot.engine.checkpoints import inclusion
-from moot.engine.keys import Trust
+from moot.engine.checkpoints import inclusion_path_of
+from moot.engine.keys import LedgerTrust
 from moot.store.artifacts import Artifacts
 
 FORMAT = "moot-bundle/1"
@@ -29,7 +29,7 @@ _ENVELOPE = (
 
 
 def bundle(
-    view: View, trust: Trust, artifacts: Artifacts, streams: Iterable[str] | None = None
+    view: View, trust: LedgerTrust, artifacts: Artifacts, streams: Iterable[str] | None = None
 ) -> Iterator[bytes]:
     """The lines of a bundle, header first. `view` must stay open until the last line is read."""
     chosen = _choose_streams(view, streams)
@@ -71,7 +71,7 @@ def _choose_streams(view: View, streams: Iterable[str] | None) -> list[tuple[str
 
 
 def _body_lines(
-    view: View, trust: Trust, artifacts: Artifacts, chosen: list[tuple[str, Head]]
+    view: View, trust: LedgerTrust, artifacts: Artifacts, chosen: list[tuple[str, Head]]
 ) -> Iterator[bytes]:
     cited: set[str] = set()
     for name, _ in chosen:
@@ -115,21 +115,21 @@ def _artifact_lines(artifacts: Artifacts, sha256: str) -> Iterator[bytes]:
         yield b'{"chunk":"%b"}\n' % base64.b64encode(chunk)
 
 
-def _proof_lines(view: View, trust: Trust, names: set[str]) -> Iterator[bytes]:
-    note = view.note()
+def _proof_lines(view: View, trust: LedgerTrust, names: set[str]) -> Iterator[bytes]:
+    note = view.newest_note()
     if note is None:
         return
     # A damaged note or tree proves nothing: it is exported as it stands, and the checker says so.
     with suppress(Malformed, KeyError):
         checkpoint = read_note(note, trust.checkpoint)
-        for name, head in view.note_heads():
+        for name, head in view.pinned_heads():
             if name in names:
                 yield canonical({"proof": _proof(view, checkpoint, name, head)}) + b"\n"
     yield canonical({"checkpoint": note}) + b"\n"
 
 
 def _proof(view: View, checkpoint: Checkpoint, name: str, head: Head) -> dict[str, object]:
-    path = inclusion(view, head.number, checkpoint.streams)
+    path = inclusion_path_of(view, head.number, checkpoint.streams)
     return {
         "hash": head.hash.hex(),
         "index": head.number,

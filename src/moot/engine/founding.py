@@ -10,21 +10,21 @@ from moot.core.registry.commands import CreateLedger
 from moot.core.registry.proofs import ORIGIN_PREFIX, key_statement, sign_proof
 from moot.core.signing import Signer
 from moot.engine.engine import Engine
-from moot.engine.keys import Held, Trust
+from moot.engine.keys import LedgerTrust, PrivateKey
 
 
 class FoundingKeys:
     """The two keys that a ledger begins with, and no others."""
 
     def __init__(self, root: Signer, checkpoint: Signer) -> None:
-        self._held = {SYSTEM: Held(root), CHECKPOINT: Held(checkpoint)}
+        self._held = {SYSTEM: PrivateKey(root), CHECKPOINT: PrivateKey(checkpoint)}
 
-    def find(self, name: str, kid: str) -> Held | None:
+    def find(self, name: str, kid: str) -> PrivateKey | None:
         held = self._held.get(name)
         return held if held is not None and held.signer.kid == kid else None
 
 
-def found(
+def found_ledger(
     store: Store,
     root: Signer,
     checkpoint: Signer,
@@ -32,9 +32,9 @@ def found(
     *,
     custodian: str,
     fixed_clock: bool = False,
-) -> Trust:
+) -> LedgerTrust:
     """Write event 0 into an empty store and return what to trust from now on."""
-    trust = Trust(ORIGIN_PREFIX + root.kid, root.public, checkpoint.public)
+    trust = LedgerTrust(ORIGIN_PREFIX + root.kid, root.public, checkpoint.public)
     proof_text = key_statement(
         origin=trust.origin,
         name=CHECKPOINT,

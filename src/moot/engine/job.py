@@ -36,10 +36,10 @@ class Link(NamedTuple):
     corr: str | None = None
 
 
-ALONE = Link()
+NO_LINK = Link()
 
 
-class Outcome(msgspec.Struct, frozen=True, gc=False):
+class JobOutcome(msgspec.Struct, frozen=True, gc=False):
     """What was appended, the state after it, and remarks.
 
     `replayed`: the same command ran before under this key, and this is what it recorded then.
@@ -65,7 +65,7 @@ class Repeat(msgspec.Struct, frozen=True):
 REFUSED_MARK = "!"
 
 
-def repeat_of(find: FindKeys, job: Job) -> Repeat:
+def find_repeat(find: FindKeys, job: Job) -> Repeat:
     """Find earlier runs of a job by its key; Conflict if the key was used for another command."""
     if job.key is None or not CALLER_KEY.match(job.key):
         raise Malformed("a key is 1 to 96 of A-Z a-z 0-9 . _ : @ + ~ -", code="bad_key")

@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from moot.core.errors import NotFound, Refused
-from moot.core.machine import Acting, KeyClass
+from moot.core.machine import KeyClass, VerifiedActor
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
 from moot.core.registry.model import KeyEnding, RegisteredKey, State
 from moot.core.signing import Signer, key_id
 
-HANDS_KEPT = 4096  # beyond this many all are forgotten: it is only a cache
+SIGNATORIES_KEPT = 4096  # beyond this many all are forgotten: it is only a cache
 
 
-class Trust(NamedTuple):
+class LedgerTrust(NamedTuple):
     """What is believed beforehand: which ledger, and its two founding public keys."""
 
     origin: str
@@ -26,7 +26,7 @@ class Trust(NamedTuple):
     checkpoint: bytes
 
 
-class Held(NamedTuple):
+class PrivateKey(NamedTuple):
     """A private key at hand. `attended` says that a person unlocked it just now."""
 
     signer: Signer
@@ -34,51 +34,51 @@ class Held(NamedTuple):
 
 
 class Keys(Protocol):
-    def find(self, name: str, kid: str) -> Held | None:
+    def find(self, name: str, kid: str) -> PrivateKey | None:
         """The private key `kid` of `name`, if it is here; may ask a person to unlock it."""
         ...
 
 
-class Hand(NamedTuple):
+class Signatory(NamedTuple):
     """Someone who can sign now: who they are by the registry, and their private key."""
 
-    acting: Acting
-    held: Held
+    acting: VerifiedActor
+    private_key: PrivateKey
     actor: Actor  # `acting` in the form that a record holds
 
     @property
     def signer(self) -> Signer:
-        return self.held.signer
+        return self.private_key.signer
 
 
-class Hands:
+class Signatories:
     """Remembers who has signed, so that the next command need not establish them again.
 
     What is remembered counts only while the registry is the very same state, for a key may have
     been revoked, and while the key at hand is the same, for a person may have left meanwhile.
     """
 
-    def __init__(self, trust: Trust) -> None:
+    def __init__(self, trust: LedgerTrust) -> None:
         self._trust = trust
         # (name, role) -> the registry as it was then, and who they were by it
-        self._known: dict[tuple[str, str | None], tuple[State, Hand]] = {}
+        self._known: dict[tuple[str, str | None], tuple[State, Signatory]] = {}
 
-    def of(self, registry: State, keys: Keys, name: str, role: str | None) -> Hand:
+    def find(self, registry: State, keys: Keys, name: str, role: str | None) -> Signatory:
         known = self._known.get((name, role))
         if known is not None:
             seen, signatory = known
-            if seen is registry and keys.find(name, signatory.acting.kid) == signatory.held:
+            if seen is registry and keys.find(name, signatory.acting.kid) == signatory.private_key:
                 return signatory
         signatory = self._establish(registry, keys, name, role)
-        if len(self._known) >= HANDS_KEPT:
+        if len(self._known) >= SIGNATORIES_KEPT:
             self._known.clear()
         self._known[name, role] = (registry, signatory)
         return signatory
 
-    def _establish(self, registry: State, keys: Keys, name: str, role: str | None) -> Hand:
+    def _establish(self, registry: State, keys: Keys, name: str, role: str | None) -> Signatory:
         if name != SYSTEM:
-            return hand_of(registry, keys, name, role)
-        signatory = hand_of_system(self._trust, keys)
+            return find_signatory(registry, keys, name, role)
+        signatory = find_system_signatory(self._trust, keys)
         if signatory is None:
             raise Refused(
                 "key_missing",
@@ -88,7 +88,7 @@ class Hands:
         return signatory
 
 
-def hand_of(registry: State, keys: Keys, name: str, role: str | None = None) -> Hand:
+def find_signatory(registry: State, keys: Keys, name: str, role: str | None = None) -> Signatory:
     """Who `name` is by the registry, with the private key that proves it; Refused without one."""
     key = _valid_key(registry, name)
     held = keys.find(name, key.kid)
@@ -98,17 +98,17 @@ def hand_of(registry: State, keys: Keys, name: str, role: str | None = None) -> 
             f"the key of {name} is not in this key folder",
             hint="set MOOT_KEYS to the folder that holds it, or act as another agent",
         )
-    acting = Acting(key.name, key.epoch, key.kid, key.kind, role, held.attended)
-    return Hand(acting, held, acting.as_actor())
+    acting = VerifiedActor(key.name, key.epoch, key.kid, key.kind, role, held.attended)
+    return Signatory(acting, held, acting.as_actor())
 
 
-def hand_of_system(trust: Trust, keys: Keys) -> Hand | None:
+def find_system_signatory(trust: LedgerTrust, keys: Keys) -> Signatory | None:
     """The ledger's own `system`; None if its root key is not at hand."""
     held = keys.find(SYSTEM, key_id(trust.root))
     if held is None:
         return None
-    acting = Acting(SYSTEM, 1, held.signer.kid, KeyClass.SYSTEM)
-    return Hand(acting, held, acting.as_actor())
+    acting = VerifiedActor(SYSTEM, 1, held.signer.kid, KeyClass.SYSTEM)
+    return Signatory(acting, held, acting.as_actor())
 
 
 def _valid_key(registry: State, name: str) -> RegisteredKey:

@@ -32,10 +32,10 @@ class Machines:
     def __init__(self, *extra: Machine[Any]) -> None:
         self._loaded = {machine.name: machine for machine in extra}
 
-    def know(self, stream: str) -> bool:
+    def knows(self, stream: str) -> bool:
         return protocol_of(stream) in self._loaded or protocol_of(stream) in MODULES
 
-    def of(self, stream: str) -> Machine[Any]:
+    def machine_of(self, stream: str) -> Machine[Any]:
         return self._loaded.get(protocol_of(stream)) or self._load(protocol_of(stream))
 
     def _load(self, name: str) -> Machine[Any]:

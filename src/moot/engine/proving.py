@@ -12,13 +12,13 @@ from moot.core.record import Record
 from moot.core.registry.model import KeyEnding, RegisteredKey, State
 from moot.core.signing import key_id
 from moot.engine.heads import CitedHeads
-from moot.engine.keys import Trust
+from moot.engine.keys import LedgerTrust
 
 # The only events of the registry that count without the root key. docs/format.md section 4.
 _BY_HUMANS = ("registry.key_revoked", "registry.artifact_erased")
 
 
-def prove(record: Record, registry: State, trust: Trust, heads: CitedHeads) -> None:
+def prove(record: Record, registry: State, trust: LedgerTrust, heads: CitedHeads) -> None:
     """Tampered unless the named key signed these bytes and was valid at the position of the
     registry that the author named."""
     body = record.body

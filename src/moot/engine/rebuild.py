@@ -1,8 +1,8 @@
 """What can be made anew from the events: index rows, findable words, snapshots, the head tree.
 
-`compare` recomputes all of it and lists where the stored one differs; `rebuild` replaces it. The
-two side tables (signs of life, delivery cursors) come from no event and stay as they are. A damaged
-record stops a rebuild: nothing is derived from events that cannot be believed.
+`compare_derived` recomputes all of it and lists where the stored one differs; `rebuild` replaces
+it. The two side tables (signs of life, delivery cursors) come from no event and stay as they are.
+A damaged record stops a rebuild: nothing is derived from events that cannot be believed.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ import msgspec
 from moot.core.clock import to_text
 from moot.core.errors import MootError, Tampered
 from moot.core.findings import Finding, Severity
-from moot.core.ledger import Change, RowEdit, Snapshot, StoredRow, View
+from moot.core.ledger import RowEdit, Snapshot, StoredRow, View, WriteTransaction
 from moot.core.machine import Drop, Put, Recorded, Words
 from moot.core.names import REGISTRY
 from moot.core.record import ArtifactRef
 from moot.core.signing import SNAPSHOT, Signer, verify
-from moot.engine.evidence import rolled_back
 from moot.engine.replay import (
     SNAPSHOT_EVERY,
-    Loaded,
+    LoadedStream,
     Replay,
     read_record,
     require_keys,
@@ -32,13 +31,14 @@ from moot.engine.replay import (
     take_snapshot,
     unsigned_snapshot,
 )
-from moot.engine.signs import SEEN
-from moot.engine.tree import Mended, mended
+from moot.engine.rollback import rollback_error
+from moot.engine.signs_of_life import SEEN
+from moot.engine.tree_rebuild import RebuiltTree, rebuild_tree
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
-class Rebuilt(NamedTuple):
+class RebuildResult(NamedTuple):
     """How much there is, and what differed from it before."""
 
     streams: int
@@ -53,7 +53,7 @@ class _Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     at: int
 
 
-class Derived:
+class DerivedData:
     """What the index, the snapshots and the tree must be by the events; filled stream by stream."""
 
     def __init__(self) -> None:
@@ -64,10 +64,10 @@ class Derived:
         self.newest: Recorded[Any] | None = None  # of all streams, by time
         self.events: dict[str, int] = {}  # stream -> how many events it has
         self.differences: list[Finding] = []
-        self.tree: Mended | None = None  # the right head tree, if the stored one differs
+        self.tree: RebuiltTree | None = None  # the right head tree, if the stored one differs
         self.broken: list[MootError] = []  # why streams could not be read to their end
 
-    def add(self, recorded: Recorded[Any], loaded: Loaded) -> None:
+    def add(self, recorded: Recorded[Any], loaded: LoadedStream) -> None:
         self.events[recorded.stream] = recorded.seq + 1
         self.cited.update((ref.sha256, ref) for ref in recorded.artifacts)
         for change in loaded.machine.index(recorded):
@@ -87,7 +87,7 @@ class Derived:
             case Words():
                 self.words.append(edit)
 
-    def differs(self, code: str, message: str, where: str) -> None:
+    def add_difference(self, code: str, message: str, where: str) -> None:
         self.differences.append(
             Finding(
                 rule="LED-REBUILD",
@@ -100,9 +100,9 @@ class Derived:
         )
 
 
-def compare(view: View, replay: Replay) -> Derived:
+def compare_derived(view: View, replay: Replay) -> DerivedData:
     """Recompute everything that is derived, and list where the stored one differs."""
-    derived = Derived()
+    derived = DerivedData()
     for stream, _ in view.streams():
         try:
             _derive_stream(view, replay, stream, derived)
@@ -116,9 +116,9 @@ def compare(view: View, replay: Replay) -> Derived:
     return derived
 
 
-def rebuild(change: Change, replay: Replay, signer: Signer | None) -> Rebuilt:
+def rebuild(change: WriteTransaction, replay: Replay, signer: Signer | None) -> RebuildResult:
     """Replace what is derived if any of it differs. Snapshots need the checkpoint key."""
-    derived = compare(change, replay)
+    derived = compare_derived(change, replay)
     if derived.broken:
         raise derived.broken[0]
     if derived.differences:
@@ -128,8 +128,10 @@ def rebuild(change: Change, replay: Replay, signer: Signer | None) -> Rebuilt:
             _snapshot_all(change, replay, derived, signer)
     if derived.tree is not None:
         change.set_nodes(derived.tree.nodes)
-        derived.differs("tree_differs", derived.tree.said, f"checkpoint {derived.tree.checkpoint}")
-    return Rebuilt(
+        derived.add_difference(
+            "tree_differs", derived.tree.description, f"checkpoint {derived.tree.checkpoint}"
+        )
+    return RebuildResult(
         streams=len(derived.events),
         events=sum(derived.events.values()),
         rows=len(derived.rows) + len(derived.seen),
@@ -139,7 +141,7 @@ def rebuild(change: Change, replay: Replay, signer: Signer | None) -> Rebuilt:
     )
 
 
-def _derive_stream(view: View, replay: Replay, stream: str, derived: Derived) -> None:
+def _derive_stream(view: View, replay: Replay, stream: str, derived: DerivedData) -> None:
     stored, keys = view.snapshot(stream), view.head(REGISTRY)
     for record, loaded in replay.walk(view, stream):
         require_keys(stream, loaded, keys)
@@ -148,17 +150,23 @@ def _derive_stream(view: View, replay: Replay, stream: str, derived: Derived) ->
             _compare_snapshot(replay, stored, loaded, derived)
     if stored is not None and stored.seq >= derived.events.get(stream, 0):
         _require_no_loss(replay, stored)
-        derived.differs("snapshot_differs", "the snapshot is newer than its events", stream)
+        derived.add_difference("snapshot_differs", "the snapshot is newer than its events", stream)
 
 
-def _compare_snapshot(replay: Replay, stored: Snapshot, loaded: Loaded, derived: Derived) -> None:
+def _compare_snapshot(
+    replay: Replay, stored: Snapshot, loaded: LoadedStream, derived: DerivedData
+) -> None:
     if stored.hash != loaded.hash:
         _require_no_loss(replay, stored)
     due = unsigned_snapshot(stored.stream, loaded)
     if stored._replace(signature=b"") != due:
-        derived.differs("snapshot_differs", "the snapshot is of another state", stored.stream)
+        derived.add_difference(
+            "snapshot_differs", "the snapshot is of another state", stored.stream
+        )
     elif not _is_signed(replay, stored):
-        derived.differs("snapshot_unsigned", "the snapshot's signature is not ours", stored.stream)
+        derived.add_difference(
+            "snapshot_unsigned", "the snapshot's signature is not ours", stored.stream
+        )
 
 
 def _require_no_loss(replay: Replay, stored: Snapshot) -> None:
@@ -169,7 +177,7 @@ def _require_no_loss(replay: Replay, stored: Snapshot) -> None:
     """
     if _is_signed(replay, stored):
         lacking = f"{stored.stream} lacks event {stored.seq}, whose state was signed here before"
-        raise rolled_back(lacking, stored.stream, stored.seq)
+        raise rollback_error(lacking, stored.stream, stored.seq)
 
 
 def _is_signed(replay: Replay, stored: Snapshot) -> bool:
@@ -177,18 +185,18 @@ def _is_signed(replay: Replay, stored: Snapshot) -> bool:
     return verify(replay.trust.checkpoint, SNAPSHOT, said, stored.signature)
 
 
-def _compare_rows(view: View, derived: Derived) -> None:
+def _compare_rows(view: View, derived: DerivedData) -> None:
     missing = dict(derived.rows)
     missing.update({_row_key(edit): edit for edit in _seen_rows(derived)})
     for space, row in view.all_rows():
         due = missing.pop((space, row.key), None)
         where = f"{space} {row.key}"
         if due is None:
-            derived.differs("row_foreign", "no event made this index row", where)
+            derived.add_difference("row_foreign", "no event made this index row", where)
         elif not _holds(view, space, row, due):
-            derived.differs("row_differs", "the index row is not what its events say", where)
+            derived.add_difference("row_differs", "the index row is not what its events say", where)
     for space, key in missing:
-        derived.differs("row_missing", "an index row is missing", f"{space} {key}")
+        derived.add_difference("row_missing", "an index row is missing", f"{space} {key}")
 
 
 def _holds(view: View, space: str, row: StoredRow, due: RowEdit) -> bool:
@@ -211,16 +219,18 @@ def _was_seen(view: View, row: StoredRow) -> bool:
     return (record.body.actor.id, record.body.at) == (row.key, at)
 
 
-def _compare_words(view: View, derived: Derived) -> None:
+def _compare_words(view: View, derived: DerivedData) -> None:
     due = Counter(_word_row(edit) for edit in derived.words)
     stored = Counter(view.all_words())
     for space, key, _ in due - stored:
-        derived.differs("words_missing", "a text cannot be found", f"{space} {key}")
+        derived.add_difference("words_missing", "a text cannot be found", f"{space} {key}")
     for space, key, _ in stored - due:
-        derived.differs("words_foreign", "no event made this text findable", f"{space} {key}")
+        derived.add_difference(
+            "words_foreign", "no event made this text findable", f"{space} {key}"
+        )
 
 
-def _compare_strays(view: View, replay: Replay, derived: Derived) -> None:
+def _compare_strays(view: View, replay: Replay, derived: DerivedData) -> None:
     for snapshot in view.all_snapshots():
         if snapshot.stream not in derived.events:
             try:
@@ -228,17 +238,19 @@ def _compare_strays(view: View, replay: Replay, derived: Derived) -> None:
             except Tampered as error:
                 derived.broken.append(error)
                 continue
-            derived.differs("snapshot_foreign", "a snapshot of nothing", snapshot.stream)
+            derived.add_difference("snapshot_foreign", "a snapshot of nothing", snapshot.stream)
 
 
-def _compare_tree(view: View, replay: Replay, derived: Derived) -> None:
+def _compare_tree(view: View, replay: Replay, derived: DerivedData) -> None:
     try:
-        derived.tree = mended(view, replay.trust)
+        derived.tree = rebuild_tree(view, replay.trust)
     except Tampered as error:  # it cannot be made anew, and so nothing is
         derived.broken.append(error)
 
 
-def _snapshot_all(change: Change, replay: Replay, derived: Derived, signer: Signer) -> None:
+def _snapshot_all(
+    change: WriteTransaction, replay: Replay, derived: DerivedData, signer: Signer
+) -> None:
     """Sign snapshots, only of states whose events were verified: readers verify nothing before
     one."""
     for stream, events in derived.events.items():
@@ -251,7 +263,7 @@ def _snapshot_all(change: Change, replay: Replay, derived: Derived, signer: Sign
         change.put_snapshot(take_snapshot(replay.trust.origin, stream, loaded, signer))
 
 
-def _seen_rows(derived: Derived) -> Iterator[RowEdit]:
+def _seen_rows(derived: DerivedData) -> Iterator[RowEdit]:
     for name, recorded in derived.seen.items():
         yield RowEdit(Put(SEEN, name, {"at": recorded.at}), recorded.stream, recorded.seq)
 

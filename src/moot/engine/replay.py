@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from moot.core.clock import Millis, from_text
+from moot.core.clock import Millis, parse_time
 from moot.core.errors import Malformed, Tampered
 from moot.core.ledger import Head, Snapshot, View
 from moot.core.machine import Command, Machine, Recorded
@@ -24,18 +24,18 @@ from moot.core.record import Body, Record, frame, genesis
 from moot.core.registry.model import State as Registry
 from moot.core.signing import SNAPSHOT, Signer, verify
 from moot.core.statecodec import decode_state, encode_state
-from moot.engine.evidence import IF_GONE
 from moot.engine.heads import CitedHeads
-from moot.engine.keys import Trust
+from moot.engine.keys import LedgerTrust
 from moot.engine.machines import Machines
 from moot.engine.proving import prove
+from moot.engine.rollback import RESTORE_OR_ACCEPT_HINT
 from moot.store.artifacts import Artifacts
 
 SNAPSHOT_EVERY = 64  # events of a stream; so a cold process replays at most this many
 CACHED_STREAMS = 4096  # states kept in memory, those used last
 
 
-class Loaded(NamedTuple):
+class LoadedStream(NamedTuple):
     """A stream's state after event `seq`, whose hash is `hash`; `seq` is -1 before the first.
 
     `reg` is the newest position of the registry that its events rest on. `proved`: the signature of
@@ -54,18 +54,18 @@ class Replay:
     """Loads states, and keeps the newest of each stream in memory for the next command."""
 
     def __init__(
-        self, trust: Trust, machines: Machines, artifacts: Artifacts | None = None
+        self, trust: LedgerTrust, machines: Machines, artifacts: Artifacts | None = None
     ) -> None:
         self.trust = trust
         self._machines = machines
         self._artifacts = artifacts
         self._heads = CitedHeads(artifacts)
         # stream -> its state, the one used last at the end
-        self._cache: OrderedDict[str, Loaded] = OrderedDict()
+        self._cache: OrderedDict[str, LoadedStream] = OrderedDict()
         # (agent, epoch) -> when this process last noted a sign of life of it
-        self.seen: dict[tuple[str, int], Millis] = {}
+        self.last_noted: dict[tuple[str, int], Millis] = {}
 
-    def load(self, view: View, stream: str, proved: bool = False) -> Loaded:
+    def load(self, view: View, stream: str, proved: bool = False) -> LoadedStream:
         """The state of `stream` at its head in `view`: after a crash too (TRC-059)."""
         head = view.head(stream)
         start = self._find_start(view, stream, proved, head.seq if head else -1)
@@ -73,24 +73,26 @@ class Replay:
             if head is not None and head.hash != start.hash:
                 raise _broken(stream, head.seq, "another history stands here")
             if start.seq >= 0:  # also one from the cache: it was just used
-                self.keep(stream, start)
+                self.put_in_cache(stream, start)
             return start
         return self._replay_from(view, stream, start, proved)
 
-    def load_anew(self, view: View, stream: str) -> Loaded:
+    def load_from_start(self, view: View, stream: str) -> LoadedStream:
         """The same from event 0 with every signature verified, whatever a snapshot says."""
         return self._replay_from(view, stream, self._initial(stream), True)
 
-    def _replay_from(self, view: View, stream: str, start: Loaded, proved: bool) -> Loaded:
+    def _replay_from(
+        self, view: View, stream: str, start: LoadedStream, proved: bool
+    ) -> LoadedStream:
         registry = self.registry(view, proved) if proved and stream != REGISTRY else None
         loaded = start
         for record in view.records(stream, after=start.seq):
             loaded = self._apply_record(loaded, stream, record, registry, proved)
         _require_end(stream, loaded, view.head(stream))
-        self.keep(stream, loaded)
+        self.put_in_cache(stream, loaded)
         return loaded
 
-    def walk(self, view: View, stream: str) -> Iterator[tuple[Record, Loaded]]:
+    def walk(self, view: View, stream: str) -> Iterator[tuple[Record, LoadedStream]]:
         """Each record from event 0 with the state after it, without cache and snapshots."""
         loaded = self._initial(stream)
         for record in view.records(stream):
@@ -99,15 +101,15 @@ class Replay:
         _require_end(stream, loaded, view.head(stream))
 
     def machine(self, stream: str) -> Machine[Any]:
-        return self._machines.of(stream)
+        return self._machines.machine_of(stream)
 
-    def runs(self, stream: str) -> bool:
+    def can_run(self, stream: str) -> bool:
         """Does this Moot know the protocol? A newer one, or a forged row, may name others."""
-        return self._machines.know(stream)
+        return self._machines.knows(stream)
 
-    def guards(self, stream: str, command: Command) -> bool:
+    def needs_proof(self, stream: str, command: Command) -> bool:
         """Does this command need a proved history? Not if nothing runs the stream."""
-        return self.runs(stream) and type(command) in self._machines.of(stream).guarded
+        return self.can_run(stream) and type(command) in self._machines.machine_of(stream).guarded
 
     def prove(self, record: Record, registry: Registry) -> None:
         """Tampered unless `record` is really by the one it names."""
@@ -117,22 +119,22 @@ class Replay:
         state: Registry = self.load(view, REGISTRY, proved).state
         return state
 
-    def keep(self, stream: str, loaded: Loaded) -> None:
+    def put_in_cache(self, stream: str, loaded: LoadedStream) -> None:
         self._cache[stream] = loaded
         self._cache.move_to_end(stream)
         if len(self._cache) > CACHED_STREAMS:
             self._cache.popitem(last=False)
 
-    def fresh(self) -> Replay:
+    def with_empty_cache(self) -> Replay:
         """The same with an empty cache."""
         return Replay(self.trust, self._machines, self._artifacts)
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Empty the cache: after a failed commit it may hold states that were never stored."""
         self._cache.clear()
-        self.seen.clear()
+        self.last_noted.clear()
 
-    def _find_start(self, view: View, stream: str, proved: bool, head: int) -> Loaded:
+    def _find_start(self, view: View, stream: str, proved: bool, head: int) -> LoadedStream:
         """The nearest state to go on from: the cached one, the snapshot's, or the initial one.
 
         Tampered if it is beyond the stream's head: what was committed here, or signed, has been
@@ -144,20 +146,22 @@ class Replay:
         if cached is not None and (cached.proved or not proved):
             return cached
         snapshot = view.snapshot(stream)
-        opened = self._open_snapshot(self._machines.of(stream), snapshot) if snapshot else None
+        opened = (
+            self._open_snapshot(self._machines.machine_of(stream), snapshot) if snapshot else None
+        )
         if opened is None:
             return self._initial(stream)
         if opened.seq > head:
             raise _cut_off(stream, head)
         return opened
 
-    def _initial(self, stream: str) -> Loaded:
+    def _initial(self, stream: str) -> LoadedStream:
         """The state before event 0."""
-        machine = self._machines.of(stream)
+        machine = self._machines.machine_of(stream)
         start = bytes.fromhex(genesis(self.trust.origin, stream))
-        return Loaded(machine, -1, start, -1, machine.initial, True)
+        return LoadedStream(machine, -1, start, -1, machine.initial, True)
 
-    def _open_snapshot(self, machine: Machine[Any], snapshot: Snapshot) -> Loaded | None:
+    def _open_snapshot(self, machine: Machine[Any], snapshot: Snapshot) -> LoadedStream | None:
         """The snapshot's state; None if another version made it or our checkpoint key did not."""
         if snapshot.machine != machine_tag(machine):
             return None
@@ -169,11 +173,11 @@ class Replay:
             opened = decode_state(machine.state_type, bytes(state))
         except msgspec.DecodeError:
             return None
-        return Loaded(machine, snapshot.seq, snapshot.hash, reg, opened, True)
+        return LoadedStream(machine, snapshot.seq, snapshot.hash, reg, opened, True)
 
     def _apply_record(
-        self, at: Loaded, stream: str, record: Record, registry: Registry | None, proved: bool
-    ) -> Loaded:
+        self, at: LoadedStream, stream: str, record: Record, registry: Registry | None, proved: bool
+    ) -> LoadedStream:
         try:
             body = record.body
             if not self._continues(at, stream, record, body):  # TRC-020, TRC-060
@@ -185,9 +189,9 @@ class Replay:
             raise _broken(stream, record.seq, str(error)) from error
         state = at.machine.evolve(at.state, recorded)
         reg = at.reg if body.reg is None else body.reg
-        return Loaded(at.machine, record.seq, record.hash, reg, state, at.proved and proved)
+        return LoadedStream(at.machine, record.seq, record.hash, reg, state, at.proved and proved)
 
-    def _continues(self, at: Loaded, stream: str, record: Record, body: Body) -> bool:
+    def _continues(self, at: LoadedStream, stream: str, record: Record, body: Body) -> bool:
         """Does the record stand where its signed body says, right after `at`?
 
         Its registry position may stay or grow: one that went back could make a revoked key valid.
@@ -213,7 +217,7 @@ def read_body(machine: Machine[Any], body: Body, record_hash: bytes) -> Recorded
         event=machine.read_event(body.type, body.data),
         stream=body.stream,
         seq=body.seq,
-        at=from_text(body.at),
+        at=parse_time(body.at),
         actor=body.actor,
         hash=record_hash,
         cause=body.cause,
@@ -222,17 +226,17 @@ def read_body(machine: Machine[Any], body: Body, record_hash: bytes) -> Recorded
     )
 
 
-def require_keys(stream: str, loaded: Loaded, keys: Head | None) -> None:
+def require_keys(stream: str, loaded: LoadedStream, keys: Head | None) -> None:
     """Tampered if the stream rests on an event of the registry that is gone.
 
     Nobody can then tell whose key signed it, and the next event could only name an older position
     of the registry, which every checker would reject.
     """
     if loaded.reg > (keys.seq if keys is not None else -1):
-        raise keys_lost(stream, loaded)
+        raise keys_lost_error(stream, loaded)
 
 
-def keys_lost(stream: str, loaded: Loaded) -> Tampered:
+def keys_lost_error(stream: str, loaded: LoadedStream) -> Tampered:
     where = f"event {loaded.seq} of {stream}"
     return Tampered(
         f"{where} rests on event {loaded.reg} of the registry, which is gone",
@@ -244,13 +248,13 @@ def keys_lost(stream: str, loaded: Loaded) -> Tampered:
     )
 
 
-def take_snapshot(origin: str, stream: str, loaded: Loaded, signer: Signer) -> Snapshot:
+def take_snapshot(origin: str, stream: str, loaded: LoadedStream, signer: Signer) -> Snapshot:
     unsigned = unsigned_snapshot(stream, loaded)
     signature = signer.sign(SNAPSHOT, snapshot_bytes(origin, unsigned))
     return unsigned._replace(signature=signature)
 
 
-def unsigned_snapshot(stream: str, loaded: Loaded) -> Snapshot:
+def unsigned_snapshot(stream: str, loaded: LoadedStream) -> Snapshot:
     state = msgspec.msgpack.encode((loaded.reg, msgspec.Raw(encode_state(loaded.state))))
     return Snapshot(stream, loaded.seq, loaded.hash, machine_tag(loaded.machine), state, b"")
 
@@ -271,7 +275,7 @@ def machine_tag(machine: Machine[Any]) -> str:
     return f"{machine.name}/{machine.version}"
 
 
-def _require_end(stream: str, loaded: Loaded, head: Head | None) -> None:
+def _require_end(stream: str, loaded: LoadedStream, head: Head | None) -> None:
     """Tampered unless the last record read is the one that the stored head names.
 
     If both are at the same position and only the hash differs, that event is the damaged one;
@@ -284,7 +288,9 @@ def _require_end(stream: str, loaded: Loaded, head: Head | None) -> None:
 
 
 def _cut_off(stream: str, head: int) -> Tampered:
-    return _broken(stream, head + 1, "events that were there before are gone", IF_GONE)
+    return _broken(
+        stream, head + 1, "events that were there before are gone", RESTORE_OR_ACCEPT_HINT
+    )
 
 
 def _broken(stream: str, seq: int, why: str, hint: str = "") -> Tampered:

@@ -2,7 +2,7 @@
 
 A signature is a third of what an event costs, and libsodium releases Python's lock meanwhile. So
 jobs are generators: they yield the bytes of an event and are sent its signature. The signatures of
-many paused jobs are made together (`pens.py`), and each job goes on to its end.
+many paused jobs are made together (`signing_pool.py`), and each job goes on to its end.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from moot.core.signing import EVENT, Signer
 T = TypeVar("T")
 
 
-class Unsigned(NamedTuple):
+class UnsignedEvent(NamedTuple):
     """The bytes of an event, and who will sign them."""
 
     signer: Signer
@@ -27,9 +27,9 @@ class Unsigned(NamedTuple):
 
 
 # A job under way: it yields the event to sign, is sent the signature, and returns its result.
-Signing = Generator[Unsigned, bytes, T]
+Signing = Generator[UnsignedEvent, bytes, T]
 # Gives the signatures in the order of the events.
-SignAll = Callable[[list[Unsigned]], list[bytes]]
+SignAll = Callable[[list[UnsignedEvent]], list[bytes]]
 
 
 def finish(steps: Signing[T], signature: bytes | None = None) -> T:
@@ -59,7 +59,7 @@ class _Paused(NamedTuple, Generic[T]):
     """A job that waits for its first signature."""
 
     steps: Signing[T]
-    unsigned: Unsigned
+    unsigned: UnsignedEvent
 
 
 def _run_to_first_signature(steps: Signing[T]) -> _Paused[T] | T | MootError:
@@ -79,6 +79,6 @@ def _run_to_end(paused: _Paused[T], signatures: Iterator[bytes]) -> T | MootErro
         return error
 
 
-def one_by_one(unsigned: list[Unsigned]) -> list[bytes]:
+def sign_one_by_one(unsigned: list[UnsignedEvent]) -> list[bytes]:
     """Sign in the caller's own thread: for a single command a second one would cost more."""
     return [each.sign() for each in unsigned]

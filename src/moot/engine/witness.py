@@ -21,7 +21,7 @@ from moot.engine.engine import Engine
 _ENVELOPE = b'{"payload":'
 
 
-class Witnessed(NamedTuple):
+class CopyComparison(NamedTuple):
     """How many events are the same, are only in the other copy, or differ from ours; and the
     proof."""
 
@@ -41,7 +41,7 @@ class _Envelope(msgspec.Struct, frozen=True):
     signatures: tuple[_Signature, ...]
 
 
-def witness(engine: Engine, lines: Iterable[bytes]) -> Witnessed:
+def witness(engine: Engine, lines: Iterable[bytes]) -> CopyComparison:
     """Compare every event of a bundle with ours and store what proves a second history."""
     registry = engine.registry()
     with engine.store.read() as view:
@@ -53,7 +53,7 @@ def witness(engine: Engine, lines: Iterable[bytes]) -> Witnessed:
     return comparison
 
 
-def _compare(view: View, registry: Registry, others: Iterable[Record]) -> Witnessed:
+def _compare(view: View, registry: Registry, others: Iterable[Record]) -> CopyComparison:
     same, ahead, differing = 0, 0, 0
     forks: dict[str, Record] = {}
     stream = ""
@@ -70,7 +70,7 @@ def _compare(view: View, registry: Registry, others: Iterable[Record]) -> Witnes
             differing += 1
             if stream not in forks and _is_signed(registry, other):
                 forks[stream] = other
-    return Witnessed(same, ahead, differing, tuple(forks.values()))
+    return CopyComparison(same, ahead, differing, tuple(forks.values()))
 
 
 def _is_signed(registry: Registry, record: Record) -> bool:

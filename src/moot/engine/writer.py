@@ -18,13 +18,13 @@ from concurrent.futures import Future
 from moot.core.errors import MootError, StoreFailed
 from moot.engine.batch import Result
 from moot.engine.engine import Engine
-from moot.engine.job import Job, Outcome
-from moot.engine.pens import Pens
+from moot.engine.job import Job, JobOutcome
+from moot.engine.signing_pool import SigningPool
 
 CAP = 1_000  # jobs in one commit; more would make the first of them wait too long
 
 _Answer = Callable[[Result], None]
-_Waiting = tuple[Job, "Future[Outcome] | asyncio.Future[Outcome]"]
+_Waiting = tuple[Job, "Future[JobOutcome] | asyncio.Future[JobOutcome]"]
 
 
 class Writer:
@@ -35,19 +35,19 @@ class Writer:
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._closed = False
         self._door = threading.Lock()  # held while a job is queued: none comes after the end mark
-        self._pens = Pens()
+        self._signing_pool = SigningPool()
         self._thread = threading.Thread(target=self._run, name="moot-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, job: Job) -> Future[Outcome]:
+    def submit(self, job: Job) -> Future[JobOutcome]:
         """Queue a job from any thread; the future ends after its commit."""
-        future: Future[Outcome] = Future()
+        future: Future[JobOutcome] = Future()
         self._put(job, future)
         return future
 
-    async def execute(self, job: Job) -> Outcome:
+    async def execute(self, job: Job) -> JobOutcome:
         """Queue a job from a coroutine and await its commit."""
-        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[JobOutcome] = asyncio.get_running_loop().create_future()
         self._put(job, future)
         return await future
 
@@ -57,7 +57,7 @@ class Writer:
             self._closed = True
             self._queue.put(None)
         self._thread.join()
-        self._pens.close()
+        self._signing_pool.close()
 
     def __enter__(self) -> Writer:
         return self
@@ -65,7 +65,7 @@ class Writer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _put(self, job: Job, future: Future[Outcome] | asyncio.Future[Outcome]) -> None:
+    def _put(self, job: Job, future: Future[JobOutcome] | asyncio.Future[JobOutcome]) -> None:
         with self._door:
             if self._closed:
                 raise StoreFailed("writer_closed", "the writer has stopped", hint="open it again")
@@ -95,7 +95,7 @@ class Writer:
 
     def _commit(self, jobs: list[Job]) -> list[Result]:
         try:
-            return self._engine.execute_all(jobs, sign_all=self._pens.sign_all)
+            return self._engine.execute_all(jobs, sign_all=self._signing_pool.sign_all)
         except MootError as error:
             return [error] * len(jobs)
         except BaseException as error:  # noqa: BLE001 - the thread must answer whoever waits
@@ -105,7 +105,7 @@ class Writer:
 
 def _answer(group: Iterable[_Waiting], results: Iterable[Result]) -> None:
     """Give each caller its result. One that gave up is passed over: its command is done anyway."""
-    loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Outcome], Result]]]
+    loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[JobOutcome], Result]]]
     loops = defaultdict(list)
     for (_, future), result in zip(group, results, strict=True):
         if isinstance(future, asyncio.Future):
@@ -119,13 +119,13 @@ def _answer(group: Iterable[_Waiting], results: Iterable[Result]) -> None:
             continue  # that loop has ended; nobody waits there any more
 
 
-def _settle_all(answered: list[tuple[asyncio.Future[Outcome], Result]]) -> None:
+def _settle_all(answered: list[tuple[asyncio.Future[JobOutcome], Result]]) -> None:
     for future, result in answered:
         if not future.done():
             _settle(future, result)
 
 
-def _settle(future: Future[Outcome] | asyncio.Future[Outcome], result: Result) -> None:
+def _settle(future: Future[JobOutcome] | asyncio.Future[JobOutcome], result: Result) -> None:
     if isinstance(result, MootError):
         future.set_exception(result)
     else:

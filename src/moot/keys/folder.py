@@ -1,7 +1,7 @@
 """The key folder: `MOOT_KEYS`, or the user's data folder. Never inside a project.
 
     folder.json              the folder's id: the custodian named by every key made here
-    kept.db                  newest checkpoints (kept.py)
+    kept.db                  newest checkpoints (seen_checkpoints.py)
     LEDGER/trust.json        what is believed about that ledger, pinned when it was made or joined
     LEDGER/made-in           the folder it was made in, as its path was then; only where it was made
     LEDGER/NAME.KID.key      one private key, mode 0600; a person's is locked by a passphrase
@@ -22,11 +22,18 @@ import msgspec
 
 from moot.core.errors import Malformed, Refused
 from moot.core.machine import KeyClass
-from moot.core.names import agent_name
+from moot.core.names import require_agent_name
 from moot.core.registry.proofs import ORIGIN_PREFIX
 from moot.core.signing import Signer
-from moot.keys.lock import USUAL, Cost, LockedSeed, lock, require_long, unlock
-from moot.store.files import write_new
+from moot.keys.passphrase_lock import (
+    USUAL_COST,
+    HashingCost,
+    LockedSeed,
+    lock_seed,
+    require_long_passphrase,
+    unlock_seed,
+)
+from moot.store.files import write_new_file
 
 T = TypeVar("T")
 _PLACE = "made-in"
@@ -56,7 +63,7 @@ class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def _seed(self, passphrase: str | None) -> bytes:
         if self.locked is not None:
-            return unlock(self.locked, passphrase or "")
+            return unlock_seed(self.locked, passphrase or "")
         return bytes.fromhex(self.secret or "")
 
 
@@ -78,31 +85,31 @@ class KeyFolder:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             made = msgspec.json.encode(_FolderId(os.urandom(16).hex()))
             with suppress(FileExistsError):  # another process made it just now: that one counts
-                write_new(file, made, 0o600)
+                write_new_file(file, made, 0o600)
         return _read_json(file, _FolderId).id
 
-    def ledger(self, origin: str) -> Path:
+    def ledger_folder(self, origin: str) -> Path:
         """The folder in it that belongs to this ledger."""
         return self.path / origin.rpartition("/")[2]
 
-    def add(
+    def add_key(
         self,
         origin: str,
         name: str,
         kind: KeyClass,
         *,
         passphrase: str | None = None,
-        cost: Cost = USUAL,
+        cost: HashingCost = USUAL_COST,
         seed: bytes | None = None,
     ) -> Signer:
         """Make a key and store it durably, before anything is signed or registered with it."""
-        agent_name(name)  # it becomes part of a file's name
+        require_agent_name(name)  # it becomes part of a file's name
         if passphrase is not None:
-            require_long(passphrase)
+            require_long_passphrase(passphrase)
         self.custodian  # noqa: B018 - the folder exists, with its id, before its first key
         seed = seed or Signer.new_seed()
         signer = Signer(seed)
-        locked = lock(seed, passphrase, cost) if passphrase is not None else None
+        locked = lock_seed(seed, passphrase, cost) if passphrase is not None else None
         file = KeyFile(
             kind=kind,
             kid=signer.kid,
@@ -112,17 +119,17 @@ class KeyFolder:
             secret=None if locked else seed.hex(),
             locked=locked,
         )
-        folder = self.ledger(origin)
+        folder = self.ledger_folder(origin)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         data = msgspec.json.format(msgspec.json.encode(file))
-        write_new(self._path(origin, name, signer.kid), data, 0o600)
+        write_new_file(self._path(origin, name, signer.kid), data, 0o600)
         return signer
 
-    def forget(self, origin: str, name: str, kid: str) -> None:
+    def remove_key(self, origin: str, name: str, kid: str) -> None:
         """Remove a key that was never registered."""
         self._path(origin, name, kid).unlink(missing_ok=True)
 
-    def get(self, origin: str, name: str, kid: str) -> KeyFile | None:
+    def read_key(self, origin: str, name: str, kid: str) -> KeyFile | None:
         path = self._path(origin, name, kid)
         if not path.is_file():
             return None
@@ -134,21 +141,21 @@ class KeyFolder:
 
     def remember_place(self, origin: str, place: Path) -> None:
         """Note that the ledger was made in the folder `place`."""
-        write_new(self.ledger(origin) / _PLACE, _encode_path(place), 0o600)
+        write_new_file(self.ledger_folder(origin) / _PLACE, _encode_path(place), 0o600)
 
-    def made_in(self, place: Path) -> list[str]:
+    def ledgers_made_in(self, place: Path) -> list[str]:
         """The origins of all ledgers that were ever made in the folder `place`."""
         wanted = _encode_path(place)
         files = sorted(self.path.glob(f"*/{_PLACE}"))
         return [ORIGIN_PREFIX + file.parent.name for file in files if _read_or_none(file) == wanted]
 
-    def names(self, origin: str) -> Iterator[str]:
+    def names_with_keys(self, origin: str) -> Iterator[str]:
         """Names that have a key file here for that ledger."""
-        for path in sorted(self.ledger(origin).glob("*.key")):
+        for path in sorted(self.ledger_folder(origin).glob("*.key")):
             yield path.name.split(".", 1)[0]
 
     def _path(self, origin: str, name: str, kid: str) -> Path:
-        return self.ledger(origin) / f"{name}.{kid}.key"
+        return self.ledger_folder(origin) / f"{name}.{kid}.key"
 
 
 def _encode_path(place: Path) -> bytes:

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from moot.pages.markup import Markup, tag
 from moot.pages.model import Bar, BarChart
-from moot.pages.text import number, one_line
+from moot.pages.text import format_number, one_line
 
 
 def bar_figure(chart: BarChart) -> Markup:
@@ -17,7 +17,7 @@ def bar_figure(chart: BarChart) -> Markup:
     if not chart.bars:
         return tag("p", {"class": "empty"}, "Nothing has been counted yet.")
     needed = chart.needed
-    words = f"{one_line(needed.label)}: {number(needed.value)}" if needed else None
+    words = f"{one_line(needed.label)}: {format_number(needed.value)}" if needed else None
     return tag(
         "figure",
         {"class": "bars"},
@@ -32,7 +32,7 @@ def _bar_row(chart: BarChart, bar: Bar) -> Markup:
         {"class": "row"},
         tag("span", {"dir": "auto"}, one_line(bar.label)),
         _bar(chart, bar),
-        tag("span", {"class": "value num"}, number(bar.value)),
+        tag("span", {"class": "value num"}, format_number(bar.value)),
         tag("span", {"class": "who meta", "dir": "auto"}, one_line(bar.note)) if bar.note else None,
     )
 
@@ -41,7 +41,7 @@ def _bar(chart: BarChart, bar: Bar) -> Markup:
     box = {"y": 3, "height": 18, "rx": 2}
     length = _share(bar.value, chart.full)
     needed = _share(chart.needed.value, chart.full) if chart.needed else ""
-    words = f"{one_line(bar.label)}: {number(bar.value)} of {number(chart.full)}"
+    words = f"{one_line(bar.label)}: {format_number(bar.value)} of {format_number(chart.full)}"
     return tag(
         "svg",
         {"role": "img"},

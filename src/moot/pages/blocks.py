@@ -9,31 +9,31 @@ from typing import assert_never
 from moot.pages.bar_chart import bar_figure
 from moot.pages.chamber import seats_drawing
 from moot.pages.graph import graph_figure
+from moot.pages.inline import chip, code_element
 from moot.pages.line_chart import line_figure
-from moot.pages.marks import chip, code
-from moot.pages.markup import Attributes, Child, Markup, join, tag
+from moot.pages.markup import Attributes, Child, Markup, join_markup, tag
 from moot.pages.model import (
     BarChart,
     Block,
     Chamber,
+    ChamberSeat,
     Fact,
     Facts,
     FindingRow,
     Findings,
     Flow,
+    FlowStep,
     Graph,
     LineChart,
-    Moment,
     Prose,
     Quote,
-    Seat,
-    Step,
     Table,
     Timeline,
+    TimelineEntry,
     Tone,
 )
 from moot.pages.tables import table_grid
-from moot.pages.text import number, one_line, paragraphs
+from moot.pages.text import format_number, one_line, split_paragraphs
 from moot.pages.wording import (
     NO_FINDINGS,
     NO_TEXT,
@@ -43,7 +43,7 @@ from moot.pages.wording import (
     SEVERITY_TONES,
     SIGNS,
     graph_table,
-    rounds,
+    rounds_with_points,
     values_table,
 )
 
@@ -66,7 +66,7 @@ def block_section(block: Block, name: str) -> Markup:
 def _content(block: Block, name: str) -> Markup:
     match block:
         case Prose():
-            return join(*text_paragraphs(block.text, "text"))
+            return join_markup(*text_paragraphs(block.text, "text"))
         case Facts():
             return fact_list(block.items) if block.items else _remark(NOTHING_RECORDED)
         case Table():
@@ -76,7 +76,7 @@ def _content(block: Block, name: str) -> Markup:
         case Quote():
             return quote_figure(block)
         case LineChart() | BarChart() | Chamber() | Flow() | Graph():
-            return join(optional_line("caption", block.caption), _picture(block, name))
+            return join_markup(optional_line("caption", block.caption), _picture(block, name))
         case Findings():
             return _findings(block.items)
         case _:
@@ -99,7 +99,7 @@ def _picture(block: LineChart | BarChart | Chamber | Flow | Graph, name: str) ->
 
 def text_paragraphs(text: str, look: str) -> list[Markup]:
     """The paragraphs of a text, or the remark that there is none."""
-    elements = [tag("p", {"class": look, "dir": "auto"}, part) for part in paragraphs(text)]
+    elements = [tag("p", {"class": look, "dir": "auto"}, part) for part in split_paragraphs(text)]
     return elements or [_remark(NO_TEXT)]
 
 
@@ -110,9 +110,9 @@ def fact_list(facts: tuple[Fact, ...]) -> Markup:
 
 def _fact(fact: Fact) -> Markup:
     value = one_line(fact.value)
-    return join(
+    return join_markup(
         tag("dt", {"dir": "auto"}, one_line(fact.label)),
-        tag("dd", {"dir": "auto"}, code(value) if fact.code else value),
+        tag("dd", {"dir": "auto"}, code_element(value) if fact.code else value),
     )
 
 
@@ -126,7 +126,7 @@ def quote_figure(quote: Quote) -> Markup:
         chip(quote.tone, stance) if stance else None,
         tag("span", {"class": "note sans", "dir": "auto"}, note) if note else None,
     )
-    cited = [tag("li", None, code(ref)) for ref in quote.refs]
+    cited = [tag("li", None, code_element(ref)) for ref in quote.refs]
     return tag(
         "figure",
         {"class": f"quote q-{quote.tone}"},
@@ -138,11 +138,11 @@ def quote_figure(quote: Quote) -> Markup:
 
 def _table(table: Table) -> Markup:
     if not table.rows:
-        return join(optional_line("caption", table.caption), _remark(NOTHING_RECORDED))
+        return join_markup(optional_line("caption", table.caption), _remark(NOTHING_RECORDED))
     return table_grid(table)
 
 
-def _moment(moment: Moment) -> Markup:
+def _moment(moment: TimelineEntry) -> Markup:
     when, who, ref = one_line(moment.at), one_line(moment.who), one_line(moment.ref)
     about = tag(
         "p",
@@ -150,7 +150,7 @@ def _moment(moment: Moment) -> Markup:
         tag("bdi", {"class": "who"}, who),
         " · " if when and who else None,
         tag("span", {"class": "num"}, when),
-        join(" · ", code(ref)) if ref else None,
+        join_markup(" · ", code_element(ref)) if ref else None,
     )
     what = tag("p", {"dir": "auto"}, one_line(moment.what))
     detail = text_paragraphs(moment.detail, "text note") if one_line(moment.detail) else ()
@@ -162,16 +162,16 @@ def _line_chart(chart: LineChart, name: str) -> Markup:
 
     One round is no line: its values are all there is to show.
     """
-    all_rounds = rounds(chart)
+    all_rounds = rounds_with_points(chart)
     if not all_rounds:
         return _remark(NO_VALUES)
     numbers = _table(values_table(chart))
     if len(all_rounds) == 1:
         mark = chart.threshold
-        words = f"{one_line(mark.label)}: {number(mark.value)}" if mark else ""
-        return join(numbers, optional_line("meta under", words))
+        words = f"{one_line(mark.label)}: {format_number(mark.value)}" if mark else ""
+        return join_markup(numbers, optional_line("meta under", words))
     folded = tag("details", None, tag("summary", None, "The numbers"), numbers)
-    return join(line_figure(chart, name), folded)
+    return join_markup(line_figure(chart, name), folded)
 
 
 def _chamber(chamber: Chamber, name: str) -> Markup:
@@ -186,24 +186,26 @@ def _chamber(chamber: Chamber, name: str) -> Markup:
     )
 
 
-def _seat(seat: Seat) -> Markup:
+def _seat(seat: ChamberSeat) -> Markup:
     stance, note = one_line(seat.stance), one_line(seat.note)
     return tag(
         "li",
         None,
         tag("strong", {"class": "author sans"}, tag("bdi", None, one_line(seat.name))),
-        join(" ", chip(seat.tone, stance)) if stance else None,
-        join(" ", tag("span", {"class": "note sans", "dir": "auto"}, note)) if note else None,
+        join_markup(" ", chip(seat.tone, stance)) if stance else None,
+        join_markup(" ", tag("span", {"class": "note sans", "dir": "auto"}, note))
+        if note
+        else None,
     )
 
 
-def _flow(steps: tuple[Step, ...]) -> Markup:
+def _flow(steps: tuple[FlowStep, ...]) -> Markup:
     last = len(steps)
     look = "flow pairs" if last in (2, 4) else "flow"  # else the fourth would stand alone
     return _ordered_list(look, [_step(step, place, last) for place, step in enumerate(steps, 1)])
 
 
-def _step(step: Step, place: int, last: int) -> Markup:
+def _step(step: FlowStep, place: int, last: int) -> Markup:
     arrow = tag(
         "svg",
         {"class": "arrow", "viewBox": "0 0 20 12", "aria-hidden": "true"},
@@ -216,12 +218,12 @@ def _step(step: Step, place: int, last: int) -> Markup:
         tag("div", {"class": "step meta"}, f"Step {place}", _step_state(step)),
         tag("strong", {"class": "author sans"}, tag("bdi", None, one_line(step.label))),
         tag("p", {"class": "body", "dir": "auto"}, text) if text else None,
-        tag("p", {"class": "meta"}, code(ref)) if ref else None,
+        tag("p", {"class": "meta"}, code_element(ref)) if ref else None,
         arrow if place < last else None,
     )
 
 
-def _step_state(step: Step) -> Child:
+def _step_state(step: FlowStep) -> Child:
     if not step.done:
         return tag("span", None, NOT_YET)
     if step.tone == "plain":
@@ -233,7 +235,7 @@ def _graph(graph: Graph) -> Markup:
     if not graph.nodes:
         return _remark(NOTHING_RECORDED)
     words = tag("details", None, tag("summary", None, "In words"), _table(graph_table(graph)))
-    return join(graph_figure(graph), words)
+    return join_markup(graph_figure(graph), words)
 
 
 def _findings(items: tuple[FindingRow, ...]) -> Markup:

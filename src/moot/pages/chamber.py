@@ -9,7 +9,7 @@ from math import ceil, cos, pi, sin
 from typing import Final
 
 from moot.pages.markup import Markup, tag
-from moot.pages.model import Chamber, Seat
+from moot.pages.model import Chamber, ChamberSeat
 from moot.pages.text import one_line, shorten
 
 _WIDTH, _HEIGHT = 400, 222
@@ -32,7 +32,7 @@ def seats_drawing(chamber: Chamber, name: str) -> Markup:
             "aria-labelledby": f"{name}-title {name}-desc",
         },
         tag("title", {"id": f"{name}-title"}, one_line(chamber.title) or "Chamber"),
-        tag("desc", {"id": f"{name}-desc"}, describe(chamber)),
+        tag("desc", {"id": f"{name}-desc"}, describe_chamber(chamber)),
         *(_seat(seat, place, number, radius) for seat, place, number in drawn),
         tag(
             "text",
@@ -42,7 +42,7 @@ def seats_drawing(chamber: Chamber, name: str) -> Markup:
     )
 
 
-def describe(chamber: Chamber) -> str:
+def describe_chamber(chamber: Chamber) -> str:
     """The picture in words, for those who do not see it."""
     return "; ".join(
         f"{number}: {one_line(seat.name)} {one_line(seat.stance)}".strip()
@@ -101,7 +101,7 @@ def _seat_radius(count: int) -> float:
     return min(17.0, pi * outer / max(most, 2) / 2.4)
 
 
-def _seat(seat: Seat, place: tuple[float, float], number: int, radius: float) -> Markup:
+def _seat(seat: ChamberSeat, place: tuple[float, float], number: int, radius: float) -> Markup:
     x, y = place
     r = f"{radius:.2f}"
     words = f"{number}: {one_line(seat.name)} {one_line(seat.stance)}".strip()

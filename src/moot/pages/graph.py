@@ -7,16 +7,16 @@ tells its tone by a sign, never by colour alone; the table below says every line
 
 from typing import Final
 
-from moot.pages.marks import signed
+from moot.pages.inline import with_tone_sign
 from moot.pages.markup import Attributes, Markup, tag
 from moot.pages.model import Graph, Node
 from moot.pages.text import one_line
 
 # These four are in the stylesheet too: `.column`, `.column .meta` and `.node`.
-GAP: Final = 7  # between two columns, in per cent
-HEAD: Final = 1.75
-BOX: Final = 4.0
-BETWEEN: Final = 0.75
+COLUMN_GAP_PERCENT: Final = 7  # between two columns, in per cent
+HEADING_HEIGHT_REM: Final = 1.75
+BOX_HEIGHT_REM: Final = 4.0
+ROW_GAP_REM: Final = 0.75
 
 
 def graph_figure(graph: Graph) -> Markup:
@@ -58,15 +58,15 @@ def _box(node: Node) -> Markup:
     return tag(
         "div",
         {"class": f"node n-{node.tone}", "title": f"{label} {text}".strip()},
-        tag("strong", {"class": "name"}, *signed(node.tone, label)),
+        tag("strong", {"class": "name"}, *with_tone_sign(node.tone, label)),
         tag("p", {"class": "about", "dir": "auto"}, text),
     )
 
 
 def _edge_line(graph: Graph, rows: list[int], edge: tuple[int, int]) -> Markup:
     first, second = edge
-    width = (100 - GAP * (len(graph.columns) - 1)) / len(graph.columns)
-    step = width + GAP
+    width = (100 - COLUMN_GAP_PERCENT * (len(graph.columns) - 1)) / len(graph.columns)
+    step = width + COLUMN_GAP_PERCENT
     return tag(
         "line",
         {
@@ -80,4 +80,6 @@ def _edge_line(graph: Graph, rows: list[int], edge: tuple[int, int]) -> Markup:
 
 
 def _middle_of_row(row: int) -> str:
-    return f"{HEAD + (BOX + BETWEEN) * row + BOX / 2:.3f}rem"
+    return (
+        f"{HEADING_HEIGHT_REM + (BOX_HEIGHT_REM + ROW_GAP_REM) * row + BOX_HEIGHT_REM / 2:.3f}rem"
+    )

@@ -10,11 +10,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from moot.pages.markup import NOTHING, Attributes, Markup, join, tag
-from moot.pages.model import LineChart, Mark, Point, Series
+from moot.pages.markup import NOTHING, Attributes, Markup, join_markup, tag
+from moot.pages.model import ChartThreshold, LineChart, Point, Series
 from moot.pages.style import SERIES_COLOURS
-from moot.pages.text import EXACT, number, one_line, shorten
-from moot.pages.wording import rounds
+from moot.pages.text import EXACT_DECIMALS, format_number, one_line, shorten
+from moot.pages.wording import rounds_with_points
 
 # Seven shapes and five dashes have no common divisor: 35 lines before a pair comes again.
 MARKERS: Final = (
@@ -50,7 +50,7 @@ class _Plot:
 
     def __init__(self, chart: LineChart) -> None:
         self.chart = chart
-        self.rounds = rounds(chart)
+        self.rounds = rounds_with_points(chart)
         self.height = max(_LEAST_HEIGHT, _LABEL_HEIGHT * (len(chart.series) + 1))
         self.beside = _marker_offsets(chart)
 
@@ -60,7 +60,7 @@ class _Plot:
             "svg",
             {**labels, "height": self.height},
             tag("title", {"id": f"{name}-title"}, one_line(self.chart.title) or "Line chart"),
-            tag("desc", {"id": f"{name}-desc"}, describe(self.chart)),
+            tag("desc", {"id": f"{name}-desc"}, describe_line_chart(self.chart)),
             self._axes(),
             self._threshold(),
             *(self._series(index, line) for index, line in enumerate(self.chart.series)),
@@ -78,7 +78,7 @@ class _Plot:
 
     def _axes(self) -> Markup:
         step = -(-len(self.rounds) // _MOST_X_TICKS)
-        return join(
+        return join_markup(
             *(self._y_tick(quarter) for quarter in range(5)),
             *(self._x_tick(at) for at in self.rounds[::step]),
             _text("-34", "-16", "start", shorten(self.chart.y_label, 28)),
@@ -86,12 +86,12 @@ class _Plot:
         )
 
     def _y_tick(self, quarter: int) -> Markup:
-        whole = EXACT.subtract(self.chart.high, self.chart.low)
-        part = EXACT.divide(EXACT.multiply(whole, Decimal(quarter)), Decimal(4))
-        value = EXACT.add(self.chart.low, part)
+        whole = EXACT_DECIMALS.subtract(self.chart.high, self.chart.low)
+        part = EXACT_DECIMALS.divide(EXACT_DECIMALS.multiply(whole, Decimal(quarter)), Decimal(4))
+        value = EXACT_DECIMALS.add(self.chart.low, part)
         at = _px(self.y(value))
         rule = {"class": "grid", "x1": "0", "x2": "100%", "y1": at, "y2": at}
-        return join(
+        return join_markup(
             tag("line", rule),
             _text("-9", _px(self.y(value) + 4), "end", _without_idle_zeros(value)),
         )
@@ -139,7 +139,7 @@ class _Plot:
         words = (
             line.name,
             f"{one_line(self.chart.x_label)} {point.x}",
-            number(point.y),
+            format_number(point.y),
             point.note,
         )
         return tag(
@@ -164,9 +164,9 @@ class _Plot:
         ]
         mark = self.chart.threshold
         if mark is not None:
-            named.append((self.y(mark.value), number(mark.value), mark.label))
+            named.append((self.y(mark.value), format_number(mark.value), mark.label))
         named.sort(key=lambda item: item[0])
-        places = spread([at for at, _, _ in named], _LABEL_HEIGHT - 1, self.height)
+        places = spread_apart([at for at, _, _ in named], _LABEL_HEIGHT - 1, self.height)
         drawn = [
             _end_label(at, place, key, name)
             for (at, key, name), place in zip(named, places, strict=True)
@@ -189,10 +189,10 @@ def _marker_offsets(chart: LineChart) -> dict[tuple[int, int], str]:
 
 
 def _offset(place: int, count: int) -> Decimal:
-    return EXACT.divide(Decimal(_MARKER_WIDTH * (2 * place - count + 1)), Decimal(2))
+    return EXACT_DECIMALS.divide(Decimal(_MARKER_WIDTH * (2 * place - count + 1)), Decimal(2))
 
 
-def spread(wanted: Sequence[float], gap: float, height: float) -> list[float]:
+def spread_apart(wanted: Sequence[float], gap: float, height: float) -> list[float]:
     """Ascending places moved as little as needed to lie `gap` apart and inside the height."""
     placed: list[float] = []
     for at in wanted:
@@ -204,13 +204,13 @@ def spread(wanted: Sequence[float], gap: float, height: float) -> list[float]:
     return placed
 
 
-def describe(chart: LineChart) -> str:
+def describe_line_chart(chart: LineChart) -> str:
     """The chart in words, for those who do not see it."""
     lines = [
         f"{one_line(line.name)}: "
         + (
             ", ".join(
-                f"{point.x}: {number(point.y)} {one_line(point.note)}".strip()
+                f"{point.x}: {format_number(point.y)} {one_line(point.note)}".strip()
                 for point in line.points
             )
             or "no values"
@@ -218,13 +218,13 @@ def describe(chart: LineChart) -> str:
         for line in chart.series
     ]
     mark = chart.threshold
-    last = [f"{one_line(mark.label)}: {number(mark.value)}"] if mark else []
+    last = [f"{one_line(mark.label)}: {format_number(mark.value)}"] if mark else []
     return "; ".join(lines + last)
 
 
 def _end_label(at: float, place: float, key: str, name: str) -> Markup:
     leader: Attributes = {"class": "leader", "x1": 3, "y1": _px(at), "x2": 11, "y2": _px(place)}
-    return join(
+    return join_markup(
         tag("line", leader),
         tag(
             "text",
@@ -267,14 +267,14 @@ def _legend_item(index: int, line: Series) -> Markup:
             {"class": "marker", "transform": "translate(21 8)", "d": MARKERS[index % len(MARKERS)]},
         ),
     )
-    last = number(line.points[-1].y) if line.points else "no values"
+    last = format_number(line.points[-1].y) if line.points else "no values"
     return _legend_row(sample, _key(index), line.name, last)
 
 
-def _legend_mark(mark: Mark) -> Markup:
+def _legend_mark(mark: ChartThreshold) -> Markup:
     rule: Attributes = {"class": "threshold", "x1": 1, "y1": 8, "x2": 41, "y2": 8}
     sample = tag("svg", {"viewBox": "0 0 42 16", "aria-hidden": "true"}, tag("line", rule))
-    return _legend_row(sample, "", mark.label, number(mark.value))
+    return _legend_row(sample, "", mark.label, format_number(mark.value))
 
 
 def _legend_row(sample: Markup, key: str, name: str, value: str) -> Markup:
@@ -310,5 +310,5 @@ def _px(value: float) -> str:
 
 def _without_idle_zeros(value: Decimal) -> str:
     """A tick: no idle zeros."""
-    words = number(value)
+    words = format_number(value)
     return words.rstrip("0").rstrip(".") if "." in words else words

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-from moot.pages.text import visible
+from moot.pages.text import show_hidden_characters
 
 
 def _names(words: str) -> frozenset[str]:
@@ -53,10 +53,10 @@ def tag(name: str, attributes: Attributes | None = None, *children: Child) -> Ma
     end = "\n" if name in _BLOCKS else ""
     if name in _VOID:
         return Markup(f"<{start}>{end}")
-    return Markup(f"<{start}>{join(*children).html}</{name}>{end}")
+    return Markup(f"<{start}>{join_markup(*children).html}</{name}>{end}")
 
 
-def join(*children: Child) -> Markup:
+def join_markup(*children: Child) -> Markup:
     """Children side by side, without an element around them."""
     return Markup("".join(_child(child) for child in children))
 
@@ -76,10 +76,10 @@ def document(*children: Child) -> str:
 def _child(child: Child) -> str:
     if child is None:
         return ""
-    return child.html if isinstance(child, Markup) else escape(visible(child))
+    return child.html if isinstance(child, Markup) else escape(show_hidden_characters(child))
 
 
 def _attribute(name: str, value: str | int | None) -> str:
     if name not in _ATTRIBUTES:
         raise ValueError(f"the page has no attribute {name!r}")
-    return "" if value is None else f' {name}="{escape(visible(str(value)))}"'
+    return "" if value is None else f' {name}="{escape(show_hidden_characters(str(value)))}"'

@@ -33,7 +33,7 @@ def _require_number(value: Decimal, low: Decimal, high: Decimal, what: str) -> N
     _require(low <= value <= high, f"{what} {value} lies outside {low} to {high}")
 
 
-class Verdict(Struct, frozen=True):
+class VerdictBadge(Struct, frozen=True):
     """The badge: one or two words, and a short note beside them."""
 
     label: str
@@ -61,7 +61,7 @@ class Quote(Struct, frozen=True, tag_field="kind", tag="quote"):
     title: str = ""
 
 
-class Decision(Struct, frozen=True):
+class DecisionCard(Struct, frozen=True):
     """What was decided, in one sentence, with the few facts that carry it."""
 
     statement: str
@@ -118,7 +118,7 @@ class Table(Struct, frozen=True, tag_field="kind", tag="table"):
         _require(widths <= {len(self.columns)}, "every row needs one cell for each column")
 
 
-class Moment(Struct, frozen=True):
+class TimelineEntry(Struct, frozen=True):
     """One event: when (as recorded), who, what, and optionally more."""
 
     at: str
@@ -132,11 +132,11 @@ class Moment(Struct, frozen=True):
 class Timeline(Struct, frozen=True, tag_field="kind", tag="timeline"):
     """Events in the order given."""
 
-    moments: tuple[Moment, ...]
+    moments: tuple[TimelineEntry, ...]
     title: str = ""
 
 
-class Mark(Struct, frozen=True):
+class ChartThreshold(Struct, frozen=True):
     """A line across a chart: the threshold to reach, the votes needed."""
 
     value: Decimal
@@ -168,7 +168,7 @@ class LineChart(Struct, frozen=True, tag_field="kind", tag="line_chart"):
     """Values over rounds against a threshold. A round without a point stays a gap."""
 
     series: tuple[Series, ...]
-    threshold: Mark | None = None
+    threshold: ChartThreshold | None = None
     x_label: str = "Round"
     y_label: str = "Confidence"
     hollow_means: str = "not in favour"
@@ -202,7 +202,7 @@ class BarChart(Struct, frozen=True, tag_field="kind", tag="bar_chart"):
 
     bars: tuple[Bar, ...]
     full: Decimal
-    needed: Mark | None = None
+    needed: ChartThreshold | None = None
     title: str = ""
     caption: str = ""
 
@@ -214,7 +214,7 @@ class BarChart(Struct, frozen=True, tag_field="kind", tag="bar_chart"):
             _require_number(self.needed.value, Decimal(0), self.full, "the mark")
 
 
-class Seat(Struct, frozen=True):
+class ChamberSeat(Struct, frozen=True):
     """One seat of a chamber: who sits there, how they stand, and a note on it."""
 
     name: str
@@ -226,7 +226,7 @@ class Seat(Struct, frozen=True):
 class Chamber(Struct, frozen=True, tag_field="kind", tag="chamber"):
     """Seats in a half circle, in the order given; `centre` is what stands before them."""
 
-    seats: tuple[Seat, ...]
+    seats: tuple[ChamberSeat, ...]
     centre: str = ""
     title: str = ""
     caption: str = ""
@@ -235,7 +235,7 @@ class Chamber(Struct, frozen=True, tag_field="kind", tag="chamber"):
         _require(len(self.seats) <= _MOST_SEATS, f"a chamber holds at most {_MOST_SEATS} seats")
 
 
-class Step(Struct, frozen=True):
+class FlowStep(Struct, frozen=True):
     """A box on the path of a decision; not `done` means it is still ahead."""
 
     label: str
@@ -248,7 +248,7 @@ class Step(Struct, frozen=True):
 class Flow(Struct, frozen=True, tag_field="kind", tag="flow"):
     """The path of a decision: boxes joined by arrows, in order."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[FlowStep, ...]
     title: str = ""
     caption: str = ""
 
@@ -299,7 +299,7 @@ class Findings(Struct, frozen=True, tag_field="kind", tag="findings"):
     title: str = ""
 
 
-class Proof(Struct, frozen=True):
+class ProofFile(Struct, frozen=True):
     """The file beside the page that proves it, its SHA-256, and the command that checks it."""
 
     file_name: str
@@ -334,8 +334,8 @@ class Report(Struct, frozen=True, kw_only=True, tag_field="format", tag="moot-re
     kind: str
     title: str
     subtitle: str = ""
-    verdict: Verdict
-    decision: Decision
+    verdict: VerdictBadge
+    decision: DecisionCard
     dissent: Dissent | None
     blocks: tuple[Block, ...] = ()
-    proof: Proof | None
+    proof: ProofFile | None

@@ -7,10 +7,10 @@ hyphen, and a column of sentences is never one word wide.
 import re
 from typing import Final
 
-from moot.pages.marks import chip, code
-from moot.pages.markup import Attributes, Child, Markup, join, tag
+from moot.pages.inline import chip, code_element
+from moot.pages.markup import Attributes, Child, Markup, join_markup, tag
 from moot.pages.model import Cell, Table
-from moot.pages.text import one_line, width
+from moot.pages.text import display_width, one_line
 
 _NUMBER: Final = re.compile(r"[-+]?[0-9][0-9., ]*%?")
 _SHORT_CELL: Final = 24
@@ -47,7 +47,7 @@ def table_grid(table: Table) -> Markup:
 def _is_wide(table: Table, names: list[str]) -> bool:
     columns = zip(*table.rows, strict=True)
     letters = sum(
-        2 + max(width(name), *map(_cell_width, column))
+        2 + max(display_width(name), *map(_cell_width, column))
         for name, column in zip(names, columns, strict=True)
     )
     return len(names) > _FEW_COLUMNS and letters > _FITS_A_PHONE
@@ -61,8 +61,8 @@ def _column_class(column: tuple[str | Cell, ...]) -> str:
 
 def _cell_width(cell: str | Cell) -> int:
     if isinstance(cell, str):
-        return width(cell)
-    return width(cell.text) + (1 + width(cell.note) if cell.note else 0)
+        return display_width(cell)
+    return display_width(cell.text) + (1 + display_width(cell.note) if cell.note else 0)
 
 
 def _row(row: tuple[str | Cell, ...], looks: list[str], names: list[str]) -> Markup:
@@ -80,9 +80,9 @@ def _cell_attributes(look: str, name: str) -> dict[str, str | int | None]:
 def _cell(cell: str | Cell) -> Child:
     if isinstance(cell, str):
         return cell
-    text = code(cell.text) if cell.code else join(cell.text)
+    text = code_element(cell.text) if cell.code else join_markup(cell.text)
     note = one_line(cell.note)
-    return join(
+    return join_markup(
         text if cell.tone == "plain" else chip(cell.tone, cell.text),
-        join(" ", tag("span", {"class": "note"}, note)) if note else None,
+        join_markup(" ", tag("span", {"class": "note"}, note)) if note else None,
     )

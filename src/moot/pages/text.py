@@ -12,7 +12,7 @@ from typing import Final
 
 _SHOWN_DECIMALS: Final = 3
 # A context of our own: the caller's precision must not change the bytes of a page.
-EXACT: Final = Context(prec=120, rounding=ROUND_FLOOR)
+EXACT_DECIMALS: Final = Context(prec=120, rounding=ROUND_FLOOR)
 
 _HIDDEN_RANGES: Final = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, but not tab and newline
@@ -27,7 +27,7 @@ _HIDDEN_RANGES: Final = (
 HIDDEN: Final = re.compile(f"[{_HIDDEN_RANGES}]")
 
 
-def visible(text: str) -> str:
+def show_hidden_characters(text: str) -> str:
     """The same text with one kind of line ending and nothing hidden in it."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     return HIDDEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", lines)
@@ -35,12 +35,12 @@ def visible(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Visible text for a place that holds a single line."""
-    return " ".join(visible(text).split())
+    return " ".join(show_hidden_characters(text).split())
 
 
-def paragraphs(text: str) -> list[str]:
+def split_paragraphs(text: str) -> list[str]:
     """Visible text cut at blank lines; indentation inside a paragraph stays."""
-    blocks = re.split(r"\n[ \t]*\n", visible(text))
+    blocks = re.split(r"\n[ \t]*\n", show_hidden_characters(text))
     return [block.strip("\n") for block in blocks if block.strip()]
 
 
@@ -54,7 +54,7 @@ def shorten(text: str, width: int) -> str:
     return line
 
 
-def width(text: str) -> int:
+def display_width(text: str) -> int:
     """How many columns a text takes in one line."""
     return sum(map(_columns, one_line(text)))
 
@@ -64,13 +64,17 @@ def _columns(character: str) -> int:
     return 2 if character >= "\u1100" else 1
 
 
-def number(value: Decimal) -> str:
+def format_number(value: Decimal) -> str:
     """As written, cut after three decimals.
 
     Cut, not rounded: a score just below its threshold must not look as if it had met it.
     """
     exponent = value.as_tuple().exponent
     long = isinstance(exponent, int) and -exponent > _SHOWN_DECIMALS
-    shown = value.quantize(Decimal(1).scaleb(-_SHOWN_DECIMALS), context=EXACT) if long else value
+    shown = (
+        value.quantize(Decimal(1).scaleb(-_SHOWN_DECIMALS), context=EXACT_DECIMALS)
+        if long
+        else value
+    )
     # Rounding towards the floor makes -1 + 1 a negative zero, which is no number to a reader.
     return format(shown if shown else shown.copy_abs(), "f")

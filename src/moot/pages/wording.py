@@ -5,8 +5,8 @@ Every form of the report says the same things in the same words; here they are s
 
 from typing import Final
 
-from moot.pages.model import Cell, Dissent, Graph, LineChart, Proof, Severity, Table, Tone
-from moot.pages.text import number, one_line
+from moot.pages.model import Cell, Dissent, Graph, LineChart, ProofFile, Severity, Table, Tone
+from moot.pages.text import format_number, one_line
 
 UNTITLED: Final = "Untitled"
 NO_DISSENT: Final = "No dissent was recorded."
@@ -16,7 +16,7 @@ NOTHING_RECORDED: Final = "Nothing was recorded."
 NO_FINDINGS: Final = "Checked; nothing to report."
 NO_PROOF: Final = "This page is a rendering. No proof was written beside it."
 NOT_YET: Final = "not yet"
-MISSING: Final = "—"
+MISSING_VALUE: Final = "—"
 SIGNS: Final[dict[Tone, str]] = {
     "plain": "",
     "good": "✓",
@@ -31,7 +31,7 @@ SEVERITY_TONES: Final[dict[Severity, Tone]] = {
 }
 
 
-def proof_sentence(proof: Proof) -> str:
+def proof_sentence(proof: ProofFile) -> str:
     """What the reader must know about every page we render."""
     kind = "JSON" if proof.file_name.endswith(".json") else "file"
     return f"This page is a rendering; the proof is the {kind} beside it."
@@ -42,19 +42,19 @@ def dissent_note(dissent: Dissent) -> str:
     return one_line(dissent.note) or ("" if dissent.voices else NO_DISSENT)
 
 
-def rounds(chart: LineChart) -> list[int]:
+def rounds_with_points(chart: LineChart) -> list[int]:
     """Every round that has a point, ascending."""
     return sorted({point.x for line in chart.series for point in line.points})
 
 
 def values_table(chart: LineChart) -> Table:
     """The numbers of a line chart: a row for each series, a column for each round."""
-    all_rounds = rounds(chart)
+    all_rounds = rounds_with_points(chart)
     columns = ("Name", *(f"{one_line(chart.x_label)} {at}".strip() for at in all_rounds))
     rows: list[tuple[str | Cell, ...]] = []
     for line in chart.series:
-        values = {point.x: Cell(number(point.y), note=point.note) for point in line.points}
-        rows.append((line.name, *(values.get(at, MISSING) for at in all_rounds)))
+        values = {point.x: Cell(format_number(point.y), note=point.note) for point in line.points}
+        rows.append((line.name, *(values.get(at, MISSING_VALUE) for at in all_rounds)))
     return Table(columns=columns, rows=tuple(rows))
 
 

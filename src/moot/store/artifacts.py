@@ -35,13 +35,13 @@ class Artifacts(Protocol):
     def erase(self, sha256: str) -> bool: ...
 
 
-def valid_hash(sha256: str) -> str:
+def require_hash(sha256: str) -> str:
     if not _SHA256.match(sha256):
         raise Malformed("an artifact's id is 64 lower-case hex digits", code="bad_hash")
     return sha256
 
 
-def missing(sha256: str) -> NotFound:
+def artifact_not_found(sha256: str) -> NotFound:
     return NotFound(
         "artifact_not_found",
         f"no artifact {sha256[:12]}… is stored here",
@@ -95,7 +95,7 @@ class FileArtifacts:
     def chunks(self, sha256: str) -> Iterator[bytes]:
         place = self._path_of(sha256)
         if not place.is_file():
-            raise missing(sha256)
+            raise artifact_not_found(sha256)
         digest = hashlib.sha256()
         with _disk_errors("read"), place.open("rb") as file:
             while piece := file.read(CHUNK):
@@ -113,18 +113,18 @@ class FileArtifacts:
             sync_folder(place.parent)
         return True
 
-    def beginning(self, prefix: str) -> Iterator[str]:
+    def hashes_with_prefix(self, prefix: str) -> Iterator[str]:
         """Stored hashes that begin with `prefix`, at least three digits of one."""
         for place in sorted((self._folder / prefix[:2]).glob(f"{prefix[2:]}*")):
             yield place.parent.name + place.name
 
-    def all(self) -> Iterator[str]:
+    def all_hashes(self) -> Iterator[str]:
         """Every stored hash; for `doctor`."""
         for place in sorted(self._folder.glob("??/*")):
             yield place.parent.name + place.name
 
     def _path_of(self, sha256: str) -> Path:
-        valid_hash(sha256)
+        require_hash(sha256)
         return self._folder / sha256[:2] / sha256[2:]
 
 
@@ -166,20 +166,20 @@ class MemoryArtifacts:
         return ArtifactRef(digest, len(data), media_type)
 
     def has(self, sha256: str) -> bool:
-        return valid_hash(sha256) in self.blobs
+        return require_hash(sha256) in self.blobs
 
     def size(self, sha256: str) -> int | None:
-        data = self.blobs.get(valid_hash(sha256))
+        data = self.blobs.get(require_hash(sha256))
         return None if data is None else len(data)
 
     def chunks(self, sha256: str) -> Iterator[bytes]:
-        data = self.blobs.get(valid_hash(sha256))
+        data = self.blobs.get(require_hash(sha256))
         if data is None:
-            raise missing(sha256)
+            raise artifact_not_found(sha256)
         if hashlib.sha256(data).hexdigest() != sha256:
             raise Tampered(f"artifact {sha256[:12]}… was changed", code="artifact_damaged")
         for start in range(0, len(data), CHUNK):
             yield data[start : start + CHUNK]
 
     def erase(self, sha256: str) -> bool:
-        return self.blobs.pop(valid_hash(sha256), None) is not None
+        return self.blobs.pop(require_hash(sha256), None) is not None

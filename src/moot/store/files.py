@@ -12,18 +12,18 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
-def write_new(path: Path, data: bytes, mode: int = 0o644) -> None:
+def write_new_file(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Create `path` with `data`; FileExistsError if it is there. Durable when it returns."""
     _write_and_place(path, (data,), os.link, mode)
 
 
-def replace(path: Path, data: bytes, mode: int = 0o644) -> None:
+def replace_own_file(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Set `path`, a file of our own, to `data`, whole or not at all. A link there is replaced, not
     followed: whoever put it there could otherwise choose which file we write over."""
     _write_and_place(path, (data,), os.replace, mode)
 
 
-def replace_with(path: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
+def replace_named_file(path: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
     """Set a file that somebody named to `pieces`, without holding them all; returns SHA-256 and
     size.
 

@@ -16,10 +16,10 @@ from pathlib import Path
 import msgspec
 
 from moot.core.errors import Conflict, Refused, StoreFailed
-from moot.core.ledger import Entry, Head, Heartbeat, RowEdit, Snapshot, StoredRow
+from moot.core.ledger import Head, Heartbeat, RecordToAppend, RowEdit, Snapshot, StoredRow
 from moot.core.machine import Drop, Put, Words
 from moot.core.record import Record
-from moot.store.whole import not_whole, whole
+from moot.store.all_or_nothing import all_or_nothing, write_failed_before
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -112,16 +112,16 @@ class MemoryView:
     def cursor(self, agent: str, name: str) -> int:
         return self._t.cursors.get((agent, name), 0)
 
-    def note(self) -> str | None:
+    def newest_note(self) -> str | None:
         return self._t.notes[-1] if self._t.notes else None
 
-    def note_head(self, stream: str) -> Head | None:
+    def pinned_head(self, stream: str) -> Head | None:
         return self._t.noted.get(stream)
 
-    def note_heads(self) -> Iterator[tuple[str, Head]]:
+    def pinned_heads(self) -> Iterator[tuple[str, Head]]:
         yield from sorted(self._t.noted.items(), key=lambda item: item[1].number)
 
-    def stale_heads(self) -> list[tuple[str, Head]]:
+    def moved_heads(self) -> list[tuple[str, Head]]:
         return [(name, head) for name, head in self.streams() if self._t.noted.get(name) != head]
 
     def node(self, level: int, index: int) -> bytes:
@@ -130,13 +130,13 @@ class MemoryView:
     def all_nodes(self) -> Iterator[tuple[tuple[int, int], bytes]]:
         yield from self._t.nodes.items()
 
-    def counts(self) -> tuple[int, int]:
+    def count_streams_and_events(self) -> tuple[int, int]:
         return len(self._t.chains), sum(len(chain) for chain in self._t.chains.values())
 
     def forks(self) -> Iterator[Record]:
         yield from self._t.forks
 
-    def others(self) -> int:
+    def version_of_others(self) -> int:
         """All share this one object, so every write may have been another's."""
         return self._writes
 
@@ -147,7 +147,7 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"[^\W_]+", plain.lower()))
 
 
-class MemoryChange(MemoryView):
+class MemoryTransaction(MemoryView):
     def __init__(self, tables: _Tables, writes: int) -> None:
         super().__init__(tables, writes)
         self.is_whole = True
@@ -156,9 +156,9 @@ class MemoryChange(MemoryView):
         """StoreFailed if a write of this change has failed, or it is over: a caller that swallowed
         the error would otherwise keep a part of it."""
         if not self.is_whole:
-            raise not_whole()
+            raise write_failed_before()
 
-    def append(self, entries: Iterable[Entry]) -> None:
+    def append(self, entries: Iterable[RecordToAppend]) -> None:
         """All positions are checked before anything is written (TRC-019, TRC-051)."""
         batch = list(entries)
         ends: dict[str, int] = {}
@@ -169,15 +169,15 @@ class MemoryChange(MemoryView):
             ends[record.stream] = end + 1
         self._append(batch)
 
-    @whole
-    def _append(self, batch: list[Entry]) -> None:
+    @all_or_nothing
+    def _append(self, batch: list[RecordToAppend]) -> None:
         for entry in batch:
             self._t.chains.setdefault(entry.record.stream, []).append(entry.record)
             self._t.key_of.setdefault(entry.record.stream, []).append(entry.key)
             place = entry.record.stream, entry.record.seq
             self.edit_rows([RowEdit(change, *place) for change in entry.changes])
 
-    @whole
+    @all_or_nothing
     def edit_rows(self, edits: Iterable[RowEdit]) -> None:
         for edit in edits:
             match edit.change:
@@ -189,27 +189,27 @@ class MemoryChange(MemoryView):
                 case Words(space, key, text):
                     self._t.words.setdefault(space, []).append((key, text))
 
-    @whole
+    @all_or_nothing
     def clear_rows(self) -> None:
         self._t.rows, self._t.words, self._t.snapshots = {}, {}, {}
 
-    @whole
+    @all_or_nothing
     def put_snapshot(self, snapshot: Snapshot) -> None:
         self._t.snapshots[snapshot.stream] = snapshot
 
-    @whole
+    @all_or_nothing
     def drop_snapshot(self, stream: str) -> None:
         self._t.snapshots.pop(stream, None)
 
-    @whole
+    @all_or_nothing
     def put_heartbeat(self, heartbeat: Heartbeat) -> None:
         self._t.beats[heartbeat.agent] = heartbeat
 
-    @whole
+    @all_or_nothing
     def put_cursor(self, agent: str, name: str, position: int) -> None:
         self._t.cursors[agent, name] = position
 
-    @whole
+    @all_or_nothing
     def put_note(
         self, note: str, nodes: dict[tuple[int, int], bytes], heads: Iterable[tuple[str, Head]]
     ) -> None:
@@ -217,11 +217,11 @@ class MemoryChange(MemoryView):
         self._t.nodes.update(nodes)
         self._t.noted.update(heads)
 
-    @whole
+    @all_or_nothing
     def set_nodes(self, nodes: dict[tuple[int, int], bytes]) -> None:
         self._t.nodes = dict(nodes)
 
-    @whole
+    @all_or_nothing
     def keep_fork(self, record: Record) -> None:
         if record not in self._t.forks:
             self._t.forks.append(record)
@@ -241,12 +241,12 @@ class MemoryStore:
             yield view
 
     @contextmanager
-    def write(self) -> Iterator[MemoryChange]:
+    def write(self) -> Iterator[MemoryTransaction]:
         with self._turn:
             if self._open is not None:
                 raise StoreFailed("nested_write", "a write began inside a read or another write")
             draft = self._tables.duplicate()
-            change = MemoryChange(draft, self._writes)
+            change = MemoryTransaction(draft, self._writes)
             try:
                 with self._share(change):
                     yield change
@@ -264,7 +264,7 @@ class MemoryStore:
         finally:
             self._open = outside
 
-    def changes(self) -> int:
+    def version(self) -> int:
         return self._writes
 
     def backup(self, target: Path) -> None:

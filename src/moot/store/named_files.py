@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from moot.core.errors import Malformed, Unavailable
-from moot.store.files import replace, replace_with
+from moot.store.files import replace_named_file, replace_own_file
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 _HINTS: Final = {
@@ -32,7 +32,7 @@ def read_at_most(file: Path, most: int) -> bytes:
         with file.open("rb") as stream:
             return stream.read(most)
     except OSError as error:
-        raise unreadable(file, error) from None
+        raise unreadable_file(file, error) from None
 
 
 def require_bounded(data: bytes, where: str, most: int = MAX_BYTES) -> bytes:
@@ -60,24 +60,24 @@ def write_file(file: Path, data: bytes) -> None:
 def write_own_file(file: Path, data: bytes) -> None:
     """Write a file whose name and place we chose ourselves; a link there is not followed."""
     try:
-        replace(file, data)
+        replace_own_file(file, data)
     except OSError as error:
-        raise unwritable(file, error) from None
+        raise unwritable_file(file, error) from None
 
 
 def write_pieces(file: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
     """Write a named file from pieces, without holding them all; returns their SHA-256 and size."""
     try:
-        return replace_with(file, pieces)
+        return replace_named_file(file, pieces)
     except OSError as error:
-        raise unwritable(file, error) from None
+        raise unwritable_file(file, error) from None
 
 
-def unreadable(file: Path, error: OSError) -> Unavailable:
+def unreadable_file(file: Path, error: OSError) -> Unavailable:
     problem = f"{file}: {error.strerror or error}"
     return Unavailable("unreadable_file", problem, hint="check the path")
 
 
-def unwritable(file: Path, error: OSError) -> Unavailable:
+def unwritable_file(file: Path, error: OSError) -> Unavailable:
     hint = _HINTS.get(error.errno or 0, "check the folder and its permissions")
     return Unavailable("unwritable_file", f"{file}: {error.strerror or error}", hint=hint)

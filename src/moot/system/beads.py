@@ -18,7 +18,7 @@ MAX_BYTES: Final = 64 * 1024 * 1024
 UNAVAILABLE: Final = "beads_unavailable"
 
 
-class Item(NamedTuple):
+class BeadsItem(NamedTuple):
     """A work item; `owner` is its assignee, else its owner (B-03)."""
 
     id: str
@@ -26,19 +26,19 @@ class Item(NamedTuple):
     owner: str
 
 
-class Found(NamedTuple):
+class BeadsItems(NamedTuple):
     """`items`, or None and why; `unreadable` lines of the file were passed over."""
 
-    items: tuple[Item, ...] | None
+    items: tuple[BeadsItem, ...] | None
     why: str = ""
     unreadable: int = 0
 
 
-def items(root: Path) -> Found:
+def read_beads_items(root: Path) -> BeadsItems:
     return _from_bd(root) or _from_file(root / ".beads" / "issues.jsonl")
 
 
-def _from_bd(root: Path) -> Found | None:
+def _from_bd(root: Path) -> BeadsItems | None:
     program = shutil.which("bd")
     if program is None or not (root / ".beads").is_dir():
         return None
@@ -57,14 +57,14 @@ def _from_bd(root: Path) -> Found | None:
     return _read(listed) if isinstance(listed, list) else None
 
 
-def _from_file(path: Path) -> Found:
+def _from_file(path: Path) -> BeadsItems:
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError:
-        return Found(None, UNAVAILABLE)
+        return BeadsItems(None, UNAVAILABLE)
     if len(data) > MAX_BYTES:
-        return Found(None, "the beads file is too large to read")
+        return BeadsItems(None, "the beads file is too large to read")
     return _read([_parsed(line) for line in data.splitlines() if line.strip()])
 
 
@@ -75,9 +75,9 @@ def _parsed(line: bytes) -> Any:
         return None
 
 
-def _read(listed: Iterable[Any]) -> Found:
+def _read(listed: Iterable[Any]) -> BeadsItems:
     """The last word on an id counts, as in an append-only file."""
-    found: dict[str, Item] = {}
+    found: dict[str, BeadsItem] = {}
     unreadable = 0
     for entry in listed:
         item = _item(entry)
@@ -85,14 +85,14 @@ def _read(listed: Iterable[Any]) -> Found:
             unreadable += 1
         else:
             found[item.id] = item
-    return Found(tuple(found.values()), unreadable=unreadable)
+    return BeadsItems(tuple(found.values()), unreadable=unreadable)
 
 
-def _item(entry: Any) -> Item | None:
+def _item(entry: Any) -> BeadsItem | None:
     if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
         return None
     owner = entry.get("assignee") or entry.get("owner") or ""
     status = entry.get("status") or ""
     if not isinstance(owner, str) or not isinstance(status, str):
         return None
-    return Item(entry["id"], status, owner)
+    return BeadsItem(entry["id"], status, owner)

@@ -1,10 +1,10 @@
 """What a command changed: files compared before and after by their content, and what git says.
 
-`look` takes a picture of the declared scopes and of everything git calls changed; `compare` lists
-the differences of two pictures. A change outside of every declared scope was not declared. Links
-are compared by where they point and never followed; a scope that leads out of the project is not
-read. The work is bounded: beyond a number of files the picture says that it is incomplete, beyond
-an amount of bytes files are compared by size and time only.
+`take_footprint` takes a picture of the declared scopes and of everything git calls changed;
+`compare_footprints` lists the differences of two pictures. A change outside of every declared
+scope was not declared. Links are compared by where they point and never followed; a scope that
+leads out of the project is not read. The work is bounded: beyond a number of files the picture
+says that it is incomplete, beyond an amount of bytes files are compared by size and time only.
 
 Without git only the declared scopes are seen, and the picture says so. What git ignores is not
 seen; but the files that tell git what to ignore, or make it run something, are.
@@ -32,7 +32,7 @@ _GIT_SECONDS: Final = 20.0
 _GITS_OWN: Final = (".git/config", ".git/hooks", ".git/info")
 
 
-class Picture(NamedTuple):
+class Footprint(NamedTuple):
     """Fingerprints by path (relative to the root, `/` between names), and what was not seen."""
 
     files: Mapping[str, str]
@@ -41,7 +41,7 @@ class Picture(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
-class Change(NamedTuple):
+class FileChange(NamedTuple):
     """One file that differs; `declared` says that it lies in a declared scope."""
 
     path: str
@@ -49,26 +49,28 @@ class Change(NamedTuple):
     declared: bool
 
 
-def look(root: Path, scopes: Iterable[str]) -> Picture:
+def take_footprint(root: Path, scopes: Iterable[str]) -> Footprint:
     """A picture of `scopes` and of what git calls changed, below `root`."""
     budget = _Budget()
     files: dict[str, str] = {}
     gits = _GITS_OWN if (root / ".git").is_dir() else ()
-    for scope in (*gits, *map(plain, scopes)):
+    for scope in (*gits, *map(plain_scope, scopes)):
         files.update(_scope(root, scope, budget))
-    found = git.standing(root)
+    found = git.read_file_states(root)
     if found.letters is None:
         budget.remarks.append(f"only declared files were compared: {found.why}")
-        return Picture(files, remarks=tuple(dict.fromkeys(budget.remarks)))
+        return Footprint(files, remarks=tuple(dict.fromkeys(budget.remarks)))
     dirty = {path: one for path, one in found.letters.items() if not _is_ours(path)}
     files.update((path, _one(root, path, budget)) for path in dirty if path not in files)
-    return Picture(files, dirty, _head(root), tuple(dict.fromkeys(budget.remarks)))
+    return Footprint(files, dirty, _head(root), tuple(dict.fromkeys(budget.remarks)))
 
 
-def compare(root: Path, scopes: Iterable[str], before: Picture, after: Picture) -> list[Change]:
+def compare_footprints(
+    root: Path, scopes: Iterable[str], before: Footprint, after: Footprint
+) -> list[FileChange]:
     """What differs, by path. A file git calls changed only afterwards was as committed before."""
     budget = _Budget()
-    declared = [plain(scope) for scope in scopes]
+    declared = [plain_scope(scope) for scope in scopes]
     found: dict[str, str] = {}
     for path in sorted(before.files.keys() | after.files.keys()):
         was, now = before.files.get(path), after.files.get(path)
@@ -81,10 +83,10 @@ def compare(root: Path, scopes: Iterable[str], before: Picture, after: Picture) 
             found[path] = how
     for path in _committed(root, before.head, after.head):
         found.setdefault(path, "changed")
-    return [Change(path, how, _within(path, declared)) for path, how in sorted(found.items())]
+    return [FileChange(path, how, _within(path, declared)) for path, how in sorted(found.items())]
 
 
-def plain(scope: str) -> str:
+def plain_scope(scope: str) -> str:
     """`src/*` is the folder and all in it; so is `src`."""
     path = scope.replace("\\", "/").rstrip("/")
     for ending in ("/**", "/*"):
@@ -164,10 +166,10 @@ def _folder(place: Path, scope: str, budget: _Budget) -> Iterator[tuple[str, str
             with os.scandir(folder) as found:
                 entries = sorted(found, key=lambda entry: entry.name)
         except OSError:
-            budget.remarks.append(f"{shown(name)} could not be read")
+            budget.remarks.append(f"{printable_name(name)} could not be read")
             continue
         for entry in entries:
-            path = f"{name}/{shown(entry.name)}" if name else shown(entry.name)
+            path = f"{name}/{printable_name(entry.name)}" if name else printable_name(entry.name)
             if path in (OURS, ".git"):
                 continue
             if entry.is_dir(follow_symlinks=False):
@@ -211,7 +213,7 @@ def _digest(path: str) -> str:
     return digest.hexdigest()
 
 
-def shown(name: str) -> str:
+def printable_name(name: str) -> str:
     """The name with bytes that are not UTF-8 escaped, so that it can be recorded."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
@@ -238,7 +240,7 @@ def _git(root: Path, *words: str) -> bytes:
         done = subprocess.run(
             ["git", "--no-optional-locks", *words],
             cwd=root,
-            env=git.here(),
+            env=git.git_environment(),
             capture_output=True,
             stdin=subprocess.DEVNULL,
             timeout=_GIT_SECONDS,

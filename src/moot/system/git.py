@@ -23,35 +23,35 @@ _ELSEWHERE: Final = frozenset(
 )
 
 
-class Dirty(NamedTuple):
+class DirtyFiles(NamedTuple):
     """`paths` relative to the worktree's root, or None and why it is not known."""
 
     paths: tuple[str, ...] | None
     why: str = ""
 
 
-class Standing(NamedTuple):
+class FileStates(NamedTuple):
     """Git's two letters for each path that is not as committed, or None and why not."""
 
     letters: Mapping[str, str] | None
     why: str = ""
 
 
-def dirty(root: Path) -> Dirty:
+def find_dirty_files(root: Path) -> DirtyFiles:
     found, why = _status(root)
-    return Dirty(None, why) if found is None else Dirty(read_porcelain(found))
+    return DirtyFiles(None, why) if found is None else DirtyFiles(read_porcelain(found))
 
 
-def standing(root: Path) -> Standing:
+def read_file_states(root: Path) -> FileStates:
     """The same with git's letters (`??` untracked, ` M` changed); a rename is two paths."""
     found, why = _status(root, "--no-renames")
     if found is None:
-        return Standing(None, why)
+        return FileStates(None, why)
     fields = found.decode("utf-8", "backslashreplace").split("\0")
-    return Standing({field[3:]: field[:2] for field in fields if len(field) > 3})
+    return FileStates({field[3:]: field[:2] for field in fields if len(field) > 3})
 
 
-def here() -> dict[str, str]:
+def git_environment() -> dict[str, str]:
     """Our environment without the variables that point git to another repository."""
     return {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
 
@@ -61,7 +61,7 @@ def _status(root: Path, *more: str) -> tuple[bytes | None, str]:
         done = subprocess.run(
             [*_STATUS, "--untracked-files=all", *more],
             cwd=root,
-            env=here(),
+            env=git_environment(),
             capture_output=True,
             stdin=subprocess.DEVNULL,
             timeout=SECONDS,

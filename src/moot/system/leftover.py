@@ -23,20 +23,20 @@ _ROUNDS: Final = 20
 _PROC: Final = "/proc"
 
 
-def alive(pid: int, mark: str) -> bool:
+def is_same_process(pid: int, mark: str) -> bool:
     """Is the process that was noted with `mark` still there? A number alone may be another's."""
-    return mark != "" and mark_of(pid) == mark
+    return mark != "" and start_mark_of(pid) == mark
 
 
-def kill_left(pid: int, mark: str) -> bool:
+def kill_leftover(pid: int, mark: str) -> bool:
     """Kill the group of a process whose runner died, if it is still the same process."""
-    if not alive(pid, mark):
+    if not is_same_process(pid, mark):
         return False
     kill_group(pid, KILL)
     return True
 
 
-def end_tagged(tag: str) -> bool:
+def kill_tagged(tag: str) -> bool:
     """Kill every process that carries the tag; True if there was any."""
     if not tag:
         return False
@@ -63,7 +63,7 @@ def _find_tagged(tag: str) -> Iterator[int]:
                         yield int(name)
 
 
-def mark_of(pid: int) -> str:
+def start_mark_of(pid: int) -> str:
     """When a process started, as the system tells it; empty if it cannot be asked."""
     try:
         text = Path(f"{_PROC}/{pid}/stat").read_text("utf-8", "replace")

@@ -25,7 +25,7 @@ class Program(NamedTuple):
     sha256: str = ""
 
 
-def find(word: str, folder: Path, env: Mapping[str, str]) -> Program:
+def find_program(word: str, folder: Path, env: Mapping[str, str]) -> Program:
     for path in _places(word, folder, env):
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return Program(path, _digest(path))

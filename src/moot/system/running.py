@@ -24,7 +24,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any, Final, NamedTuple, NoReturn
 
-from moot.system.leftover import KILL, TAG, end_tagged, kill_group
+from moot.system.leftover import KILL, TAG, kill_group, kill_tagged
 
 GRACE_SECONDS: Final = 2.0
 # A process that left the group may hold our pipe for ever; its output is not waited for.
@@ -39,7 +39,7 @@ INTERRUPTIONS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 WITHHELD: Final = frozenset({"MOOT_PASSPHRASE_FILE"})
 
 
-class Order(NamedTuple):
+class RunOrder(NamedTuple):
     """What to run and within which bounds; `most_bytes` counts for each of the two outputs.
 
     `program` is the file to run, if it was looked for before; `tag` marks all that it starts.
@@ -50,23 +50,23 @@ class Order(NamedTuple):
     env: Mapping[str, str]
     seconds: float
     most_bytes: int
-    given: bytes = b""
+    standard_input: bytes = b""
     program: str = ""
     tag: str = ""
 
 
-class Output(NamedTuple):
+class CapturedOutput(NamedTuple):
     """The beginning of one output, and how many bytes there were in all."""
 
-    kept: bytes
+    beginning: bytes
     size: int
 
     @property
     def truncated(self) -> bool:
-        return self.size > len(self.kept)
+        return self.size > len(self.beginning)
 
 
-class Ran(NamedTuple):
+class ProgramResult(NamedTuple):
     """How it ended. One of `exit_status` and `signal` is set; the rest says why.
 
     `interrupted` is the signal that ended us meanwhile, `left_running` says that processes of the
@@ -75,15 +75,15 @@ class Ran(NamedTuple):
 
     exit_status: int | None
     signal: int | None
-    stdout: Output
-    stderr: Output
+    stdout: CapturedOutput
+    stderr: CapturedOutput
     nanos: int
     timed_out: bool = False
     interrupted: int | None = None
     left_running: bool = False
 
 
-class NotRun(Exception):
+class ProgramNotStarted(Exception):
     """It could not be started; the message says why, in one line."""
 
 
@@ -94,13 +94,13 @@ def _nobody(_pid: int) -> None:
     """Nobody needs to know which process it is."""
 
 
-def environment(everything: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+def allowed_environment(everything: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
     """Only what was named, and never what unlocks a person's key."""
     allowed = set(names) - WITHHELD
     return {name: value for name, value in everything.items() if name in allowed}
 
 
-def run(order: Order, started: Started = _nobody) -> Ran:
+def run_program(order: RunOrder, started: Started = _nobody) -> ProgramResult:
     """Run it to its end; `started` is told the process id as soon as there is one."""
     began = time.monotonic_ns()
     with _Interruptions() as interruptions:
@@ -111,7 +111,7 @@ def run(order: Order, started: Started = _nobody) -> Ran:
             with interruptions.raised():
                 started(child.pid)
                 ending.watch()
-                _give(child, order.given)
+                _give(child, order.standard_input)
                 _wait(child)
         except _Interrupted:
             ending.kill()
@@ -123,12 +123,12 @@ def run(order: Order, started: Started = _nobody) -> Ran:
             ending.over()
         ended = time.monotonic_ns()
         left = any(reader.is_held_open() for reader in readers)
-        left = end_tagged(order.tag) or left
+        left = kill_tagged(order.tag) or left
         kill_group(child.pid, KILL)
         child.wait()
         out, err = (reader.finish() for reader in readers)
     code = child.returncode
-    return Ran(
+    return ProgramResult(
         exit_status=code if code >= 0 else None,
         signal=-code if code < 0 else None,
         stdout=out,
@@ -140,14 +140,14 @@ def run(order: Order, started: Started = _nobody) -> Ran:
     )
 
 
-def _start(order: Order) -> subprocess.Popen[bytes]:
+def _start(order: RunOrder) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
             order.words,
             executable=order.program or None,
             cwd=order.folder,
             env={**order.env, **({TAG: order.tag} if order.tag else {})},
-            stdin=subprocess.PIPE if order.given else subprocess.DEVNULL,
+            stdin=subprocess.PIPE if order.standard_input else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             close_fds=True,
@@ -156,9 +156,11 @@ def _start(order: Order) -> subprocess.Popen[bytes]:
         )
     except FileNotFoundError:
         missing = order.words[0] if order.folder.is_dir() else order.folder
-        raise NotRun(f"{missing}: not found") from None
+        raise ProgramNotStarted(f"{missing}: not found") from None
     except (OSError, ValueError) as error:
-        raise NotRun(f"{order.words[0]}: {getattr(error, 'strerror', None) or error}") from None
+        raise ProgramNotStarted(
+            f"{order.words[0]}: {getattr(error, 'strerror', None) or error}"
+        ) from None
 
 
 def _give(child: subprocess.Popen[bytes], data: bytes) -> None:
@@ -224,9 +226,9 @@ class _Reader:
         self._thread.join(LAST_WORDS_SECONDS)
         return self._thread.is_alive()
 
-    def finish(self) -> Output:
+    def finish(self) -> CapturedOutput:
         self._thread.join(LINGER_SECONDS)
-        return Output(bytes(self._kept), self._size)
+        return CapturedOutput(bytes(self._kept), self._size)
 
 
 class _Interrupted(Exception):

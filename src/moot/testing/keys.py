@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from moot.core.signing import Signer
-from moot.engine.keys import Held
+from moot.engine.keys import PrivateKey
 
 
 class MemoryKeys:
@@ -19,8 +19,8 @@ class MemoryKeys:
         self.signers.setdefault(name, []).append(signer)
         return signer
 
-    def find(self, name: str, kid: str) -> Held | None:
+    def find(self, name: str, kid: str) -> PrivateKey | None:
         for signer in self.signers.get(name, ()):
             if signer.kid == kid:
-                return Held(signer, name in self.attended)
+                return PrivateKey(signer, name in self.attended)
         return None

@@ -64,7 +64,7 @@ class Scenario:
         return self.world.engine.state(self.stream)
 
     def history(self) -> list[Event]:
-        machine = self.world.machines.of(self.stream)
+        machine = self.world.machines.machine_of(self.stream)
         with self.world.store.read() as view:
             bodies = [record.body for record in view.records(self.stream)]
         return [machine.read_event(body.type, body.data) for body in bodies]

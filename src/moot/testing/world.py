@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from moot.core.clock import Millis, from_text
+from moot.core.clock import Millis, parse_time
 from moot.core.ledger import Store
 from moot.core.machine import KeyClass
 from moot.core.names import CHECKPOINT, SYSTEM
 from moot.core.signing import Signer
 from moot.engine.agents import register
 from moot.engine.engine import Engine
-from moot.engine.founding import found
+from moot.engine.founding import found_ledger
 from moot.engine.machines import Machines
 from moot.store.artifacts import MemoryArtifacts
 from moot.store.memory import MemoryStore
@@ -22,7 +22,7 @@ class FakeClock:
     """A clock that stands still until a test moves it, also backwards."""
 
     def __init__(self, text: str = "2026-02-18T16:00:00.000Z") -> None:
-        self.now: Millis = from_text(text)
+        self.now: Millis = parse_time(text)
 
     def __call__(self) -> Millis:
         return self.now
@@ -40,7 +40,9 @@ class World:
         self.store: Store = store or MemoryStore()
         self.artifacts = MemoryArtifacts()
         root, pin = self.keys.make(SYSTEM), self.keys.make(CHECKPOINT)
-        self.trust = found(self.store, root, pin, self.clock, custodian=CUSTODIAN, fixed_clock=True)
+        self.trust = found_ledger(
+            self.store, root, pin, self.clock, custodian=CUSTODIAN, fixed_clock=True
+        )
         self.machines = machines or Machines()
         self.engine = self.another_engine()
 

@@ -2,17 +2,17 @@
 
 The norm is docs/format.md; every check names its section. A tour, from the bytes up:
 
-- `canonical`, `crypto`, `fields`: canonical JSON within limits; signatures, hashes; single fields.
-- `records`, `template`: one event from its line (steps 1 to 3): all that needs no other line.
+- `canonical`, `crypto`, `field_rules`: canonical JSON, signatures and hashes, single fields.
+- `event_reader`, `body_template`: one event from its line (steps 1 to 3), without any other.
 - `parallel`: the same in several processes.
-- `keys`, `shapes`: the registry, a pure object that holds only what was proved (step 5).
+- `trusted_registry`, `registry_fields`: the registry: holds only what was proved (step 5).
 - `chain`, `spool`: the streams and their hashes (step 4), in memory that does not grow.
-- `artifacts`, `heads`, `proofs`, `tree`, `note`: what follows the events (steps 6 and 7).
+- `artifacts`, `heads`, `proofs`, `head_tree`, `checkpoint_note`: after the events (steps 6, 7).
 - `attribution`: whether each author's key was valid.
-- `bundle`, `check`, `ending`: the lines in order, and the proof over them, as section 7 numbers it.
+- `bundle`, `check`, `after_last_line`: the lines in order, and the proof as section 7 numbers it.
 - `claim`: whether a file is to be judged at all.
 - `receipt`: a bundle inside of a receipt, and what it must cite (section 8).
-- `state`, `marks`, `failure`: what a check knows so far, and what it found wrong.
+- `check_state`, `verdict_marks`, `step_failure`: what is known so far, and what is wrong.
 - `verdict`, `report`, `sentences`, `findings`: a result that explains itself.
 - `trust`, `policy`: what the caller brings: whom to believe, and a protocol's own rules.
 
@@ -29,44 +29,50 @@ from collections.abc import Iterable
 from os import PathLike
 
 from moot.verify.bundle import lines_of
-from moot.verify.check import check, read_here
+from moot.verify.check import check_lines, read_in_this_process
+from moot.verify.check_state import CallerDemands, Progress, ReceiptStatement, SeenEvents
 from moot.verify.claim import NotAnExport, require_claim
 from moot.verify.parallel import Workers
-from moot.verify.policy import AllOf, Contribution, Policy, Record
-from moot.verify.receipt import opened
-from moot.verify.report import report
-from moot.verify.state import Demands, Kept, Progress, Says
-from moot.verify.trust import Trust, TrustError, keeping, load_trust, parse_trust
-from moot.verify.verdict import Check, Finding, Place, Verdict
+from moot.verify.policy import AllPolicies, Contribution, ProvenRecord, RecordPolicy
+from moot.verify.receipt import open_receipt
+from moot.verify.report import report_verdict
+from moot.verify.trust import (
+    TrustedLedger,
+    TrustError,
+    load_trust,
+    parse_trust,
+    with_kept_checkpoint,
+)
+from moot.verify.verdict import BundlePlace, BundleVerdict, VerdictCheck, VerdictFinding
 
 __all__ = [
-    "AllOf",
-    "Check",
+    "AllPolicies",
+    "BundlePlace",
+    "BundleVerdict",
     "Contribution",
-    "Finding",
     "NotAnExport",
-    "Place",
-    "Policy",
-    "Record",
-    "Trust",
+    "ProvenRecord",
+    "RecordPolicy",
     "TrustError",
-    "Verdict",
+    "TrustedLedger",
+    "VerdictCheck",
+    "VerdictFinding",
     "Workers",
-    "keeping",
     "load_trust",
     "parse_trust",
     "verify_bundle",
     "verify_records",
+    "with_kept_checkpoint",
 ]
 
 
 def verify_bundle(
     path: str | PathLike[str],
-    trust: Trust | None,
+    trust: TrustedLedger | None,
     jobs: int = 1,
-    policy: Policy | None = None,
+    policy: RecordPolicy | None = None,
     progress: Progress | None = None,
-) -> Verdict:
+) -> BundleVerdict:
     """Check a bundle or a receipt; whatever is in either, the answer is a verdict.
 
     Raises OSError if the file cannot be read, and `NotAnExport` if it does not even claim to be one
@@ -74,7 +80,7 @@ def verify_bundle(
     """
     with open(path, "rb") as file:
         require_claim(file)
-        inside = opened(file)
+        inside = open_receipt(file)
         return verify_records(
             lines_of(inside.file), trust, jobs, policy, progress, says=inside.says
         )
@@ -82,15 +88,15 @@ def verify_bundle(
 
 def verify_records(
     lines: Iterable[bytes],
-    trust: Trust | None,
+    trust: TrustedLedger | None,
     jobs: int = 1,
-    policy: Policy | None = None,
+    policy: RecordPolicy | None = None,
     progress: Progress | None = None,
-    kept: Kept = (),
+    kept: SeenEvents = (),
     kept_complete: bool = False,
     workers: Workers | None = None,
-    says: Says | None = None,
-) -> Verdict:
+    says: ReceiptStatement | None = None,
+) -> BundleVerdict:
     """Check the lines of a bundle as they come, for example from a live export.
 
     `kept` are (stream, seq, hash in hex) that were seen before: one that is gone makes the verdict
@@ -98,10 +104,10 @@ def verify_records(
     if `kept_complete`. With `workers` those are used and stay open; else `jobs` says how many to
     start, none for 1. `says` is what the receipt says from which the lines were taken.
     """
-    demands = Demands(trust, policy, progress, tuple(kept), kept_complete, says)
+    demands = CallerDemands(trust, policy, progress, tuple(kept), kept_complete, says)
     if workers is not None:
-        return report(check(lines, demands, workers.read))
+        return report_verdict(check_lines(lines, demands, workers.read))
     if jobs <= 1:
-        return report(check(lines, demands, read_here))
+        return report_verdict(check_lines(lines, demands, read_in_this_process))
     with Workers(jobs) as started:
-        return report(check(lines, demands, started.read))
+        return report_verdict(check_lines(lines, demands, started.read))

@@ -11,11 +11,11 @@ import struct
 from collections.abc import Mapping
 from typing import Final
 
+from moot.verify.event_reader import ReadEvent
 from moot.verify.heads import HeadsReader
-from moot.verify.keys import Registry
-from moot.verify.marks import Mark, Marks
-from moot.verify.records import Event
 from moot.verify.spool import Spool
+from moot.verify.trusted_registry import TrustedRegistry
+from moot.verify.verdict_marks import VerdictMark, VerdictMarks
 
 # Index of the stream, index of the key, seq, line.
 _NOTED_EVENT: Final = struct.Struct(">QQQQ")
@@ -24,15 +24,15 @@ _NOTED_EVENT: Final = struct.Struct(">QQQQ")
 class Attribution:
     """Judges each event outside the registry, some of them at once and some at the end."""
 
-    def __init__(self, registry: Registry, marks: Marks) -> None:
+    def __init__(self, registry: TrustedRegistry, marks: VerdictMarks) -> None:
         self._registry = registry
         self._marks = marks
         self._events_of_revoked_keys = Spool(_NOTED_EVENT.size)
         self._index_of_revoked_key = {
-            key.kid: index for index, key in enumerate(registry.revoked())
+            key.kid: index for index, key in enumerate(registry.revoked_keys())
         }
 
-    def judge(self, event: Event, line: int, stream_index: int) -> bool:
+    def judge(self, event: ReadEvent, line: int, stream_index: int) -> bool:
         """Whether the event is attributable as far as the registry alone can tell."""
         if not self._registry.is_attributable(event):
             self._mark_unknown_key(
@@ -46,9 +46,9 @@ class Attribution:
             )
         return True
 
-    def settle(self, heads: Mapping[str, HeadsReader], streams: list[str]) -> None:
+    def judge_revoked_keys(self, heads: Mapping[str, HeadsReader], streams: list[str]) -> None:
         """Judge the events of revoked keys by the heads that the bundle holds."""
-        revoked = self._registry.revoked()
+        revoked = self._registry.revoked_keys()
         for stream_index, key_index, seq, line in map(
             _NOTED_EVENT.unpack, self._events_of_revoked_keys
         ):
@@ -64,4 +64,4 @@ class Attribution:
         self._events_of_revoked_keys.close()
 
     def _mark_unknown_key(self, code: str, message: str, kid: str, line: int) -> None:
-        self._marks.set(Mark("unknown-key", "authors", code, message, line, f"key {kid}"))
+        self._marks.set(VerdictMark("unknown-key", "authors", code, message, line, f"key {kid}"))

@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any, Final
 
-from moot.verify import canonical, fields
-from moot.verify.crypto import unbase64
-from moot.verify.failure import Bad
+from moot.verify import canonical, field_rules
+from moot.verify.crypto import decode_base64
+from moot.verify.step_failure import StepFailure
 
 MAX_LINE: Final = 2 * 1024 * 1024
 _EVENT_START: Final = b'{"payload":'
@@ -23,7 +23,7 @@ def lines_of(file: IO[bytes]) -> Iterator[bytes]:
         yield line
 
 
-class Lines:
+class BundleLines:
     """The lines after the header, counted and hashed as they are taken; one can be put back."""
 
     def __init__(self, lines: Iterable[bytes]) -> None:
@@ -43,9 +43,11 @@ class Lines:
             return None
         self.number += 1
         if len(line) > MAX_LINE:
-            raise Bad(1, "line_too_long", "the line is longer than 2 MiB").at(self.number)
+            raise StepFailure(1, "line_too_long", "the line is longer than 2 MiB").at(self.number)
         if line[-1:] != b"\n":
-            raise Bad(1, "line_unended", "the line does not end with a newline").at(self.number)
+            raise StepFailure(1, "line_unended", "the line does not end with a newline").at(
+                self.number
+            )
         if self.number > 1:
             self._digest.update(line)
         return line
@@ -64,7 +66,7 @@ class Lines:
         return self._digest.hexdigest()
 
 
-def fork_in(line: bytes) -> bytes | None:
+def fork_envelope(line: bytes) -> bytes | None:
     """The envelope inside a fork line, as a line of its own; `None` for other kinds."""
     # Canonical JSON around canonical JSON: cutting the text is parsing it.
     if line.startswith(_FORK_START) and line.endswith(b"}\n"):
@@ -72,28 +74,30 @@ def fork_in(line: bytes) -> bytes | None:
     return None
 
 
-def chunk_in(line: bytes) -> bytes | None:
+def chunk_bytes(line: bytes) -> bytes | None:
     """The bytes of a chunk line; `None` for other kinds."""
     if not (line.startswith(_CHUNK_START) and line.endswith(_CHUNK_END)):
         return None
-    data = unbase64(line[len(_CHUNK_START) : -len(_CHUNK_END)])
+    data = decode_base64(line[len(_CHUNK_START) : -len(_CHUNK_END)])
     if not data:
-        raise Bad(1, "base64_malformed", "the chunk is empty or not canonical base64")
+        raise StepFailure(1, "base64_malformed", "the chunk is empty or not canonical base64")
     return data
 
 
 def parse_line(line: bytes) -> tuple[str, Any]:
     """Any other line: the name of its kind and its value, with exactly the fields of the kind."""
     try:
-        value = canonical.parse(line[:-1])
+        value = canonical.parse_canonical(line[:-1])
     except canonical.NotCanonical as reason:
-        raise Bad(1, "line_not_canonical", f"the line is {reason}") from reason
+        raise StepFailure(1, "line_not_canonical", f"the line is {reason}") from reason
     kind = _kind(value)
     if kind is None:
-        raise Bad(1, "line_unknown", "the line is of no kind that stands here")
+        raise StepFailure(1, "line_unknown", "the line is of no kind that stands here")
     inner = value if kind == "header" else value[kind]
     if not _KINDS[kind](inner):
-        raise Bad(1, "line_malformed", f"a field of the {kind} is missing, foreign or malformed")
+        raise StepFailure(
+            1, "line_malformed", f"a field of the {kind} is missing, foreign or malformed"
+        )
     return kind, inner
 
 
@@ -107,27 +111,27 @@ def _kind(value: Any) -> str | None:
 
 
 def _is_path(value: Any) -> bool:
-    return type(value) is list and all(map(fields.HEX_HASH, value))
+    return type(value) is list and all(map(field_rules.HEX_HASH, value))
 
 
-_KINDS: Final[Mapping[str, fields.Rule]] = {
-    "header": fields.an_object(
+_KINDS: Final[Mapping[str, field_rules.Rule]] = {
+    "header": field_rules.an_object(
         {
-            "digest": fields.HEX_HASH,
-            "format": fields.one_of("moot-bundle/1"),
-            "lines": fields.number(0),
-            "origin": fields.ORIGIN,
+            "digest": field_rules.HEX_HASH,
+            "format": field_rules.one_of("moot-bundle/1"),
+            "lines": field_rules.number(0),
+            "origin": field_rules.ORIGIN,
         }
     ),
-    "artifact": fields.an_object({"sha256": fields.HEX_HASH, "size": fields.SIZE}),
-    "proof": fields.an_object(
+    "artifact": field_rules.an_object({"sha256": field_rules.HEX_HASH, "size": field_rules.SIZE}),
+    "proof": field_rules.an_object(
         {
-            "hash": fields.HEX_HASH,
-            "index": fields.number(0),
+            "hash": field_rules.HEX_HASH,
+            "index": field_rules.number(0),
             "path": _is_path,
-            "seq": fields.number(0),
-            "stream": fields.STREAM,
+            "seq": field_rules.number(0),
+            "stream": field_rules.STREAM,
         }
     ),
-    "checkpoint": fields.text(),
+    "checkpoint": field_rules.text(),
 }

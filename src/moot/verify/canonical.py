@@ -21,7 +21,7 @@ class NotCanonical(ValueError):
     """The text is not canonical JSON; the message says why."""
 
 
-def parse(data: bytes) -> Any:
+def parse_canonical(data: bytes) -> Any:
     """The value of a canonical JSON text; raises `NotCanonical`."""
     return parse_text(decode(data))
 
@@ -46,7 +46,7 @@ def parse_text(text: str, max_depth: int = MAX_DEPTH) -> Any:
     return value
 
 
-def write(value: Any) -> bytes:
+def write_canonical(value: Any) -> bytes:
     """The canonical bytes of a value that is known to be inside the profile."""
     return _encoder.encode(value).encode("utf-8")
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from moot.verify.failure import Bad, Position
-from moot.verify.records import REGISTRY, Event, genesis
+from moot.verify.event_reader import REGISTRY, ReadEvent, genesis_hash
 from moot.verify.spool import Spool
+from moot.verify.step_failure import StepFailure, StreamPosition
 
 
 @dataclass(slots=True)
@@ -31,7 +31,8 @@ class Stream:
 
 
 class Chain:
-    """Links events in the order of their lines; raises `Bad` at the first that does not fit."""
+    """Links events in the order of their lines; raises `StepFailure` at the first that does not
+    fit."""
 
     def __init__(self, origin: str) -> None:
         self._origin = origin
@@ -44,7 +45,7 @@ class Chain:
         """How many events were linked."""
         return len(self._hashes)
 
-    def link(self, event: Event, line: int) -> None:
+    def append_event(self, event: ReadEvent, line: int) -> None:
         """Step 4; the registry comes first, and no other stream's `reg` is beyond it."""
         newest = self._newest
         if newest is None or event.stream != newest.name:
@@ -53,47 +54,51 @@ class Chain:
             self._continue_stream(newest, event)
         self._hashes.append(event.hash)
 
-    def next_position(self) -> Position:
+    def next_position(self) -> StreamPosition:
         """Where the next event would stand if it continued the stream that was read last."""
         newest = self._newest
-        return Position(REGISTRY, 0) if newest is None else Position(newest.name, newest.seq + 1)
+        return (
+            StreamPosition(REGISTRY, 0)
+            if newest is None
+            else StreamPosition(newest.name, newest.seq + 1)
+        )
 
     def hash_at(self, stream: Stream, seq: int) -> bytes | None:
         """The hash of an event above, or `None` if the stream ends before it."""
         return self._hashes[stream.first_record + seq] if seq <= stream.seq else None
 
-    def last_before(self, line: int) -> tuple[int, Position] | None:
+    def last_event_before(self, line: int) -> tuple[int, StreamPosition] | None:
         """The last event line before this one, with its position."""
         for stream in reversed(self.streams.values()):
             if stream.first_line < line:
                 last = min(stream.line_of(stream.seq), line - 1)
-                return last, Position(stream.name, last - stream.first_line)
+                return last, StreamPosition(stream.name, last - stream.first_line)
         return None
 
-    def position_of(self, line: int) -> Position | None:
+    def position_of(self, line: int) -> StreamPosition | None:
         """The position of the event on this line, if one was linked there."""
-        last = self.last_before(line + 1)
+        last = self.last_event_before(line + 1)
         return last[1] if last is not None and last[0] == line else None
 
     def close(self) -> None:
         """Give the spool back."""
         self._hashes.close()
 
-    def _begin_stream(self, event: Event, line: int) -> None:
+    def _begin_stream(self, event: ReadEvent, line: int) -> None:
         if not self.streams and event.stream != REGISTRY:
             raise _broken("order_wrong", "the registry comes first", REGISTRY, 0, 1)
         if event.stream in self.streams:
             raise _broken("stream_split", "a stream is in one piece", *self.next_position(), step=1)
         if event.seq != 0:
             raise _broken("seq_broken", "the stream does not start at 0", event.stream, 0)
-        if event.prev != genesis(self._origin, event.stream):
+        if event.prev != genesis_hash(self._origin, event.stream):
             raise _broken("prev_broken", "`prev` is not the stream's genesis", event.stream, 0)
-        reg = self._checked_reg(event, Position(event.stream, 0))
+        reg = self._checked_reg(event, StreamPosition(event.stream, 0))
         stream = Stream(event.stream, line, len(self._hashes), 0, event.hash, reg)
         self.streams[event.stream] = self._newest = stream
 
-    def _continue_stream(self, stream: Stream, event: Event) -> None:
-        here = Position(stream.name, stream.seq + 1)
+    def _continue_stream(self, stream: Stream, event: ReadEvent) -> None:
+        here = StreamPosition(stream.name, stream.seq + 1)
         if event.seq != here.seq:
             raise _broken("seq_broken", f"event {here.seq} was expected here", *here)
         if event.prev != stream.hash.hex():
@@ -103,7 +108,7 @@ class Chain:
             raise _broken("reg_broken", "`reg` decreases along the stream", *here)
         stream.seq, stream.hash, stream.reg = event.seq, event.hash, reg
 
-    def _checked_reg(self, event: Event, here: Position) -> int:
+    def _checked_reg(self, event: ReadEvent, here: StreamPosition) -> int:
         """In the registry `reg` is `seq` - 1, told as null at 0; elsewhere within the registry."""
         if event.stream == REGISTRY:
             if event.reg != (event.seq - 1 if event.seq else None):
@@ -116,5 +121,5 @@ class Chain:
         return event.reg
 
 
-def _broken(code: str, message: str, stream: str, seq: int, step: int = 4) -> Bad:
-    return Bad(step, code, message).at(position=Position(stream, seq))
+def _broken(code: str, message: str, stream: str, seq: int, step: int = 4) -> StepFailure:
+    return StepFailure(step, code, message).at(position=StreamPosition(stream, seq))

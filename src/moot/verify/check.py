@@ -2,8 +2,9 @@
 
 1 to 3 for events may be done elsewhere, by the `read` that is passed in: they arrive here in the
 order of their lines. 4 (chain), 5 (registry), 6 (artifacts) and 7 (proofs, checkpoint) are done
-here, and what follows the last line in `ending`. The first `Bad` ends the reading and is the
-verdict; everything else is a mark, and reading goes on. The caller still owes the trust file.
+here, and what follows the last line in `after_last_line`. The first `StepFailure` ends the reading
+and is the verdict; everything else is a mark, and reading goes on. The caller still owes the trust
+file.
 """
 
 from __future__ import annotations
@@ -11,19 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from moot.verify import bundle, canonical, ending, fields, receipt
+from moot.verify import after_last_line, bundle, canonical, field_rules, receipt
 from moot.verify.attribution import Attribution
 from moot.verify.chain import Chain
-from moot.verify.crypto import kid
-from moot.verify.failure import Bad, Position
-from moot.verify.keys import Registry
-from moot.verify.note import read_note
+from moot.verify.check_state import BundleHeader, CallerDemands, CheckState
+from moot.verify.checkpoint_note import read_note
+from moot.verify.crypto import key_id
+from moot.verify.event_reader import REGISTRY, LedgerKeys, ReadEvent, open_envelope, read_event
 from moot.verify.policy import record_of
-from moot.verify.records import REGISTRY, Event, Table, open_envelope, read_event
-from moot.verify.state import Demands, Header, State
+from moot.verify.step_failure import StepFailure, StreamPosition
+from moot.verify.trusted_registry import TrustedRegistry
 
 NumberedLines = Iterator[tuple[int, bytes]]
-ReadEvents = Callable[[NumberedLines, Table], Iterator[tuple[int, Event]]]
+ReadEvents = Callable[[NumberedLines, LedgerKeys], Iterator[tuple[int, ReadEvent]]]
 
 _PROGRESS_EVERY: Final = 1024
 _STEP_NAMES: Final = {
@@ -40,39 +41,41 @@ _STEP_NAMES: Final = {
 _RANKS: Final = {"fork": 1, "artifact": 2, "chunk": 2, "proof": 3, "checkpoint": 4}
 
 
-def check(lines: Iterable[bytes], demands: Demands, read: ReadEvents) -> State:
+def check_lines(lines: Iterable[bytes], demands: CallerDemands, read: ReadEvents) -> CheckState:
     """Check the lines of a bundle; what comes back holds the verdict in its marks."""
     return _Checker(lines, demands, read).run()
 
 
-def read_here(lines: NumberedLines, table: Table) -> Iterator[tuple[int, Event]]:
+def read_in_this_process(
+    lines: NumberedLines, table: LedgerKeys
+) -> Iterator[tuple[int, ReadEvent]]:
     """Steps 1 to 3 in this process."""
     for number, line in lines:
         try:
             event = read_event(line, table)
-        except Bad as bad:
+        except StepFailure as bad:
             raise bad.at(number) from None
         yield number, event
 
 
 class _Checker:
-    def __init__(self, lines: Iterable[bytes], demands: Demands, read: ReadEvents) -> None:
-        self._lines = bundle.Lines(lines)
+    def __init__(self, lines: Iterable[bytes], demands: CallerDemands, read: ReadEvents) -> None:
+        self._lines = bundle.BundleLines(lines)
         self._read = read
         self._rank = 0  # of the kind of line read last; 0 while only events were seen
         self._line = 1  # the line under check, for the place of a failure
-        self._table = Table("", {}, False)
+        self._table = LedgerKeys("", {}, False)
         self._attribution: Attribution | None = None  # made when the registry was read to its end
         self._heads: set[str] = set()  # artifacts that revocations name, read as they come by
-        self._state = State(demands)
+        self._state = CheckState(demands)
 
-    def run(self) -> State:
+    def run(self) -> CheckState:
         try:
             self._read_header()
             self._read_events()
             self._read_other_lines()
             self._after_last_line()
-        except Bad as bad:
+        except StepFailure as bad:
             self._record_failure(bad)
         finally:
             self._state.chain.close()
@@ -85,16 +88,16 @@ class _Checker:
     def _read_header(self) -> None:
         line = self._lines.take()
         if line is None:
-            raise Bad(1, "empty", "there is no header")
+            raise StepFailure(1, "empty", "there is no header")
         kind, value = bundle.parse_line(line)
         if kind != "header":
-            raise Bad(1, "order_wrong", "the first line is not the header")
+            raise StepFailure(1, "order_wrong", "the first line is not the header")
         state, origin = self._state, value["origin"]
-        state.header = Header(value["digest"], value["lines"], origin)
-        state.registry = Registry(origin)
+        state.header = BundleHeader(value["digest"], value["lines"], origin)
+        state.registry = TrustedRegistry(origin)
         state.chain = Chain(origin)
         with_bodies = state.demands.policy is not None or state.demands.says is not None
-        self._table = Table(origin, state.registry.publics, with_bodies)
+        self._table = LedgerKeys(origin, state.registry.public_keys, with_bodies)
 
     # Events: the registry first and here, because its keys are needed to read the rest.
 
@@ -106,32 +109,34 @@ class _Checker:
             self._accept_event(event, number)
             if event.stream != REGISTRY:
                 break
-        self._heads = {key.heads for key in self._state.registry.revoked() if key.heads}
+        self._heads = {key.heads for key in self._state.registry.revoked_keys() if key.heads}
         for number, event in self._read(self._lines.envelopes(), self._table):
             self._accept_event(event, number)
 
-    def _table_for_event_0(self, line: bytes) -> Table:
+    def _table_for_event_0(self, line: bytes) -> LedgerKeys:
         """Step 5: event 0's key is taken from its own `root`."""
         try:
-            root = canonical.parse(open_envelope(line).payload)["data"]["root"]
+            root = canonical.parse_canonical(open_envelope(line).payload)["data"]["root"]
         except (canonical.NotCanonical, LookupError, TypeError):
             root = None
-        if not fields.HEX_PUBLIC(root):
-            raise Bad(5, "registry_rule", "the first event does not create the ledger", "data.root")
+        if not field_rules.HEX_PUBLIC(root):
+            raise StepFailure(
+                5, "registry_rule", "the first event does not create the ledger", "data.root"
+            )
         public = bytes.fromhex(root)
-        return self._table._replace(publics={kid(public): public})
+        return self._table._replace(public_keys={key_id(public): public})
 
-    def _accept_event(self, event: Event, line: int) -> None:
+    def _accept_event(self, event: ReadEvent, line: int) -> None:
         """Steps 4 and 5 for an event whose steps 1 to 3 hold."""
         state = self._state
         self._line = line
-        if not event.known:
+        if not event.key_is_known:
             message, where = "no such key is registered", f"key {event.kid}"
             state.mark("unknown-key", "authors", "key_unknown", message, line, where)
-        state.chain.link(event, line)
+        state.chain.append_event(event, line)
         judge = self._accept_in_registry if event.stream == REGISTRY else self._judge_author
         proven = judge(event, line)
-        state.artifacts.cite(event.cites)
+        state.artifacts.note_citations(event.cites)
         if state.demands.says is not None:
             self._note_receipt_citations(event, proven)
         if state.demands.policy is not None:
@@ -139,33 +144,39 @@ class _Checker:
         if line % _PROGRESS_EVERY == 0:
             self._report_progress()
 
-    def _accept_in_registry(self, event: Event, _line: int) -> bool:
+    def _accept_in_registry(self, event: ReadEvent, _line: int) -> bool:
         try:
             self._state.registry.accept(event)
-        except Bad as bad:
-            raise bad.at(position=Position(REGISTRY, event.seq)) from None
+        except StepFailure as bad:
+            raise bad.at(position=StreamPosition(REGISTRY, event.seq)) from None
         return True
 
-    def _judge_author(self, event: Event, line: int) -> bool:
+    def _judge_author(self, event: ReadEvent, line: int) -> bool:
         state = self._state
         if self._attribution is None:
             self._attribution = Attribution(state.registry, state.marks)
         # An unknown key was marked at this line already.
-        return event.known and self._attribution.judge(event, line, len(state.chain.streams) - 1)
+        return event.key_is_known and self._attribution.judge(
+            event, line, len(state.chain.streams) - 1
+        )
 
-    def _note_receipt_citations(self, event: Event, proven: bool) -> None:
+    def _note_receipt_citations(self, event: ReadEvent, proven: bool) -> None:
         """Section 8: what the last event of a stream cites for a receipt, if the root signed it."""
         root = self._state.registry.root
         by_root = proven and root is not None and event.kid == root.kid
-        makes_one = by_root and event.body is not None and event.body["type"] == receipt.MADE
+        makes_one = (
+            by_root and event.body is not None and event.body["type"] == receipt.RECEIPT_MADE_TYPE
+        )
         # Whatever follows a receipt takes its place, so each event replaces what was noted before.
-        self._state.said[event.stream] = tuple(cite[0] for cite in event.cites) if makes_one else ()
+        self._state.receipt_citations[event.stream] = (
+            tuple(cite[0] for cite in event.cites) if makes_one else ()
+        )
 
-    def _show_to_policy(self, event: Event, line: int, proven: bool) -> None:
+    def _show_to_policy(self, event: ReadEvent, line: int, proven: bool) -> None:
         state, policy = self._state, self._state.demands.policy
-        if not proven and state.unshown_from is None:
-            state.unshown_from = line
-        if policy is not None and event.body is not None and state.unshown_from is None:
+        if not proven and state.first_unproven_line is None:
+            state.first_unproven_line = line
+        if policy is not None and event.body is not None and state.first_unproven_line is None:
             state.contributions.extend(policy(record_of(event.body, event.hash, line)))
 
     # Lines after the events.
@@ -184,33 +195,33 @@ class _Checker:
         rank = _RANKS.get(kind, 0)
         due = self._state.artifacts.is_open
         if rank < max(self._rank, 1) or self._state.note is not None or (due and kind != "chunk"):
-            raise Bad(1, "order_wrong", f"a line of kind {kind} does not stand here")
+            raise StepFailure(1, "order_wrong", f"a line of kind {kind} does not stand here")
         self._rank = rank
 
     def _fork(self, envelope: bytes) -> None:
         """After step 7: steps 2 and 3 hold, its key is known, its position is above and differs."""
         state = self._state
         event = read_event(envelope, self._table)
-        if not event.known:
-            raise Bad(2, "fork_unproven", "the fork is signed by no registered key")
+        if not event.key_is_known:
+            raise StepFailure(2, "fork_unproven", "the fork is signed by no registered key")
         stream = state.chain.streams.get(event.stream)
         above = None if stream is None else state.chain.hash_at(stream, event.seq)
         if above is None or above == event.hash:
-            raise Bad(4, "fork_unproven", "the fork contradicts no event above")
-        state.artifacts.cite(event.cites)
+            raise StepFailure(4, "fork_unproven", "the fork contradicts no event above")
+        state.artifacts.note_citations(event.cites)
         message, where = "two events were signed for one position", f"{event.stream} {event.seq}"
         state.mark("forked", "forks", "forked", message, self._line, where)
 
     def _artifact(self, value: dict[str, Any]) -> None:
         artifacts, streams = self._state.artifacts, self._state.chain.streams
-        artifacts.begin(value["sha256"], value["size"], self._heads, streams)
+        artifacts.begin_artifact(value["sha256"], value["size"], self._heads, streams)
 
     def _chunk(self, data: bytes) -> None:
-        self._state.artifacts.chunk(data)
+        self._state.artifacts.add_chunk(data)
 
     def _proof(self, value: dict[str, Any]) -> None:
         state = self._state
-        stream = state.proofs.take(value, state.chain)
+        stream = state.proofs.add_proof(value, state.chain)
         if value["seq"] > stream.seq:
             message = f"the checkpoint counts {value['seq'] + 1} events of this stream"
             where = stream.name
@@ -220,20 +231,20 @@ class _Checker:
         state = self._state
         key = state.registry.checkpoint
         if key is None:
-            raise Bad(7, "note_foreign", "there is no checkpoint key above")
+            raise StepFailure(7, "note_foreign", "there is no checkpoint key above")
         note = read_note(text, state.registry.origin, key.public)
-        state.proofs.settle(note, state.chain)
+        state.proofs.require_root(note, state.chain)
         state.note = note
 
     # After the last line.
 
     def _after_last_line(self) -> None:
         state = self._state
-        receipt.require_said(state)
+        receipt.require_signed_statement(state)
         self._require_all_lines()
         if self._attribution is not None:
-            self._attribution.settle(state.artifacts.heads, list(state.chain.streams))
-        ending.judge(state)
+            self._attribution.judge_revoked_keys(state.artifacts.heads, list(state.chain.streams))
+        after_last_line.judge_after_last_line(state)
         if state.demands.policy is not None:
             state.contributions.extend(state.demands.policy.conclude())
         self._report_progress()
@@ -246,20 +257,20 @@ class _Checker:
             message = f"the header promises {header.lines} lines and {lines} follow"
             self._state.mark("truncated", "completeness", "lines_missing", message)
         elif lines > header.lines:
-            raise Bad(1, "lines_added", "there are more lines than the header says").at(1)
+            raise StepFailure(1, "lines_added", "there are more lines than the header says").at(1)
         elif self._lines.hexdigest() != header.digest:
-            raise Bad(1, "digest_wrong", "the lines do not have the header's digest").at(1)
+            raise StepFailure(1, "digest_wrong", "the lines do not have the header's digest").at(1)
         elif self._state.artifacts.is_open:
-            raise Bad(6, "artifact_short", "the last artifact is not complete")
+            raise StepFailure(6, "artifact_short", "the last artifact is not complete")
 
     # Telling.
 
-    def _record_failure(self, bad: Bad) -> None:
+    def _record_failure(self, bad: StepFailure) -> None:
         bad.at(self._line)
         # Until another kind of line was seen, the place is that of the event that was due.
         if self._rank == 0 and bad.line is not None and bad.line > 1:
             bad.at(position=self._state.chain.next_position())
-        self._state.bad = bad
+        self._state.failure = bad
         step = _STEP_NAMES[bad.step]
         self._state.mark("tampered", step, bad.code, bad.message, bad.line, bad.where or None)
 
@@ -280,10 +291,10 @@ _HANDLERS: Final[Mapping[str, Callable[[_Checker, Any], None]]] = {
 
 def _kind_and_value(line: bytes) -> tuple[str, Any]:
     """A line that is no event: its kind and what is in it."""
-    fork = bundle.fork_in(line)
+    fork = bundle.fork_envelope(line)
     if fork is not None:
         return "fork", fork
-    chunk = bundle.chunk_in(line)
+    chunk = bundle.chunk_bytes(line)
     if chunk is not None:
         return "chunk", chunk
     return bundle.parse_line(line)

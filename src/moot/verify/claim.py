@@ -17,7 +17,7 @@ class NotAnExport(ValueError):
     """There is nothing here that a verdict could speak of; the caller took the wrong file."""
 
 
-def claimed(start: bytes) -> bool:
+def claims_to_be_ours(start: bytes) -> bool:
     """Whether a file that starts so is to be judged."""
     return start.startswith(_HEADER) or any(name in start for name in _FORMATS)
 
@@ -26,5 +26,5 @@ def require_claim(file: IO[bytes]) -> None:
     """Read from where an open file begins, and go back there."""
     start = file.read(CLAIMED_WITHIN)
     file.seek(0)
-    if not claimed(start):
+    if not claims_to_be_ours(start):
         raise NotAnExport("it is neither an export nor a receipt")

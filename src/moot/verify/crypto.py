@@ -14,7 +14,7 @@ KEY_PROOF: Final = b"application/vnd.moot.key-proof.v1+json"
 KEY_ENDORSEMENT: Final = b"application/vnd.moot.key-endorsement.v1+json"
 
 
-def kid(public: bytes) -> str:
+def key_id(public: bytes) -> str:
     """The name of a public key."""
     return hashlib.sha256(public).hexdigest()[:32]
 
@@ -29,12 +29,12 @@ def pae(kind: bytes, body: bytes) -> bytes:
     return b"%b%d %b" % (pae_prefix(kind), len(body), body)
 
 
-def frame(*parts: bytes) -> bytes:
+def frame_parts(*parts: bytes) -> bytes:
     """The parts, each behind its length, so that no two lists of parts give the same bytes."""
     return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
 
 
-def holds(public: bytes, signature: bytes, message: bytes) -> bool:
+def signature_holds(public: bytes, signature: bytes, message: bytes) -> bool:
     """Whether the 64 bytes are a signature of the message under the 32 bytes of the key."""
     try:
         crypto_sign_open(signature + message, public)
@@ -43,7 +43,7 @@ def holds(public: bytes, signature: bytes, message: bytes) -> bool:
     return True
 
 
-def is_weak(public: bytes) -> bool:
+def is_weak_key(public: bytes) -> bool:
     """Whether the key is not the canonical encoding of a point of the large prime order.
 
     Under a key of small order some signatures hold for every message. A key with a part of small
@@ -52,7 +52,7 @@ def is_weak(public: bytes) -> bool:
     return not crypto_core_ed25519_is_valid_point(public)
 
 
-def unbase64(text: bytes) -> bytes | None:
+def decode_base64(text: bytes) -> bytes | None:
     """The bytes of canonical base64, or `None`: what is written again must be the same text."""
     try:
         data = binascii.a2b_base64(text)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from moot.verify.records import REGISTRY
-from moot.verify.sentences import absent, loss
-from moot.verify.state import State
-from moot.verify.verdict import Finding
+from moot.verify.check_state import CheckState
+from moot.verify.event_reader import REGISTRY
+from moot.verify.sentences import absent_artifacts, describe_loss
+from moot.verify.verdict import VerdictFinding
 
 _SHOWN_ARTIFACTS: Final = 10
 
@@ -27,18 +27,18 @@ _HINTS: Final[Mapping[str, str]] = {
 }
 
 
-def findings(state: State) -> Iterator[Finding]:
+def findings_of(state: CheckState) -> Iterator[VerdictFinding]:
     """Everything found, the gravest first: marks, artifacts, general remarks, the policies'."""
     yield from _of_marks(state)
-    if state.bad is None:
+    if state.failure is None:
         yield from _of_artifacts(state)
     yield from _of_the_whole(state)
-    yield from (found for found in state.contributions if isinstance(found, Finding))
+    yield from (found for found in state.contributions if isinstance(found, VerdictFinding))
 
 
-def _of_marks(state: State) -> Iterator[Finding]:
+def _of_marks(state: CheckState) -> Iterator[VerdictFinding]:
     for mark in state.marks.shown:
-        yield Finding(
+        yield VerdictFinding(
             rule=f"format-7/{mark.check}",
             code=mark.code,
             severity="warning" if mark.verdict == "unproven" else "error",
@@ -47,18 +47,20 @@ def _of_marks(state: State) -> Iterator[Finding]:
             where=mark.where,
             hint=_HINTS.get(mark.code, _HINTS[mark.verdict]),
         )
-    for code, number in state.marks.unshown().items():
-        yield Finding("format-7", code, "info", f"and {number} more like those above")
+    for code, number in state.marks.unshown_counts().items():
+        yield VerdictFinding("format-7", code, "info", f"and {number} more like those above")
 
 
-def _of_artifacts(state: State) -> Iterator[Finding]:
-    missing = absent(state)
+def _of_artifacts(state: CheckState) -> Iterator[VerdictFinding]:
+    missing = absent_artifacts(state)
     for sha256 in missing[:_SHOWN_ARTIFACTS]:
         if sha256 in state.registry.erased:
             message = "the artifact was erased; its hash stays"
-            yield Finding("format-7/artifacts", "artifact_erased", "info", message, where=sha256)
+            yield VerdictFinding(
+                "format-7/artifacts", "artifact_erased", "info", message, where=sha256
+            )
         else:
-            yield Finding(
+            yield VerdictFinding(
                 rule="format-7/artifacts",
                 code="artifact_missing",
                 severity="warning",
@@ -69,25 +71,25 @@ def _of_artifacts(state: State) -> Iterator[Finding]:
     more = len(missing) - _SHOWN_ARTIFACTS
     if more > 0:
         message = f"and {more} more that are not in the bundle"
-        yield Finding("format-7/artifacts", "artifact_missing", "info", message)
+        yield VerdictFinding("format-7/artifacts", "artifact_missing", "info", message)
 
 
-def _of_the_whole(state: State) -> Iterator[Finding]:
+def _of_the_whole(state: CheckState) -> Iterator[VerdictFinding]:
     for accepted in state.registry.losses:
-        yield Finding(
+        yield VerdictFinding(
             rule="format-4",
             code="loss_accepted",
             severity="warning",
-            message=loss(accepted),
+            message=describe_loss(accepted),
             where=f"{REGISTRY} {accepted.seq}",
             hint="What was lost is gone from every later record; only an older copy can show it.",
         )
     if state.registry.clock == "fixed":
         message = "the ledger was created under a fixed test clock: its times mean nothing"
-        yield Finding("format-4", "clock_fixed", "warning", message)
+        yield VerdictFinding("format-4", "clock_fixed", "warning", message)
     undemanding = state.demands.minimum is None and state.demands.note is None
     if state.note is not None and undemanding:
-        yield Finding(
+        yield VerdictFinding(
             rule="format-6",
             code="minimum_unset",
             severity="info",

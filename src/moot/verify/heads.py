@@ -11,8 +11,8 @@ from collections.abc import Container
 from typing import Final
 
 from moot.verify.canonical import MAX_INT
-from moot.verify.fields import STREAM_EXPRESSION
-from moot.verify.records import MAX_PAYLOAD
+from moot.verify.event_reader import MAX_PAYLOAD
+from moot.verify.field_rules import STREAM_EXPRESSION
 
 # Names, numbers and hexadecimal need no escapes, so a canonical entry has exactly one spelling.
 _ENTRY = re.compile(

@@ -18,8 +18,8 @@ from types import TracebackType
 from typing import Any, Final, NamedTuple
 
 from moot.verify.check import NumberedLines
-from moot.verify.failure import Bad
-from moot.verify.records import Event, Table, read_event
+from moot.verify.event_reader import LedgerKeys, ReadEvent, read_event
+from moot.verify.step_failure import StepFailure
 
 BATCH_LINES: Final = 256
 _BATCH_BYTES: Final = 1 << 20
@@ -68,8 +68,8 @@ class Workers:
             wait(self._starting)
             self._note_started_workers()
 
-    def read(self, lines: NumberedLines, table: Table) -> Iterator[tuple[int, Event]]:
-        """Steps 1 to 3 for each line; raises the `Bad` of the first line that fails."""
+    def read(self, lines: NumberedLines, table: LedgerKeys) -> Iterator[tuple[int, ReadEvent]]:
+        """Steps 1 to 3 for each line; raises the `StepFailure` of the first line that fails."""
         self._discard_old_replies()
         under_way = _LinesUnderWay(lines, self._jobs * _BYTES_AHEAD_PER_JOB)
         pipes_with_table: set[_Pipe] = set()
@@ -90,7 +90,7 @@ class Workers:
             raise under_way.bad
 
     def _hand_out(
-        self, under_way: _LinesUnderWay, table: Table, pipes_with_table: set[_Pipe]
+        self, under_way: _LinesUnderWay, table: LedgerKeys, pipes_with_table: set[_Pipe]
     ) -> None:
         """A batch for every worker that is up and free; the table before its first one."""
         self._note_started_workers()
@@ -159,7 +159,7 @@ class _LinesUnderWay:
         self._replies: dict[int, tuple[_Batch, _Reply]] = {}  # by number of the batch
         self.taken = 0
         # A line that could not be read; those before it have their turn first.
-        self.bad: Bad | None = None
+        self.bad: StepFailure | None = None
 
     def take(self, most: int) -> _Batch | None:
         """The next lines, or `None` if there are none or too many are under way."""
@@ -183,33 +183,33 @@ class _LinesUnderWay:
         """What became of a batch."""
         self._replies[batch.number] = (batch, reply)
 
-    def ready(self) -> Iterator[tuple[int, Event]]:
+    def ready(self) -> Iterator[tuple[int, ReadEvent]]:
         """The events whose turn it is; raises the failure whose turn it is."""
         while self._next_batch_to_yield in self._replies:
             batch, (events, bad) = self._replies.pop(self._next_batch_to_yield)
             self._next_batch_to_yield += 1
             self._bytes_under_way -= batch.size
-            yield from enumerate(map(Event._make, events), batch.first_line)
+            yield from enumerate(map(ReadEvent._make, events), batch.first_line)
             if bad is not None:
-                raise Bad(*bad).at(batch.first_line + len(events))
+                raise StepFailure(*bad).at(batch.first_line + len(events))
 
     def _next(self) -> tuple[int, bytes] | None:
         if self.bad is not None:
             return None
         try:
             return next(self._lines, None)
-        except Bad as bad:
+        except StepFailure as bad:
             self.bad = bad
             return None
 
 
-def read_batch(lines: list[bytes], table: Table) -> _Reply:
+def read_batch(lines: list[bytes], table: LedgerKeys) -> _Reply:
     """Steps 1 to 3 for a batch: events up to the first failure, and the failure."""
     events: list[tuple[Any, ...]] = []
     for line in lines:
         try:
             events.append(tuple(read_event(line, table)))
-        except Bad as bad:
+        except StepFailure as bad:
             return events, (bad.step, bad.code, bad.message, bad.where)
     return events, None
 
@@ -224,12 +224,12 @@ def _receive(pipe: _Pipe) -> Any:
 def _run_worker(pipe: _Pipe) -> None:
     """A worker: says that it is up, then takes a table and batches; a new table, a new check."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    table = Table("", {}, False)
+    table = LedgerKeys("", {}, False)
     with contextlib.suppress(EOFError, OSError):
         pipe.send(None)
         while True:
             message = pipe.recv()
-            if isinstance(message, Table):
+            if isinstance(message, LedgerKeys):
                 table = message
             else:
                 pipe.send(read_batch(message, table))

@@ -12,12 +12,12 @@ from typing import Any, Protocol
 
 import msgspec
 
-from moot.verify.verdict import Check, Finding
+from moot.verify.verdict import VerdictCheck, VerdictFinding
 
-Contribution = Check | Finding
+Contribution = VerdictCheck | VerdictFinding
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
+class ProvenRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A proven event, as its author signed it."""
 
     line: int
@@ -34,10 +34,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     corr: str | None
 
 
-class Policy(Protocol):
+class RecordPolicy(Protocol):
     """Called with each record, then asked once for what it concludes."""
 
-    def __call__(self, record: Record, /) -> Iterable[Contribution]:
+    def __call__(self, record: ProvenRecord, /) -> Iterable[Contribution]:
         """Look at one record; give what can be said of it already."""
         ...
 
@@ -46,22 +46,22 @@ class Policy(Protocol):
         ...
 
 
-class AllOf:
+class AllPolicies:
     """Several policies as one, in the order given."""
 
-    def __init__(self, *policies: Policy) -> None:
+    def __init__(self, *policies: RecordPolicy) -> None:
         self._policies = policies
 
-    def __call__(self, record: Record, /) -> Iterable[Contribution]:
+    def __call__(self, record: ProvenRecord, /) -> Iterable[Contribution]:
         return [item for policy in self._policies for item in policy(record)]
 
     def conclude(self) -> Iterable[Contribution]:
         return [item for policy in self._policies for item in policy.conclude()]
 
 
-def record_of(body: Mapping[str, Any], event_hash: bytes, line: int) -> Record:
+def record_of(body: Mapping[str, Any], event_hash: bytes, line: int) -> ProvenRecord:
     """The record a policy sees, from a body that was checked."""
-    return Record(
+    return ProvenRecord(
         line=line,
         stream=body["stream"],
         seq=body["seq"],

@@ -13,45 +13,45 @@ import io
 from typing import IO, Any, Final, NamedTuple
 
 from moot.verify import canonical
-from moot.verify.failure import Bad
-from moot.verify.state import Says, State
+from moot.verify.check_state import CheckState, ReceiptStatement
+from moot.verify.step_failure import StepFailure
 
-START: Final = b'{"format":"moot-receipt/1","record":'
+RECEIPT_START: Final = b'{"format":"moot-receipt/1","record":'
 MAX_RECEIPT: Final = 64 * 1024 * 1024
-MADE: Final = "decision.receipt_made"
+RECEIPT_MADE_TYPE: Final = "decision.receipt_made"
 _RECEIPT_FIELDS: Final = {"format", "record", "says"}
 _SUMMARY_FIELDS: Final = ("decision", "stage", "question", "word", "result")
 
 
-class Opened(NamedTuple):
+class OpenedBundle(NamedTuple):
     """The bundle to read, and what a receipt around it says."""
 
     file: IO[bytes]
-    says: Says | None = None
+    says: ReceiptStatement | None = None
 
 
-def opened(file: IO[bytes]) -> Opened:
+def open_receipt(file: IO[bytes]) -> OpenedBundle:
     """What is in an open file; one that is no sound receipt is read as a bundle, and fails so."""
-    if file.read(len(START)) != START:
+    if file.read(len(RECEIPT_START)) != RECEIPT_START:
         file.seek(0)
-        return Opened(file)
-    text = START + file.read(MAX_RECEIPT)
+        return OpenedBundle(file)
+    text = RECEIPT_START + file.read(MAX_RECEIPT)
     receipt = _parse_receipt(text.removesuffix(b"\n"))
     if receipt is None:
         file.seek(0)
-        return Opened(file)
-    return Opened(io.BytesIO(receipt["record"].encode()), _statement_of(receipt["says"]))
+        return OpenedBundle(file)
+    return OpenedBundle(io.BytesIO(receipt["record"].encode()), _statement_of(receipt["says"]))
 
 
-def _statement_of(value: dict[str, Any]) -> Says:
+def _statement_of(value: dict[str, Any]) -> ReceiptStatement:
     summary = {name: value.get(name) for name in _SUMMARY_FIELDS}
-    sha256 = hashlib.sha256(canonical.write(value)).hexdigest()
-    return Says(sha256, {"signed_by": "machine", **summary})
+    sha256 = hashlib.sha256(canonical.write_canonical(value)).hexdigest()
+    return ReceiptStatement(sha256, {"signed_by": "machine", **summary})
 
 
 def _parse_receipt(text: bytes) -> dict[str, Any] | None:
     try:
-        value = canonical.parse(text)
+        value = canonical.parse_canonical(text)
     except canonical.NotCanonical:
         return None
     if type(value) is not dict or set(value) != _RECEIPT_FIELDS:
@@ -60,8 +60,11 @@ def _parse_receipt(text: bytes) -> dict[str, Any] | None:
     return value if is_receipt else None
 
 
-def require_said(state: State) -> None:
-    """After the last line: the receipt says what its record cites last, else `Bad` at line 1."""
+def require_signed_statement(state: CheckState) -> None:
+    """After the last line: the receipt says what its record cites last, else `StepFailure` at line
+    1."""
     says = state.demands.says
-    if says is not None and not any(says.sha256 in cited for cited in state.said.values()):
-        raise Bad(8, "receipt_differs", "the receipt says what its record does not").at(1)
+    if says is not None and not any(
+        says.sha256 in cited for cited in state.receipt_citations.values()
+    ):
+        raise StepFailure(8, "receipt_differs", "the receipt says what its record does not").at(1)

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import msgspec
 
-from moot.verify import fields
-from moot.verify.crypto import kid
-from moot.verify.failure import Bad
-from moot.verify.note import Note, read_note
+from moot.verify import field_rules
+from moot.verify.checkpoint_note import CheckpointNote, read_note
+from moot.verify.crypto import key_id
+from moot.verify.step_failure import StepFailure
 
 _MAX_TRUST: Final = 65_536
 
@@ -20,7 +20,7 @@ class TrustError(ValueError):
     """The trust file cannot be used; obtain it again from whoever runs the ledger."""
 
 
-class Trust(msgspec.Struct, frozen=True, kw_only=True):
+class TrustedLedger(msgspec.Struct, frozen=True, kw_only=True):
     """Whom to believe: the ledger, its two keys, and the lowest acceptable checkpoint number.
 
     `kept` is a checkpoint that was kept from before: what it pinned must be there.
@@ -30,15 +30,15 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True):
     root: str
     checkpoint: str
     minimum: int | None = None
-    kept: Note | None = None
+    kept: CheckpointNote | None = None
 
     def fingerprint(self) -> str:
         """Section 6: both keys as 20 digits, which two people can read to each other."""
-        digits = f"{int(kid(bytes.fromhex(self.root + self.checkpoint)), 16) % 10**20:020d}"
+        digits = f"{int(key_id(bytes.fromhex(self.root + self.checkpoint)), 16) % 10**20:020d}"
         return " ".join(digits[start : start + 5] for start in range(0, 20, 5))
 
 
-def load_trust(path: str | PathLike[str]) -> Trust:
+def load_trust(path: str | PathLike[str]) -> TrustedLedger:
     """The trust file at a path; raises OSError if unreadable and `TrustError` if malformed."""
     with open(path, "rb") as file:
         data = file.read(_MAX_TRUST + 1)
@@ -47,26 +47,26 @@ def load_trust(path: str | PathLike[str]) -> Trust:
     return parse_trust(data)
 
 
-def parse_trust(data: bytes) -> Trust:
+def parse_trust(data: bytes) -> TrustedLedger:
     """The trust file as bytes; white space is allowed, duplicate and further fields are not."""
     try:
         value = json.loads(data.decode("utf-8"), object_pairs_hook=_without_duplicates)
     except (ValueError, RecursionError) as error:
         raise TrustError(f"the trust file is not JSON: {error}") from error
-    wrong = fields.wrong_field(value, _FIELDS)
+    wrong = field_rules.wrong_field(value, _FIELDS)
     if wrong is not None:
         raise TrustError(f"the trust file's field {wrong!r} is missing, foreign or malformed")
     del value["format"]
-    return Trust(**value)
+    return TrustedLedger(**value)
 
 
-def keeping(trust: Trust, note: bytes) -> Trust:
+def with_kept_checkpoint(trust: TrustedLedger, note: bytes) -> TrustedLedger:
     """The same trust, and a checkpoint that was kept; `TrustError` if it is none of that ledger."""
     try:
         kept = read_note(note.decode(), trust.origin, bytes.fromhex(trust.checkpoint))
     except UnicodeDecodeError:
         raise TrustError("the checkpoint is not UTF-8") from None
-    except Bad as bad:
+    except StepFailure as bad:
         raise TrustError(bad.message) from None
     return msgspec.structs.replace(trust, kept=kept)
 
@@ -80,9 +80,9 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _FIELDS: Final = {
-    "checkpoint": fields.HEX_PUBLIC,
-    "format": fields.one_of("moot-trust/1"),
-    "minimum": fields.or_null(fields.number(0)),
-    "origin": fields.ORIGIN,
-    "root": fields.HEX_PUBLIC,
+    "checkpoint": field_rules.HEX_PUBLIC,
+    "format": field_rules.one_of("moot-trust/1"),
+    "minimum": field_rules.or_null(field_rules.number(0)),
+    "origin": field_rules.ORIGIN,
+    "root": field_rules.HEX_PUBLIC,
 }

@@ -15,7 +15,7 @@ VerdictName = Literal[
 ]
 
 # Section 7: the verdict is the first that was set, in this order.
-ORDER: Final[tuple[VerdictName, ...]] = (
+VERDICTS_BY_GRAVITY: Final[tuple[VerdictName, ...]] = (
     "tampered",
     "forked",
     "unknown-key",
@@ -25,7 +25,7 @@ ORDER: Final[tuple[VerdictName, ...]] = (
 )
 
 
-class Place(msgspec.Struct, frozen=True):
+class BundlePlace(msgspec.Struct, frozen=True):
     """A line of the bundle and, if an event stands or should stand there, its position."""
 
     line: int
@@ -38,7 +38,7 @@ class Place(msgspec.Struct, frozen=True):
         return f"line {self.line} ({self.stream} {self.seq})"
 
 
-class Check(msgspec.Struct, frozen=True):
+class VerdictCheck(msgspec.Struct, frozen=True):
     """One thing that was looked at; `ok` is `None` if it was not, and `detail` says why."""
 
     name: str
@@ -46,7 +46,7 @@ class Check(msgspec.Struct, frozen=True):
     detail: str
 
 
-class Finding(msgspec.Struct, frozen=True):
+class VerdictFinding(msgspec.Struct, frozen=True):
     """One thing worth telling: the rule it breaks, how grave, where, and what to do about it."""
 
     rule: str
@@ -58,7 +58,7 @@ class Finding(msgspec.Struct, frozen=True):
     hint: str | None = None
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class BundleVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """What can be said of a bundle; the sentences beside the verdict are for people.
 
     `fingerprint` is the trust file's. `says` is told of a receipt for which the ledger signed.
@@ -72,10 +72,10 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     key_status: str
     artifacts: str
     custody: str
-    first_bad: Place | None
-    last_trusted: Place | None
-    checks: tuple[Check, ...]
-    findings: tuple[Finding, ...]
+    first_bad: BundlePlace | None
+    last_trusted: BundlePlace | None
+    checks: tuple[VerdictCheck, ...]
+    findings: tuple[VerdictFinding, ...]
     origin: str | None
     clock: str | None
     events: int

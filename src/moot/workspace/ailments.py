@@ -14,13 +14,13 @@ from pathlib import Path
 
 from moot.core.clock import MINUTE, Millis
 from moot.core.errors import MootError, Tampered, Unavailable
-from moot.core.findings import Breach, Known
+from moot.core.findings import Breach, HintWords
 from moot.core.names import CHECKPOINT, SYSTEM
 from moot.workspace import trust as trust_files
 from moot.workspace.check import pinned_trust
 from moot.workspace.checkup import Checkup
 from moot.workspace.loss import lost_heads
-from moot.workspace.remembered import lacks
+from moot.workspace.seen_checkpoints_guard import lacks_checkpoint
 
 Breaches = Iterator[Breach]
 
@@ -45,7 +45,7 @@ def changed_trust(checkup: Checkup) -> Breaches:
     if place is None:
         return
     try:
-        pinned = trust_files.read(place).trust()
+        pinned = trust_files.read_trust_file(place).trust()
     except Unavailable:  # a rule of its own
         return
     except MootError as error:
@@ -76,14 +76,14 @@ def stale_derivation(checkup: Checkup) -> Breaches:
 def damaged_tree(checkup: Checkup) -> Breaches:
     tree = checkup.derived.tree if checkup.derived is not None else None
     if tree is not None:
-        yield tree.said, f"checkpoint {tree.checkpoint}"
+        yield tree.description, f"checkpoint {tree.checkpoint}"
 
 
 def rolled_back(checkup: Checkup) -> Breaches:
-    if checkup.view is None or checkup.trust is None or isinstance(checkup.kept, MootError):
+    if checkup.view is None or checkup.trust is None or isinstance(checkup.seen_ledger, MootError):
         return
-    note, heads = checkup.kept
-    if note is not None and lacks(checkup.view, checkup.trust, note):
+    note, heads = checkup.seen_ledger
+    if note is not None and lacks_checkpoint(checkup.view, checkup.trust, note):
         yield f"checkpoint {note.number} was made here before and is gone", None
     for stream, seq in lost_heads(checkup.view, heads):
         yield f"event {seq} was here before and is gone or another now", stream
@@ -95,7 +95,7 @@ def forked(checkup: Checkup) -> Breaches:
 
 
 def unpinned(checkup: Checkup) -> Breaches:
-    moved = checkup.view.stale_heads() if checkup.view is not None else []
+    moved = checkup.view.moved_heads() if checkup.view is not None else []
     if moved:
         yield "the newest events are under no checkpoint yet", moved[0][0]
 
@@ -173,7 +173,7 @@ def exposed_key(checkup: Checkup) -> Breaches:
             yield f"others may read {file.name}", str(file), None, _known(file)
 
 
-def _known(file: Path) -> Known:
+def _known(file: Path) -> HintWords:
     """What hints may say of a key's file; the ledger's own two keys are nobody's to rotate."""
     name, dot, _ = file.name.removesuffix(".key").partition(".")
     owned = file.suffix == ".key" and dot and name not in (SYSTEM, CHECKPOINT)
@@ -203,18 +203,18 @@ def unreadable_key(checkup: Checkup) -> Breaches:
     if checkup.trust is None:
         return
     origin = checkup.trust.origin
-    for file in sorted(checkup.folder.ledger(origin).glob("*.key")):
+    for file in sorted(checkup.folder.ledger_folder(origin).glob("*.key")):
         name, _, kid = file.name.removesuffix(".key").partition(".")
         try:
-            checkup.folder.get(origin, name, kid)
+            checkup.folder.read_key(origin, name, kid)
         except MootError as error:
             if error.code != "key_exposed":  # a rule of its own
                 yield str(error), str(file), None, _known(file)
 
 
 def damaged_memory(checkup: Checkup) -> Breaches:
-    if isinstance(checkup.kept, MootError):
-        yield str(checkup.kept), str(checkup.folder.path / "kept.db")
+    if isinstance(checkup.seen_ledger, MootError):
+        yield str(checkup.seen_ledger), str(checkup.folder.path / "kept.db")
 
 
 def unreadable_pinned_trust(checkup: Checkup) -> Breaches:
@@ -222,7 +222,7 @@ def unreadable_pinned_trust(checkup: Checkup) -> Breaches:
     place = pinned_trust(checkup.folder, own.origin) if own is not None else None
     try:
         if place is not None:
-            trust_files.read(place)
+            trust_files.read_trust_file(place)
     except Unavailable as error:
         yield str(error), str(place), None, {"FILE": str(place)}
     except MootError:
@@ -231,7 +231,7 @@ def unreadable_pinned_trust(checkup: Checkup) -> Breaches:
 
 def unpinned_trust(checkup: Checkup) -> Breaches:
     if checkup.trust is not None and pinned_trust(checkup.folder, checkup.trust.origin) is None:
-        yield "", str(checkup.folder.ledger(checkup.trust.origin) / "trust.json")
+        yield "", str(checkup.folder.ledger_folder(checkup.trust.origin) / "trust.json")
 
 
 # Surroundings.

@@ -56,7 +56,7 @@ def _require_same(store: Store, copy: Path) -> Backup:
                 f"the copy is not like the ledger: {wrong[0]}",
                 hint="check the disk and try again; `moot ledger doctor` looks at the ledger",
             )
-        streams, events = copied.counts()
+        streams, events = copied.count_streams_and_events()
     return Backup(copy.stat().st_size, streams, events)
 
 

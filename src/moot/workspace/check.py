@@ -22,19 +22,26 @@ from moot.engine import keys as engine_keys
 from moot.engine.export import bundle
 from moot.engine.machines import MODULES
 from moot.keys.folder import KeyFolder
-from moot.keys.kept import Heads, look
+from moot.keys.seen_checkpoints import Heads, read_seen_ledger
 from moot.store.artifacts import FileArtifacts
 from moot.store.sqlite.reader import SqliteReader
-from moot.verify import Trust, TrustError, Verdict, keeping, load_trust, verify_records
+from moot.verify import (
+    BundleVerdict,
+    TrustedLedger,
+    TrustError,
+    load_trust,
+    verify_records,
+    with_kept_checkpoint,
+)
 from moot.verify.bundle import lines_of
-from moot.verify.receipt import opened
+from moot.verify.receipt import open_receipt
 from moot.workspace import trust as trust_files
 
 _ORIGIN = re.compile(r"moot\.ledger/[0-9a-f]{32}\Z")
 _HEADER_BYTES = 4_096
 
 
-class How(NamedTuple):
+class CheckOptions(NamedTuple):
     """What a check goes by: the key folder, and what the caller may add.
 
     `trust` is a trust file to use instead of the one in the key folder. `progress` is told how many
@@ -49,50 +56,52 @@ class How(NamedTuple):
     watch: Callable[[Iterable[bytes]], Iterable[bytes]] | None = None
     note: bytes | None = None
 
-    def passing(self, lines: Iterable[bytes]) -> Iterable[bytes]:
+    def pass_through_watch(self, lines: Iterable[bytes]) -> Iterable[bytes]:
         return lines if self.watch is None else self.watch(lines)
 
 
-def check_live(path: Path, how: How, stream: str | None = None) -> Verdict:
+def check_workspace(path: Path, options: CheckOptions, stream: str | None = None) -> BundleVerdict:
     """Check the workspace at `path`, or only one of its streams and the registry."""
-    own = _read_own_trust(path, how.folder)
-    trust = _choose_trust(how, own.origin)
-    kept = look(how.folder.path / "kept.db", own.origin).heads
+    own = _read_own_trust(path, options.folder)
+    trust = _choose_trust(options, own.origin)
+    kept = read_seen_ledger(options.folder.path / "kept.db", own.origin).heads
     with SqliteReader(path / "ledger.db") as reader, reader.read() as view:
         named_streams = None if stream is None else _streams_named(view, stream, kept)
         streams = None if named_streams is None else _without_lost(view, named_streams, kept)
         seen = kept if named_streams is None else _heads_of(kept, named_streams)
         return verify_records(
-            how.passing(bundle(view, own, _AsStored(path / "artifacts"), streams)),
+            options.pass_through_watch(bundle(view, own, _AsStored(path / "artifacts"), streams)),
             trust,
-            how.jobs,
-            progress=how.progress,
+            options.jobs,
+            progress=options.progress,
             kept=[(name, seq, head.hex()) for name, (seq, head) in seen.items()],
             kept_complete=True,
         )
 
 
-def check_file(file: Path, how: How) -> Verdict:
+def check_file(file: Path, options: CheckOptions) -> BundleVerdict:
     """Check a bundle or a receipt; its header says which pinned trust file to use."""
     try:
         with file.open("rb") as bytes_of:
-            inside = opened(bytes_of)
-            trust = _choose_trust(how, _origin_of(inside.file))
-            lines = how.passing(lines_of(inside.file))
-            return verify_records(lines, trust, how.jobs, progress=how.progress, says=inside.says)
+            inside = open_receipt(bytes_of)
+            trust = _choose_trust(options, _origin_of(inside.file))
+            lines = options.pass_through_watch(lines_of(inside.file))
+            return verify_records(
+                lines, trust, options.jobs, progress=options.progress, says=inside.says
+            )
     except OSError as error:
         raise Unavailable(
             "unreadable_file", f"{file}: {error.strerror or error}", hint="check the path"
         ) from None
 
 
-def stored(path: Path, hashes: Iterable[str]) -> set[str]:
+def stored_artifacts(path: Path, hashes: Iterable[str]) -> set[str]:
     """Those of `hashes` that the workspace has a file for; whether it is intact is not asked."""
     artifacts = FileArtifacts(path / "artifacts")
     return {sha256 for sha256 in hashes if artifacts.has(sha256)}
 
 
-def read_trust(file: Path) -> Trust:
+def read_trust(file: Path) -> TrustedLedger:
     try:
         return load_trust(file)
     except OSError as error:
@@ -109,7 +118,7 @@ def pinned_trust(folder: KeyFolder, origin: str) -> Path | None:
     """The trust file that this key folder has of a ledger; None if it has never met it."""
     if not _ORIGIN.match(origin):  # it may come from a hostile file: never a path of its choice
         return None
-    place = folder.ledger(origin) / "trust.json"
+    place = folder.ledger_folder(origin) / "trust.json"
     try:
         return place if place.is_file() else None
     except OSError as error:
@@ -120,25 +129,25 @@ def pinned_trust(folder: KeyFolder, origin: str) -> Path | None:
         ) from None
 
 
-def _read_own_trust(path: Path, folder: KeyFolder) -> engine_keys.Trust:
+def _read_own_trust(path: Path, folder: KeyFolder) -> engine_keys.LedgerTrust:
     """Which ledger this is and the keys to read it by: those in the key folder, if it has any."""
     file = path / "trust.json"
     try:
-        pinned = pinned_trust(folder, trust_files.read(file).origin)
-        return trust_files.read(pinned or file).trust()
+        pinned = pinned_trust(folder, trust_files.read_trust_file(file).origin)
+        return trust_files.read_trust_file(pinned or file).trust()
     except Malformed as error:
         raise Unavailable(
             "bad_trust", str(error), hint="`moot ledger doctor` says how to mend it"
         ) from None
 
 
-def _choose_trust(how: How, origin: str) -> Trust | None:
-    file = how.trust or pinned_trust(how.folder, origin)
+def _choose_trust(options: CheckOptions, origin: str) -> TrustedLedger | None:
+    file = options.trust or pinned_trust(options.folder, origin)
     trust = None if file is None else read_trust(file)
-    return trust if how.note is None else _with_kept_checkpoint(trust, how.note)
+    return trust if options.note is None else _with_kept_checkpoint(trust, options.note)
 
 
-def _with_kept_checkpoint(trust: Trust | None, note: bytes) -> Trust:
+def _with_kept_checkpoint(trust: TrustedLedger | None, note: bytes) -> TrustedLedger:
     """The trust with a kept checkpoint added; Unavailable if the ledger's key did not sign that:
     then it proves nothing, neither for the ledger nor against it."""
     if trust is None:
@@ -148,7 +157,7 @@ def _with_kept_checkpoint(trust: Trust | None, note: bytes) -> Trust:
             hint="name the ledger's trust file by --trust",
         )
     try:
-        return keeping(trust, note)
+        return with_kept_checkpoint(trust, note)
     except TrustError as error:
         raise Unavailable(
             "bad_checkpoint",

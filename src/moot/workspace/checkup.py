@@ -10,19 +10,19 @@ from pathlib import Path
 from moot.core.clock import Millis
 from moot.core.errors import MootError
 from moot.core.registry.model import State as Registry
-from moot.engine.keys import Trust
+from moot.engine.keys import LedgerTrust
 from moot.engine.machines import Machines
-from moot.engine.rebuild import Derived, compare
+from moot.engine.rebuild import DerivedData, compare_derived
 from moot.engine.replay import Replay
 from moot.keys.folder import KeyFolder
-from moot.keys.kept import Memory, look
+from moot.keys.seen_checkpoints import SeenLedger, read_seen_ledger
 from moot.store.artifacts import FileArtifacts
 from moot.store.sqlite.reader import SqliteReader
 from moot.store.sqlite.view import SqliteView
 from moot.workspace import trust as trust_files
 
 # Codes of errors that say nothing about the state of the ledger.
-NOT_SEEN = {
+UNREADABLE_CODES = {
     "changed_meanwhile",
     "log_unreadable",
     "store_unreachable",
@@ -41,7 +41,7 @@ class Checkup:
         self.folder = folder
         self.now = now
         self.artifacts = FileArtifacts(path / "artifacts")
-        self.trust: Trust | None = None
+        self.trust: LedgerTrust | None = None
         self.view: SqliteView | None = None
         self.trust_problem = ""
         self.store_problems: list[str] = []
@@ -56,7 +56,7 @@ class Checkup:
 
     def _read_trust(self) -> None:
         try:
-            self.trust = trust_files.read(self.path / "trust.json").trust()
+            self.trust = trust_files.read_trust_file(self.path / "trust.json").trust()
         except MootError as error:
             self.trust_problem = str(error)
 
@@ -71,10 +71,10 @@ class Checkup:
             self.store_problems = [str(error)]
 
     @cached_property
-    def derived(self) -> Derived | None:
+    def derived(self) -> DerivedData | None:
         if self.view is None or self.trust is None:
             return None
-        return compare(self.view, Replay(self.trust, Machines()))
+        return compare_derived(self.view, Replay(self.trust, Machines()))
 
     @cached_property
     def registry(self) -> Registry | None:
@@ -86,22 +86,22 @@ class Checkup:
             return None
 
     @cached_property
-    def kept(self) -> Memory | MootError:
+    def seen_ledger(self) -> SeenLedger | MootError:
         """The newest checkpoint and heads in the key folder, or why they cannot be read."""
         origin = self.trust.origin if self.trust is not None else ""
         try:
-            return look(self.folder.path / "kept.db", origin)
+            return read_seen_ledger(self.folder.path / "kept.db", origin)
         except MootError as error:
             _require_ailment(error)
             return error
 
     @cached_property
     def stored(self) -> list[str]:
-        return list(self.artifacts.all())
+        return list(self.artifacts.all_hashes())
 
 
 def _require_ailment(error: MootError) -> None:
     """Raise an error that only says that something could not be read: nobody knows then whether it
     is damaged, so it must not become a finding."""
-    if error.code in NOT_SEEN:
+    if error.code in UNREADABLE_CODES:
         raise error

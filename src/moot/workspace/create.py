@@ -20,17 +20,17 @@ from moot.core.registry.proofs import ORIGIN_PREFIX
 from moot.core.signing import Signer
 from moot.engine.agents import register
 from moot.engine.engine import Engine
-from moot.engine.founding import FoundingKeys, found
-from moot.engine.keys import Trust
+from moot.engine.founding import FoundingKeys, found_ledger
+from moot.engine.keys import LedgerTrust
 from moot.keys.folder import KeyFolder
-from moot.keys.lock import require_long
-from moot.store.files import sync_folder, write_new
+from moot.keys.passphrase_lock import require_long_passphrase
+from moot.store.files import sync_folder, write_new_file
 from moot.store.sqlite import SqliteStore
 from moot.workspace import trust as trust_files
 from moot.workspace.find import FOLDER
 
 
-def create(
+def create_workspace(
     root: Path,
     folder: KeyFolder,
     clock: Clock,
@@ -43,7 +43,7 @@ def create(
     if place.exists():
         return False
     if passphrase is not None:
-        require_long(passphrase)  # before the first key is made
+        require_long_passphrase(passphrase)  # before the first key is made
     fresh = root / f"{FOLDER}.new-{secrets.token_hex(6)}"
     try:
         fresh.mkdir(mode=0o755)
@@ -71,23 +71,23 @@ def _fill(
     """Make the ledger and its first checkpoint in the folder; returns the new ledger's origin."""
     root_seed = Signer.new_seed()
     origin = ORIGIN_PREFIX + Signer(root_seed).kid
-    root = folder.add(origin, SYSTEM, KeyClass.SYSTEM, seed=root_seed)
-    pin = folder.add(origin, CHECKPOINT, KeyClass.CHECKPOINT)
+    root = folder.add_key(origin, SYSTEM, KeyClass.SYSTEM, seed=root_seed)
+    pin = folder.add_key(origin, CHECKPOINT, KeyClass.CHECKPOINT)
     store = SqliteStore(fresh / "ledger.db", create=True)
     custodian = folder.custodian
-    trust = found(store, root, pin, clock, custodian=custodian, fixed_clock=fixed_clock)
+    trust = found_ledger(store, root, pin, clock, custodian=custodian, fixed_clock=fixed_clock)
     with Engine(store, FoundingKeys(root, pin), trust, clock) as engine:
         if passphrase is not None:
-            person = folder.add(origin, OPERATOR, KeyClass.HUMAN, passphrase=passphrase)
+            person = folder.add_key(origin, OPERATOR, KeyClass.HUMAN, passphrase=passphrase)
             register(engine, OPERATOR, person, custodian=custodian, kind=KeyClass.HUMAN)
         engine.checkpoint()
     _write_trust(fresh, folder, trust)
     (fresh / "artifacts").mkdir()
-    write_new(fresh / ".gitignore", b"*\n")
+    write_new_file(fresh / ".gitignore", b"*\n")
     return origin
 
 
-def _write_trust(fresh: Path, folder: KeyFolder, trust: Trust) -> None:
-    data = trust_files.to_bytes(trust_files.of(trust))
-    write_new(fresh / "trust.json", data)
-    write_new(folder.ledger(trust.origin) / "trust.json", data, 0o600)
+def _write_trust(fresh: Path, folder: KeyFolder, trust: LedgerTrust) -> None:
+    data = trust_files.trust_file_bytes(trust_files.trust_file_of(trust))
+    write_new_file(fresh / "trust.json", data)
+    write_new_file(folder.ledger_folder(trust.origin) / "trust.json", data, 0o600)

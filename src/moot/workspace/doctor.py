@@ -15,7 +15,7 @@ from moot.workspace import ailments
 from moot.workspace.checkup import Checkup
 
 
-def examine(path: Path, folder: KeyFolder, now: Millis) -> tuple[Finding, ...]:
+def examine_workspace(path: Path, folder: KeyFolder, now: Millis) -> tuple[Finding, ...]:
     """Everything that is wrong with the workspace at `path`."""
     with Checkup(path, folder, now).opened() as checkup:
         return check_all(RULES, checkup)

@@ -15,7 +15,7 @@ FOLDER = ".moot"  # a folder of our own, never inside `.beads` (OPR-003)
 LEDGER = "ledger.db"
 
 
-def find(start: Path, home: Path | None = None) -> Path:
+def find_workspace(start: Path, home: Path | None = None) -> Path:
     """The `.moot` folder for `start`; `home` (or MOOT_HOME) names it or its parent outright."""
     if home is not None:
         return _workspace_at(home.absolute())

@@ -16,57 +16,57 @@ from moot.core.registry.commands import AcceptHistory
 from moot.core.registry.model import State as Registry
 from moot.core.registry.proofs import loss_statement, sign_endorsement
 from moot.core.signing import SNAPSHOT, Signer, verify
-from moot.engine.checkpoints import Kept, newest, require_in_order
-from moot.engine.evidence import holds
-from moot.engine.keys import Trust
+from moot.engine.checkpoints import NewCheckpoint, newest_checkpoint, require_numbers_in_order
+from moot.engine.keys import LedgerTrust
 from moot.engine.machines import Machines
 from moot.engine.replay import Replay, require_keys, snapshot_bytes
-from moot.keys.kept import KeptNote
+from moot.engine.rollback import holds_event
+from moot.keys.seen_checkpoints import SeenCheckpoint
 from moot.workspace.workspace import Workspace
 
 RESTORE = "keep the file as it is; restore .moot/ledger.db from a backup"
 
 
-def lost_heads(view: View, kept: dict[str, tuple[int, bytes]]) -> Iterator[tuple[str, int]]:
+def lost_heads(view: View, seen_heads: dict[str, tuple[int, bytes]]) -> Iterator[tuple[str, int]]:
     """Remembered positions that are gone, or hold another event now."""
-    for stream, (seq, head) in kept.items():
-        if not holds(view, stream, seq, head):
+    for stream, (seq, head) in seen_heads.items():
+        if not holds_event(view, stream, seq, head):
             yield stream, seq
 
 
-def _lost_note(workspace: Workspace, view: View) -> KeptNote | None:
+def _lost_note(workspace: Workspace, view: View) -> SeenCheckpoint | None:
     """The newest known checkpoint if anything is lost, else None. Where the key folder remembers
     none, the ledger's own stands for it."""
     kept, heads = (
-        workspace.kept.newest(workspace.trust.origin),
-        workspace.kept.heads(workspace.trust.origin),
+        workspace.seen_checkpoints.newest(workspace.trust.origin),
+        workspace.seen_checkpoints.heads(workspace.trust.origin),
     )
     if kept is None:
-        here = newest(view, workspace.trust)
-        kept = KeptNote(here.number if here else 0, view.note() or "")
-        heads = {name: (head.seq, head.hash) for name, head in view.note_heads()}
+        here = newest_checkpoint(view, workspace.trust)
+        kept = SeenCheckpoint(here.number if here else 0, view.newest_note() or "")
+        heads = {name: (head.seq, head.hash) for name, head in view.pinned_heads()}
     lost = any(lost_heads(view, heads)) or any(_lost_snapshots(view, workspace.trust))
-    return kept if lost or workspace.rolled_back is not None else None
+    return kept if lost or workspace.rollback is not None else None
 
 
-def _lost_snapshots(view: View, trust: Trust) -> Iterator[Snapshot]:
+def _lost_snapshots(view: View, trust: LedgerTrust) -> Iterator[Snapshot]:
     """Signed snapshots of events that are gone or changed: they prove that something was lost."""
     for snapshot in view.all_snapshots():
         said = snapshot_bytes(trust.origin, snapshot)
-        if verify(trust.checkpoint, SNAPSHOT, said, snapshot.signature) and not holds(
+        if verify(trust.checkpoint, SNAPSHOT, said, snapshot.signature) and not holds_event(
             view, snapshot.stream, snapshot.seq, snapshot.hash
         ):
             yield snapshot
 
 
-def accept_loss(space: Workspace, reason: str, person: Signer | None) -> Kept:
+def accept_loss(workspace: Workspace, reason: str, person: Signer | None) -> NewCheckpoint:
     """Record that what is missing is lost, and go on from what is there.
 
     If any person has a key in this ledger, `person` must sign for it.
     """
-    origin = space.trust.origin
-    with space.store.read() as view:
-        kept = _lost_note(space, view)
+    origin = workspace.trust.origin
+    with workspace.store.read() as view:
+        kept = _lost_note(workspace, view)
         if kept is None:
             raise Refused(
                 "nothing_lost",
@@ -74,31 +74,33 @@ def accept_loss(space: Workspace, reason: str, person: Signer | None) -> Kept:
                 hint="`moot verify` says how the record stands",
             )
         # Tampered here, before anything is recorded: no checkpoint could follow.
-        require_in_order(view.counts()[0], view.streams())
-        _require_chains(view, Replay(space.trust, Machines()))
+        require_numbers_in_order(view.count_streams_and_events()[0], view.streams())
+        _require_chains(view, Replay(workspace.trust, Machines()))
     said = loss_statement(origin=origin, lost=kept.note, reason=reason)
     command = AcceptHistory(
         lost=kept.note,
         reason=reason,
         endorsement=sign_endorsement(person, said) if person else None,
     )
-    engine = space.engine_despite_loss()
-    engine.load_anew(REGISTRY)
+    engine = workspace.engine_despite_loss()
+    engine.load_from_start(REGISTRY)
     engine.execute(REGISTRY, command, SYSTEM)
-    _drop_snapshots(space)
+    _drop_snapshots(workspace)
     made = engine.checkpoint(beyond=kept.number)
     assert made is not None, "the event above moved a head"
-    with space.store.read() as view:
-        space.kept.start_over(origin, made.checkpoint.number, made.note, view.note_heads())
+    with workspace.store.read() as view:
+        workspace.seen_checkpoints.replace_all(
+            origin, made.checkpoint.number, made.note, view.pinned_heads()
+        )
     return made
 
 
 def _require_chains(view: View, replay: Replay) -> None:
     """Tampered at the first event that does not follow from the one before it, rests on lost keys,
     or is signed by no key that is left: nothing could follow it."""
-    keys, registry = view.head(REGISTRY), replay.load_anew(view, REGISTRY).state
+    keys, registry = view.head(REGISTRY), replay.load_from_start(view, REGISTRY).state
     for stream, _ in view.streams():
-        if replay.runs(stream):
+        if replay.can_run(stream):
             for _, loaded in replay.walk(view, stream):
                 require_keys(stream, loaded, keys)
         for record in view.records(stream):

@@ -9,7 +9,7 @@ import msgspec
 from moot.core.errors import Malformed, Unavailable
 from moot.core.registry.proofs import ORIGIN_PREFIX
 from moot.core.signing import key_id, public_key
-from moot.engine.keys import Trust
+from moot.engine.keys import LedgerTrust
 
 FORMAT = "moot-trust/1"
 _MEND = "`moot ledger doctor` says how to mend it"
@@ -24,23 +24,23 @@ class TrustFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     origin: str
     root: str
 
-    def trust(self) -> Trust:
+    def trust(self) -> LedgerTrust:
         root = public_key(self.root)
         if self.origin != ORIGIN_PREFIX + key_id(root):
             problem = "the trust file's root key belongs to another ledger"
             raise Malformed(problem, code="bad_trust", hint=_MEND)
-        return Trust(self.origin, root, public_key(self.checkpoint))
+        return LedgerTrust(self.origin, root, public_key(self.checkpoint))
 
 
-def of(trust: Trust, minimum: int | None = None) -> TrustFile:
+def trust_file_of(trust: LedgerTrust, minimum: int | None = None) -> TrustFile:
     return TrustFile(trust.checkpoint.hex(), FORMAT, minimum, trust.origin, trust.root.hex())
 
 
-def to_bytes(file: TrustFile) -> bytes:
+def trust_file_bytes(file: TrustFile) -> bytes:
     return msgspec.json.format(msgspec.json.encode(file)) + b"\n"
 
 
-def read(path: Path) -> TrustFile:
+def read_trust_file(path: Path) -> TrustFile:
     try:
         file = msgspec.json.decode(path.read_bytes(), type=TrustFile)
     except OSError as error:
@@ -63,7 +63,7 @@ def _hint_for(path: Path, error: OSError) -> str:
     return f"{path} is missing: a copy of it is in the key folder of everyone who works here"
 
 
-def fingerprint(trust: Trust) -> str:
+def fingerprint(trust: LedgerTrust) -> str:
     """Both keys as 20 digits in groups of five, to be compared over the telephone."""
     digits = int(key_id(trust.root + trust.checkpoint), 16) % 10**20
     text = f"{digits:020d}"

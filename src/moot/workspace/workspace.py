@@ -16,16 +16,20 @@ from typing import TYPE_CHECKING
 from moot.core.clock import Clock, fixed_clock, system_clock
 from moot.core.errors import Malformed, MootError, Refused, StoreFailed, Tampered
 from moot.engine.engine import Engine
-from moot.engine.evidence import Evidence
-from moot.engine.keys import Trust
+from moot.engine.keys import LedgerTrust
+from moot.engine.rollback import RollbackGuard
 from moot.keys.folder import KeyFolder
-from moot.keys.held import AskPassphrase, FolderKeys, never_ask
-from moot.keys.kept import KeptNote, KeptNotes, look
+from moot.keys.folder_keys import AskPassphrase, FolderKeys, never_ask
+from moot.keys.seen_checkpoints import SeenCheckpoint, SeenCheckpoints, read_seen_ledger
 from moot.store.artifacts import FileArtifacts
-from moot.store.files import write_new
+from moot.store.files import write_new_file
 from moot.store.sqlite.read_only import ReadOnlyStore, open_to_read, open_to_write
 from moot.workspace import trust as trust_files
-from moot.workspace.remembered import Remembered, lacks, lacks_note
+from moot.workspace.seen_checkpoints_guard import (
+    SeenCheckpointsGuard,
+    lacks_checkpoint,
+    lacks_checkpoint_error,
+)
 
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
@@ -42,34 +46,34 @@ class Workspace:
         ask: AskPassphrase = never_ask,
         clock_text: str = "",
         *,
-        reads: bool = False,
+        only_reads: bool = False,
         debug: DebugLog | None = None,
     ) -> None:
-        """`reads`: only to read; then it is opened even where it may not be written.
+        """`only_reads`: only to read; then it is opened even where it may not be written.
 
         `debug` is told what is opened, locked, decided and committed here.
         """
         self.path = path
         self.folder = folder
-        self._reads = reads
+        self._only_reads = only_reads
         self._debug = debug
         self.trust = _read_trust(path, folder)
-        self.kept = KeptNotes(folder.path / "kept.db")
-        self._remembered = Remembered(self.kept, self.trust)
+        self.seen_checkpoints = SeenCheckpoints(folder.path / "kept.db")
+        self._seen_checkpoints_guard = SeenCheckpointsGuard(self.seen_checkpoints, self.trust)
         self.artifacts = FileArtifacts(path / "artifacts")
         self.keys = FolderKeys(folder, self.trust.origin, ask)
         ledger = path / "ledger.db"
-        self.store = open_to_read(ledger, debug) if reads else open_to_write(ledger, debug)
+        self.store = open_to_read(ledger, debug) if only_reads else open_to_write(ledger, debug)
         # The error that every attempt to write raises, if the ledger may only be read here.
-        self.read_only = self.store.why if isinstance(self.store, ReadOnlyStore) else None
+        self.write_error = self.store.why if isinstance(self.store, ReadOnlyStore) else None
         try:
-            self.rolled_back = self._find_rollback()
-            frozen = self.rolled_back or self.read_only
-            self.engine = self._make_engine(system_clock, frozen, self._remembered)
+            self.rollback = self._find_rollback()
+            frozen = self.rollback or self.write_error
+            self.engine = self._make_engine(system_clock, frozen, self._seen_checkpoints_guard)
             if clock_text:
                 self.engine.clock = self._test_clock(clock_text)
         except BaseException:
-            self.kept.close()
+            self.seen_checkpoints.close()
             self.store.close()
             raise
 
@@ -85,15 +89,17 @@ class Workspace:
 
     def pin_trust(self, folder: KeyFolder) -> None:
         """Let another key folder remember the keys of this ledger."""
-        place = folder.ledger(self.trust.origin) / "trust.json"
+        place = folder.ledger_folder(self.trust.origin) / "trust.json"
         with suppress(FileExistsError):
-            write_new(place, trust_files.to_bytes(trust_files.of(self.trust)), 0o600)
+            write_new_file(
+                place, trust_files.trust_file_bytes(trust_files.trust_file_of(self.trust)), 0o600
+            )
 
     def close(self) -> None:
         try:
             self.engine.close()
         finally:
-            self.kept.close()
+            self.seen_checkpoints.close()
 
     def __enter__(self) -> Workspace:
         return self
@@ -102,30 +108,30 @@ class Workspace:
         self.close()
 
     def _make_engine(
-        self, clock: Clock, frozen: MootError | None, evidence: Evidence | None
+        self, clock: Clock, write_error: MootError | None, rollback_guard: RollbackGuard | None
     ) -> Engine:
         return Engine(
             self.store,
             self.keys,
             self.trust,
             clock,
-            on_checkpoint=self._remembered.keep,
+            on_checkpoint=self._seen_checkpoints_guard.remember,
             artifacts=self.artifacts,
-            frozen=frozen,
-            evidence=evidence,
+            write_error=write_error,
+            rollback_guard=rollback_guard,
             debug=self._debug,
         )
 
-    def _newest_seen_checkpoint(self) -> KeptNote | None:
+    def _newest_seen_checkpoint(self) -> SeenCheckpoint | None:
         """The newest remembered checkpoint. If the key folder is write-protected, a caller that
         only reads gets it all the same, and writing is refused."""
         try:
-            return self.kept.newest(self.trust.origin)
+            return self.seen_checkpoints.newest(self.trust.origin)
         except StoreFailed as error:
-            if not self._reads or error.code != "kept_read_only":
+            if not self._only_reads or error.code != "kept_read_only":
                 raise
-            self.read_only = self.read_only or error
-        return look(self.folder.path / "kept.db", self.trust.origin).newest
+            self.write_error = self.write_error or error
+        return read_seen_ledger(self.folder.path / "kept.db", self.trust.origin).newest
 
     def _find_rollback(self) -> Tampered | None:
         """The error for an older copy, if this is one. Only the newest checkpoint is compared, so
@@ -134,7 +140,9 @@ class Workspace:
         if kept is None:
             return None
         with self.store.read() as view:
-            return lacks_note(kept) if lacks(view, self.trust, kept) else None
+            return (
+                lacks_checkpoint_error(kept) if lacks_checkpoint(view, self.trust, kept) else None
+            )
 
     def _test_clock(self, text: str) -> Clock:
         if self.engine.registry().clock != "fixed":
@@ -146,12 +154,12 @@ class Workspace:
         return fixed_clock(text)
 
 
-def _read_trust(path: Path, folder: KeyFolder) -> Trust:
+def _read_trust(path: Path, folder: KeyFolder) -> LedgerTrust:
     """The workspace's own trust file; Tampered if the key folder remembers other keys for it."""
-    file = trust_files.read(path / "trust.json")
-    pinned = folder.ledger(file.origin) / "trust.json"
+    file = trust_files.read_trust_file(path / "trust.json")
+    pinned = folder.ledger_folder(file.origin) / "trust.json"
     if pinned.is_file():
-        known = trust_files.read(pinned)
+        known = trust_files.read_trust_file(pinned)
         if (known.root, known.checkpoint) != (file.root, file.checkpoint):
             raise Tampered("the workspace's trust file was changed", code="trust_changed")
     return file.trust()

@@ -137,7 +137,7 @@ def adopt(world: World, name: str) -> None:
         rotate(
             workspace.engine,
             name,
-            workspace.folder.add(workspace.trust.origin, name, KeyClass.AGENT),
+            workspace.folder.add_key(workspace.trust.origin, name, KeyClass.AGENT),
             endorser=old.signer,
             custodian=workspace.folder.custodian,
             reason="adopted",

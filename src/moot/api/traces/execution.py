@@ -13,7 +13,7 @@ from moot.api.traces.recording import actor_in_role
 from moot.core.findings import Finding
 
 if TYPE_CHECKING:
-    from moot.api.runs import Limits, Terminal, Watch
+    from moot.api.runs import Limits, RunWatcher, Terminal
     from moot.api.session import Session
 
 
@@ -114,7 +114,7 @@ def run(
     *,
     execute: bool = False,
     limits: Limits | None = None,
-    watch: Watch | None = None,
+    watch: RunWatcher | None = None,
     terminal: Terminal | None = None,
 ) -> TraceRun:
     """Let participants propose, judge, intend and claim until the work is verified.

@@ -92,14 +92,14 @@ def rotate(
 
     For people, not for the four agents. Refused if the part has that key already.
     """
-    from moot.engine.agents import agent_named
+    from moot.engine.agents import find_agent
     from moot.flows.trace import tracing
     from moot.protocols.trace.commands import RotateKey
 
     workspace = session.workspace
     stream = tracing.require_trace(workspace, trace)
     player = tracing.agent_in_role(workspace.engine.state(stream), _read_role(role))
-    agent = agent_named(workspace.engine, player)
+    agent = find_agent(workspace.engine, player)
     command = RotateKey(role=role, epoch=agent.epoch, kid=agent.kid, reason=reason)
     outcome = workspace.engine.execute(stream, command, actor_in_charge(session), key=key)
     event = outcome.recorded[-1].event

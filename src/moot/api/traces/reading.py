@@ -155,12 +155,12 @@ def report(session: Session, trace: str, *, file: Path | None = None) -> TraceRe
     from moot.flows.observed.sessions import count_work_during_trace
     from moot.flows.trace import inspection, tracing
     from moot.protocols.trace.audit.page import trace_page
-    from moot.workspace.check import How
+    from moot.workspace.check import CheckOptions
 
     workspace = session.workspace
     stream = tracing.require_trace(workspace, trace)
     counted = count_work_during_trace(workspace, workspace.engine.state(stream))
-    inspected = inspection.inspect_live(workspace.path, How(session.keys), stream)
+    inspected = inspection.inspect_live(workspace.path, CheckOptions(session.keys), stream)
     page = trace_page(inspected.events[stream], inspected.reports[0], counted)
     if file is None:
         return TraceReport(tracing.short_name(stream), msgspec.UNSET, counted, page)

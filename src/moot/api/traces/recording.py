@@ -9,13 +9,13 @@ from moot.core.names import SYSTEM
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.core.machine import Command
-    from moot.engine.job import Outcome
+    from moot.engine.job import JobOutcome
     from moot.protocols.trace.model import Role
 
 
 def take_step(
     session: Session, trace: str, role: Role, command: Command, key: str | None
-) -> Outcome:
+) -> JobOutcome:
     """Record a step of the part `role`. A run that died with its process is recorded first."""
     from moot.flows.trace import execution, tracing
 
@@ -43,11 +43,11 @@ def actor_in_charge(session: Session) -> str:
     return session.actor() if session.acting else SYSTEM
 
 
-def stage_after(outcome: Outcome) -> str:
+def stage_after(outcome: JobOutcome) -> str:
     return str(outcome.state.stage)
 
 
-def trace_of(outcome: Outcome) -> str:
+def trace_of(outcome: JobOutcome) -> str:
     """`t1` of the trace that an outcome is about."""
     from moot.flows.trace import tracing
 

@@ -13,9 +13,9 @@ from msgspec.structs import asdict
 from moot.api.operation import operation
 from moot.api.traces.recording import actor_in_role
 from moot.core.errors import Malformed, MootError
-from moot.core.findings import Finding, Severity, filled
-from moot.verify.verdict import Check, Verdict
-from moot.verify.verdict import Finding as CheckerFinding
+from moot.core.findings import Finding, Severity, fill_hint
+from moot.verify.verdict import BundleVerdict, VerdictCheck
+from moot.verify.verdict import VerdictFinding as CheckerFinding
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from moot.protocols.trace.model import Profile
 
 
-class TraceCheck(Check, frozen=True):
+class TraceCheck(VerdictCheck, frozen=True):
     """A check of the bytes, or one of a trace's own: that has a status, and says what it is about.
 
     `trace` tells which trace, where several may have been looked at.
@@ -86,7 +86,7 @@ class TraceVerdict(msgspec.Struct, frozen=True):
     state: str
 
 
-class VerifiedTraces(Verdict, frozen=True, kw_only=True):
+class VerifiedTraces(BundleVerdict, frozen=True, kw_only=True):
     """The verdict on the bytes, with the checks and findings of every trace in them."""
 
     checks: tuple[TraceCheck, ...]
@@ -160,7 +160,7 @@ def export(session: Session, trace: str, file: Path) -> ExportedTrace:
     with workspace.store.read() as view:
         lines = bundle(view, workspace.trust, workspace.artifacts, [stream])
         sha256, size = write_pieces(file, lines)
-        complete = all(name != stream for name, _ in view.stale_heads())
+        complete = all(name != stream for name, _ in view.moved_heads())
     return ExportedTrace(tracing.short_name(stream), str(file), sha256, size, complete)
 
 
@@ -185,11 +185,11 @@ def verify(
     from moot.api.page_files import require_page_name, write_page
     from moot.flows.trace import inspection, tracing
     from moot.protocols.trace.audit.page import trace_page
-    from moot.workspace.check import How
+    from moot.workspace.check import CheckOptions
     from moot.workspace.find import require_ledger
 
     require_page_name(file)
-    how = How(session.keys, trust, jobs or inspection.choose_jobs(Path(what)), progress)
+    how = CheckOptions(session.keys, trust, jobs or inspection.choose_jobs(Path(what)), progress)
     strictness = _read_profile(profile)
     if Path(what).exists() or not _may_be_trace(what):
         inspected = inspection.inspect_file(Path(what), how, strictness)
@@ -251,7 +251,7 @@ def _audit_findings(report: AuditReport) -> Iterator[Finding]:
             message=failure.message,
             severity=Severity.ERROR if str(failure.status) == "fail" else Severity.WARNING,
             where=_place(failure.event, failure.artifact),
-            hint=filled(failure.suggested_action, {"TRACE": report.trace.partition("/")[2]}),
+            hint=fill_hint(failure.suggested_action, {"TRACE": report.trace.partition("/")[2]}),
         )
 
 

@@ -27,7 +27,7 @@ from moot.core.machine import (
     Put,
     Recorded,
     RowChange,
-    judged,
+    decide_by_findings,
     refusal,
 )
 from moot.core.names import REGISTRY, SYSTEM
@@ -52,7 +52,7 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     if not isinstance(command, ask.CreateLedger) and not state.origin:
         return refusal("REG-00", "no_ledger", "this ledger has not been created")
     findings = check_all(RULES[type(command)], Case(state, command, context))
-    return judged(findings, *_DRAFTS[type(command)](state, command))
+    return decide_by_findings(findings, *_DRAFTS[type(command)](state, command))
 
 
 def _copy_fields(event: type[Event]) -> Callable[[State, Any], tuple[Event]]:

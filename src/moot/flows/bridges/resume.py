@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from moot.core.errors import Refused
 from moot.core.machine import Due
-from moot.engine.agents import agent_named
+from moot.engine.agents import find_agent
 from moot.engine.job import Link
 from moot.flows.bridges import sources
 from moot.flows.bridges.sources import FlowSource
@@ -71,7 +71,7 @@ def resume_to_work(workspace: Workspace, named: str, person: str) -> ResumedWork
 
 def parts_of(workspace: Workspace, agent: str) -> Iterator[tuple[str, RoleBinding]]:
     """Parts of open traces that are bound to a key this agent no longer has."""
-    kid = agent_named(workspace.engine, agent).kid
+    kid = find_agent(workspace.engine, agent).kid
     for stream in _open(workspace, MACHINE.name):
         state: State = workspace.engine.state(stream)
         for binding in state.roles:
@@ -98,7 +98,7 @@ _FAILED: Final = "trace.tool_execution_failed"
 def _taken_back(
     workspace: Workspace, stream: str, binding: RoleBinding, person: str, link: Link
 ) -> MadeThing:
-    held = agent_named(workspace.engine, binding.agent)
+    held = find_agent(workspace.engine, binding.agent)
     command = RotateKey(
         role=str(binding.role), epoch=held.epoch, kid=held.kid, reason="a session goes on"
     )
@@ -130,7 +130,7 @@ def resume_to_seat(workspace: Workspace, named: str, person: str) -> TakenStep:
         )
 
     def make(_target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
-        epoch = agent_named(workspace.engine, agent).epoch
+        epoch = find_agent(workspace.engine, agent).epoch
         made = list(before)
         for stream, seat in lost:
             command = BindSeat(seat=seat, agent=agent, epoch=epoch)
@@ -151,7 +151,7 @@ def resume_to_seat(workspace: Workspace, named: str, person: str) -> TakenStep:
 
 def seats_of(workspace: Workspace, agent: str) -> Iterator[tuple[str, str]]:
     """Seats of open sessions that an earlier holder of this name was given."""
-    epoch = agent_named(workspace.engine, agent).epoch
+    epoch = find_agent(workspace.engine, agent).epoch
     for stream in _open(workspace, PARLIAMENT.name):
         state = workspace.engine.state(stream)
         seat = state.seats.get(state.holders.get(agent, ""))

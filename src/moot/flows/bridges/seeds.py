@@ -15,7 +15,7 @@ from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.course import list_entries
 from moot.protocols.debate.model import DebateEntry
 from moot.protocols.debate.views import require_course
-from moot.store.files import replace
+from moot.store.files import replace_own_file
 
 FOLDER: Final = "seeds"
 LEANS: Final = {"approve": "YES", "reject": "NO"}
@@ -66,7 +66,7 @@ def write_seeds(folder: Path, checked: CheckedSession, seats: dict[str, str]) ->
         file = folder / FOLDER / name
         if not file.exists():
             text = json.dumps(document, ensure_ascii=False, indent=2)
-            replace(file, f"{text}\n".encode())
+            replace_own_file(file, f"{text}\n".encode())
         made.append(f"{FOLDER}/{name}")
     return made
 

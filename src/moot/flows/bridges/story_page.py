@@ -63,33 +63,33 @@ def _subtitle(named: str, told: Story) -> str:
     return f"{told.decisions[0].id}, argued in a {told.decisions[0].chamber}"
 
 
-def _verdict(told: Story) -> page.Verdict:
+def _verdict(told: Story) -> page.VerdictBadge:
     """How far the path has come; of a decision that stands alone, how it was decided."""
     unfinished = [step for step in told.steps if step.stage is not Stage.DONE]
     records = plural(len(told.moments), "record")
     if told.steps:
         word = f"{len(unfinished)} OPEN" if unfinished else "DONE"
         tone: page.Tone = "caution" if unfinished else "good"
-        return page.Verdict(word, tone, f"{plural(len(told.steps), 'step')}, {records}")
+        return page.VerdictBadge(word, tone, f"{plural(len(told.steps), 'step')}, {records}")
     if told.decisions:
-        return page.Verdict(*badge(told.decisions[0]), records)
-    return page.Verdict("ALONE", "neutral", records)
+        return page.VerdictBadge(*badge(told.decisions[0]), records)
+    return page.VerdictBadge("ALONE", "neutral", records)
 
 
-def _led_to(named: str, told: Story) -> page.Decision:
+def _led_to(named: str, told: Story) -> page.DecisionCard:
     origin = (page.Fact("begun for", told.origin),) if told.origin else ()
     if told.steps:
         last = told.steps[-1]
         came = page.Fact("last step", f"{last.flow}, {last.stage}: {_made(last)}")
-        return page.Decision(_came_to(told), (*origin, came), heading="Where it led")
+        return page.DecisionCard(_came_to(told), (*origin, came), heading="Where it led")
     if told.decisions:
         one = told.decisions[0]
-        return page.Decision(
+        return page.DecisionCard(
             one.motion or "No motion was set.", list_facts(one), heading="The motion"
         )
     asked = page.Fact("asked for", named, code=True)
     statement = "No flow has led from here to anything."
-    return page.Decision(statement, (asked, *origin), heading="Where it led")
+    return page.DecisionCard(statement, (asked, *origin), heading="Where it led")
 
 
 def _came_to(told: Story) -> str:
@@ -134,7 +134,7 @@ def _timelines(told: Story) -> Iterator[page.Timeline]:
         yield page.Timeline(tuple(map(_moment, told.shown)), title="What happened")
         return
     titles = ("What began it", *(f"Step {one.number}: {_way(one)}" for one in told.steps))
-    groups: list[list[page.Moment]] = [[] for _ in titles]
+    groups: list[list[page.TimelineEntry]] = [[] for _ in titles]
     for one in told.shown:
         if one.what not in _KEPT_OUT:
             groups[_place(one, told.steps)].append(_moment(one))
@@ -154,9 +154,9 @@ def _place(one: Moment, steps: list[StepView]) -> int:
     return places[-1] if places else 0
 
 
-def _step(step: StepView) -> page.Step:
+def _step(step: StepView) -> page.FlowStep:
     target = step.target
-    return page.Step(
+    return page.FlowStep(
         _way(step),
         _about(step),
         target.file or (target.id if len(target.id) <= _MOST_ID else ""),
@@ -195,8 +195,8 @@ def _ids(step: StepView) -> tuple[str, ...]:
     )
 
 
-def _moment(one: Moment) -> page.Moment:
-    return page.Moment(
+def _moment(one: Moment) -> page.TimelineEntry:
+    return page.TimelineEntry(
         one.at,
         one.who,
         f"{one.in_words}: {one.says}" if one.says else one.in_words,

@@ -10,10 +10,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from moot.agents.quoting import Trust
+from moot.agents.quoting import AuthorTrust
 from moot.core.errors import Refused
-from moot.core.findings import errors
-from moot.engine.agents import agent_named
+from moot.core.findings import select_errors
+from moot.engine.agents import find_agent
 from moot.engine.job import Link
 from moot.flows.bridges import seeds, sources
 from moot.flows.bridges.identities import pascal
@@ -56,7 +56,7 @@ def to_parliament(
     found, _ = _source(workspace, named, checked)
     agents = require_course(checked).rules.agents
     for name in agents:
-        agent_named(workspace.engine, name)
+        find_agent(workspace.engine, name)
     if not wanted.even_if_gone:
         require_present(workspace, agents)
     approvers = view_consensus(checked).approvers
@@ -100,7 +100,7 @@ def standing(checked: CheckedSession, unsigned: tuple[str, ...] = ()) -> ResultS
         reached=result.reached,
         thin=any(finding.code == "thin_quorum" for finding in result.findings),
         provisional=result.provisional or not require_course(checked).phase.has_ended,
-        errors=len(errors(checked.findings)),
+        errors=len(select_errors(checked.findings)),
         unsigned=unsigned,
     )
 
@@ -109,7 +109,7 @@ def _unsigned(held: LockedSession) -> tuple[str, ...]:
     """XPR-05: whose words stand in the file without that one's signature on record."""
     trust = trust_in(held.reading, held.record)
     said = list_entries(require_course(held.checked).rounds)
-    return tuple(dict.fromkeys(one.author for one in said if trust(one) is Trust.UNSIGNED))
+    return tuple(dict.fromkeys(one.author for one in said if trust(one) is AuthorTrust.UNSIGNED))
 
 
 def _source(workspace: Workspace, named: str, checked: CheckedSession) -> tuple[FlowSource, Path]:

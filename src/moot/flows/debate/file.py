@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
-from moot.store.files import replace, write_new
+from moot.store.files import replace_own_file, write_new_file
 
 _BYTES: Final = getattr(os, "O_BINARY", 0)  # Windows would change line ends
 _AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0)  # a pipe without a writer would never open
@@ -65,7 +65,7 @@ def with_md_ending(path: Path) -> Path:
 def create(path: Path, text: str) -> None:
     """A new file; an old one is never replaced."""
     try:
-        write_new(path, text.encode())
+        write_new_file(path, text.encode())
     except FileExistsError:
         raise Refused(
             "file_exists", f"{path} is there already", hint="choose another name"
@@ -77,7 +77,7 @@ def create(path: Path, text: str) -> None:
 def rewrite(path: Path, data: bytes) -> None:
     """The whole file at once: only for more context, which is not at its end (A-32)."""
     try:
-        replace(real_path(path), data)
+        replace_own_file(real_path(path), data)
     except OSError as error:
         raise unwritable(path, error) from None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.core.markdown import escape_comments, quote
+from moot.core.markdown import escape_comments, write_quote
 
 MOST_TITLE: Final = 150
 
@@ -20,7 +20,7 @@ def make_title(text: str) -> str:
 
 def quote_lines(text: str) -> str:
     """Inside a quotation from the first line to the last; a blank line must follow it."""
-    return quote(_printable(text).strip("\n") + "\n")
+    return write_quote(_printable(text).strip("\n") + "\n")
 
 
 def _printable(text: str) -> str:

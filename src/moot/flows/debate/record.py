@@ -20,8 +20,8 @@ from moot.core.machine import Command
 from moot.core.markdown import BYTE_ORDER_MARK
 from moot.core.names import SYSTEM
 from moot.engine.engine import Engine
-from moot.engine.job import ALONE, Job, Link, Outcome
-from moot.engine.keys import hand_of_system
+from moot.engine.job import NO_LINK, Job, JobOutcome, Link
+from moot.engine.keys import find_system_signatory
 from moot.engine.replay import read_record
 from moot.flows.debate.file import append
 from moot.flows.debate.reading import Reading
@@ -91,8 +91,8 @@ class SessionRecord:
         self,
         commands: Iterable[tuple[Command, str]],
         write: Callable[[], None] | None = None,
-        link: Link = ALONE,
-    ) -> list[Outcome]:
+        link: Link = NO_LINK,
+    ) -> list[JobOutcome]:
         """All of these in one commit, or none; `write` happens just before it is made."""
         jobs = [
             Job(self.stream, command, actor, cause=link.cause, corr=link.corr)
@@ -101,7 +101,7 @@ class SessionRecord:
         for job in jobs:
             _store_long_text(self.workspace.artifacts, job.command)
 
-        def all_or_none(results: list[Outcome | MootError]) -> None:
+        def all_or_none(results: list[JobOutcome | MootError]) -> None:
             for result in results:
                 if isinstance(result, MootError):
                     raise result
@@ -110,11 +110,11 @@ class SessionRecord:
 
         done = self.engine.execute_all(jobs, all_or_none)
         self.state = self.engine.state(self.stream)
-        return [result for result in done if isinstance(result, Outcome)]
+        return [result for result in done if isinstance(result, JobOutcome)]
 
     def witness(self, otherwise: str | None) -> str | None:
         """Who records what is only observed: the machine; without its key, whoever acts."""
-        if hand_of_system(self.engine.trust, self.engine.keys) is not None:
+        if find_system_signatory(self.engine.trust, self.engine.keys) is not None:
             return SYSTEM
         return otherwise
 
@@ -123,7 +123,7 @@ class SessionRecord:
         checked: CheckedSession,
         by: str,
         write: Callable[[], None] | None = None,
-        link: Link = ALONE,
+        link: Link = NO_LINK,
     ) -> None:
         """Record everything above the first entry."""
         end = find_preamble_end(checked.document)

@@ -23,7 +23,7 @@ from moot.core.clock import Clock
 from moot.core.errors import Refused
 from moot.core.findings import Finding
 from moot.core.machine import Due
-from moot.engine.job import ALONE, Link
+from moot.engine.job import NO_LINK, Link
 from moot.flows.debate.file import create, read_file, rewrite, with_md_ending
 from moot.flows.debate.locked_session import LockedSession, lock_session
 from moot.flows.debate.reading import CachedFile
@@ -96,7 +96,7 @@ def new(
     text: str,
     workspace: Workspace | None = None,
     by: str | None = None,
-    link: Link = ALONE,
+    link: Link = NO_LINK,
 ) -> Path:
     """A new file with this text; in a workspace the session is recorded in the same step."""
     file = with_md_ending(file)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from moot.agents.quoting import Trust
+from moot.agents.quoting import AuthorTrust
 from moot.core.machine import KeyClass
 from moot.core.markdown import BYTE_ORDER_MARK
 from moot.flows.debate.reading import Reading
@@ -20,32 +20,36 @@ from moot.protocols.debate.state import MOST_UNSIGNED, State
 from moot.protocols.debate.views import require_course
 
 
-def trust_in(reading: Reading, record: SessionRecord | None) -> Callable[[DebateEntry], Trust]:
+def trust_in(
+    reading: Reading, record: SessionRecord | None
+) -> Callable[[DebateEntry], AuthorTrust]:
     """What is known of the author of each entry in this file."""
     rules = require_course(reading.checked).rules
     signed = _signed_by(reading, record)
 
-    def of(entry: DebateEntry) -> Trust:
+    def of(entry: DebateEntry) -> AuthorTrust:
         if is_placeholder(entry) and is_written_by_policy(entry, rules):
-            return Trust.SYSTEM
+            return AuthorTrust.SYSTEM
         return signed(entry)
 
     return of
 
 
-def _signed_by(reading: Reading, record: SessionRecord | None) -> Callable[[DebateEntry], Trust]:
+def _signed_by(
+    reading: Reading, record: SessionRecord | None
+) -> Callable[[DebateEntry], AuthorTrust]:
     if record is None or not record.is_known or not record.fits(reading):
-        return lambda _entry: Trust.UNSIGNED
+        return lambda _entry: AuthorTrust.UNSIGNED
     agents, state = record.engine.registry().agents, record.state
     first, end = _remembered_from(reading, state), _place(reading, state.size)
     unsigned = {one.id for one in state.unsigned}
 
-    def of(entry: DebateEntry) -> Trust:
+    def of(entry: DebateEntry) -> AuthorTrust:
         known = agents.get(entry.author)
         recorded = first <= entry.start and entry.end <= end
         if known is None or not recorded or entry.id in unsigned:
-            return Trust.UNSIGNED
-        return Trust.PERSON if known.kind is KeyClass.HUMAN else Trust.AGENT
+            return AuthorTrust.UNSIGNED
+        return AuthorTrust.PERSON if known.kind is KeyClass.HUMAN else AuthorTrust.AGENT
 
     return of
 

@@ -15,11 +15,11 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from moot.agents.outcome import Ended, Stop
+from moot.agents.outcome import RunEnd, StopReason
 from moot.agents.participant import Participant
-from moot.agents.seats import Room
+from moot.agents.participant_kinds import RunSurroundings
 from moot.agents.spec import Spec
-from moot.agents.watch import Watch
+from moot.agents.watch import RunWatcher
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
 from moot.flows.debate import session
@@ -66,7 +66,7 @@ class DecisionProgress(NamedTuple):
 
     state: State
     file: Path | None
-    ended: Ended | None
+    ended: RunEnd | None
     lost: FileLoss | None = None
     argument: Argument = NO_ARGUMENT
 
@@ -80,18 +80,18 @@ def carry_on(
     workspace: Workspace,
     decision: str,
     specs: Mapping[str, Spec],
-    room: Room,
+    room: RunSurroundings,
     limits: Limits = USUAL,
-    watch: Watch | None = None,
+    watch: RunWatcher | None = None,
 ) -> DecisionProgress:
     """Do everything that is still missing before a person can rule on it."""
     participants = seat_participants(specs, room)
     state = state_of(workspace, decision)
-    ended: Ended | None = None
+    ended: RunEnd | None = None
     lost: FileLoss | None = None
     if state.stage is Stage.ANSWERING:
         ended = _first_answers(workspace, decision, participants, limits, watch)
-        if ended.stop is not Stop.SETTLED:
+        if ended.stop is not StopReason.SETTLED:
             return DecisionProgress(state_of(workspace, decision), None, ended)
         _set_motion(workspace, decision)
     if state_of(workspace, decision).stage is Stage.MOVED:
@@ -118,7 +118,7 @@ def _run_debate(
     decision: str,
     participants: Mapping[str, Participant],
     limits: Limits,
-    watch: Watch | None,
+    watch: RunWatcher | None,
 ) -> FinishedRun:
     file = session_file(workspace, decision)
     opened = state_of(workspace, decision).session
@@ -138,7 +138,7 @@ def _run_parliament(
     decision: str,
     participants: Mapping[str, Participant],
     limits: Limits,
-    watch: Watch | None,
+    watch: RunWatcher | None,
 ) -> FinishedRun:
     parliament = parliament_of(workspace, decision, state_of(workspace, decision))
     return run_parliament_session(parliament, decision, participants, limits, watch)
@@ -149,8 +149,8 @@ def _first_answers(
     decision: str,
     participants: Mapping[str, Participant],
     limits: Limits,
-    watch: Watch | None,
-) -> Ended:
+    watch: RunWatcher | None,
+) -> RunEnd:
     state = state_of(workspace, decision)
     runnable = RunnableAnswers(workspace.engine, decision, read_text(workspace, state.context))
     clock = workspace.engine.clock

@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec.json import decode
 
 from moot.core.errors import Conflict, Malformed, Refused
-from moot.core.machine import Acting, Context, KeyClass
+from moot.core.machine import Context, KeyClass, VerifiedActor
 from moot.core.names import OPERATOR, SYSTEM
 from moot.flows.decisions.questions import read_text, record_question, state_of, store_text
 from moot.flows.parliament.bills import merge_into_bill
@@ -57,7 +57,7 @@ def require_open_for(
     state = state_of(workspace, decision)
     if ruling is PrimeMinisterChoice.VETO and _veto_was_cut_short(state):
         return 0
-    acting = Acting(OPERATOR, 1, "", KeyClass.HUMAN)
+    acting = VerifiedActor(OPERATOR, 1, "", KeyClass.HUMAN)
     context = Context(workspace.engine.clock(), acting, stream_of(decision), workspace.trust.origin)
     rehearsed = MACHINE.decide(state, ask.Approve(reason=reason), context)  # one rule for all three
     if rehearsed.refused:

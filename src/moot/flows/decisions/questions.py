@@ -11,10 +11,10 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from moot.agents.seats import Room
-from moot.agents.spec import Spec, read_list, read_spec
+from moot.agents.participant_kinds import RunSurroundings
+from moot.agents.spec import Spec, read_spec, read_specs
 from moot.core.errors import Malformed, NotFound, Refused
-from moot.core.machine import Acting, Context, KeyClass
+from moot.core.machine import Context, KeyClass, VerifiedActor
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.flows.runs.seats import (
@@ -56,11 +56,11 @@ class Question(msgspec.Struct, frozen=True):
 
 def read_participants(texts: Iterable[str]) -> tuple[Spec, ...]:
     """Everybody named in these texts, each of which may list several."""
-    return tuple(spec for text in texts for spec in read_list(text))
+    return tuple(spec for text in texts for spec in read_specs(text))
 
 
 def put_question(
-    workspace: Workspace, question: Question, room: Room
+    workspace: Workspace, question: Question, room: RunSurroundings
 ) -> tuple[str, dict[str, Spec]]:
     """Seat everybody and put the question on record, under the next free id.
 
@@ -71,7 +71,7 @@ def put_question(
     rehearsal = {spec.name or f"some-body-{place}": spec for place, spec in enumerate(named_specs)}
     _require_known(question.motives, rehearsal)
     seats = tuple(DecisionSeat(name, ELSEWHERE, "") for name in rehearsal)
-    acting = Acting(SYSTEM, 1, "", KeyClass.SYSTEM)
+    acting = VerifiedActor(SYSTEM, 1, "", KeyClass.SYSTEM)
     context = Context(workspace.engine.clock(), acting, stream_of("q-0"), workspace.trust.origin)
     rehearsed = MACHINE.decide(State(), _question(question, seats, None), context)
     if rehearsed.refused:

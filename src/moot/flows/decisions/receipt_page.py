@@ -42,7 +42,7 @@ MOST_LINES: Final = 12
 
 def build_receipt_page(receipt: Receipt, file_name: str) -> page.Report:
     """The page of a receipt whose JSON is written under this name beside it."""
-    proof = page.Proof(file_name, receipt.sha256, f"moot verify {file_name} --trust trust.json")
+    proof = page.ProofFile(file_name, receipt.sha256, f"moot verify {file_name} --trust trust.json")
     return _page(
         receipt.content, "decision receipt", tuple(proof_blocks(receipt, file_name)), proof
     )
@@ -54,7 +54,7 @@ def build_decision_page(content: ReceiptContent) -> page.Report:
 
 
 def _page(
-    content: ReceiptContent, kind: str, more: tuple[page.Block, ...], proof: page.Proof | None
+    content: ReceiptContent, kind: str, more: tuple[page.Block, ...], proof: page.ProofFile | None
 ) -> page.Report:
     count = len(content["participants"])
     return page.Report(
@@ -70,14 +70,14 @@ def _page(
     )
 
 
-def _verdict(content: ReceiptContent) -> page.Verdict:
+def _verdict(content: ReceiptContent) -> page.VerdictBadge:
     """The badge; what was approved and did not carry is not simply good."""
     label, tone = _BADGES.get(content["stage"], _UNDECIDED)
     if content["stage"] == "waiting" and content["argument"]["heard"]:  # a ruling in the session
         label, tone = _UNDECIDED
     ruling, against = content["word"], _against(content)
     who = f"by {ruling['by']}, {ruling['at']}" if ruling else ""
-    return page.Verdict(label, "caution" if against else tone, f"{against} {who}".strip())
+    return page.VerdictBadge(label, "caution" if against else tone, f"{against} {who}".strip())
 
 
 def _against(content: ReceiptContent) -> str:
@@ -99,7 +99,7 @@ def _motion(content: ReceiptContent) -> str:
     return bill.partition("\n\n")[0] or "No motion was set."
 
 
-def _decision(content: ReceiptContent) -> page.Decision:
+def _decision(content: ReceiptContent) -> page.DecisionCard:
     ruling, result = content["word"], content["result"]
     text = _motion(content)
     if ruling and ruling["text"]:
@@ -116,7 +116,7 @@ def _decision(content: ReceiptContent) -> page.Decision:
     if content["superseded_by"]:
         facts.append(page.Fact("superseded by", content["superseded_by"], code=True))
     facts.append(page.Fact("cost", describe_cost(content["cost"])))
-    return page.Decision(text, tuple(facts), _heading(content))
+    return page.DecisionCard(text, tuple(facts), _heading(content))
 
 
 def _dissent(content: ReceiptContent) -> page.Dissent:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from moot.core.errors import Unavailable
-from moot.workspace.find import FOLDER, find, git_common_dir, worktree_root
+from moot.workspace.find import FOLDER, find_workspace, git_common_dir, worktree_root
 
 
 class GuardedPaths(NamedTuple):
@@ -32,7 +32,7 @@ def find_guarded_folder(folder: Path, home: Path | None) -> GuardedPaths | None:
     own = _around(folder)
     if home is None:
         return own
-    workspace = find(folder, home)
+    workspace = find_workspace(folder, home)
     if own is not None and _is_same(own.workspace, workspace):
         return own
     return GuardedPaths(workspace, worktree_root(folder) or folder)
@@ -122,7 +122,7 @@ def _around(folder: Path) -> GuardedPaths | None:
     """A submodule has no workspace of its own: the project around it guards it."""
     root = worktree_root(folder)
     try:
-        workspace = find(folder)
+        workspace = find_workspace(folder)
     except Unavailable:
         above = root.parent if root is not None else None
         return _around(above) if above is not None and above != root else None

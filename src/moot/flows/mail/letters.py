@@ -15,9 +15,9 @@ import msgspec
 
 from moot.core.errors import Refused
 from moot.core.findings import Finding
-from moot.core.machine import KeyClass, Recorded, remark
+from moot.core.machine import KeyClass, Recorded, make_remark
 from moot.core.record import ArtifactRef
-from moot.engine.job import Job, Outcome
+from moot.engine.job import Job, JobOutcome
 from moot.flows.mail.messages import require_thread_of
 from moot.protocols.mail import events as did
 from moot.protocols.mail.body_writer import Ack, read_ack
@@ -69,13 +69,13 @@ def send_letter(workspace: Workspace, sender: str, letter: Letter) -> PostedLett
     return describe_posted(workspace, letter, outcome)
 
 
-def run_job(workspace: Workspace, job: Job) -> Outcome:
+def run_job(workspace: Workspace, job: Job) -> JobOutcome:
     return workspace.engine.execute(
         job.stream, job.command, job.actor, key=job.key, cause=job.cause, corr=job.corr
     )
 
 
-def describe_posted(workspace: Workspace, letter: Letter, outcome: Outcome) -> PostedLetter:
+def describe_posted(workspace: Workspace, letter: Letter, outcome: JobOutcome) -> PostedLetter:
     """The message that was sent, with remarks also on receivers who will not read it soon."""
     findings = (*outcome.findings, *remark_absent_receivers(workspace, (*letter.to, *letter.cc)))
     return PostedLetter(_first_message(outcome), findings, outcome.replayed)
@@ -98,7 +98,7 @@ def make_job(workspace: Workspace, sender: str, letter: Letter) -> Job:
     return Job(stream, command, sender, letter.key, cause=letter.cause, corr=letter.corr)
 
 
-def _first_message(outcome: Outcome) -> Recorded[Any]:
+def _first_message(outcome: JobOutcome) -> Recorded[Any]:
     return next(event for event in outcome.recorded if isinstance(event.event, did.MessageKept))
 
 
@@ -147,7 +147,7 @@ def remark_absent_receivers(workspace: Workspace, names: Iterable[str]) -> Itera
 
 
 def _remark_absence(name: str, sentence: str) -> Finding:
-    return remark(
+    return make_remark(
         "MBX-224", "receiver_gone", sentence, f"`moot agent show {name}`; or write to another"
     )
 

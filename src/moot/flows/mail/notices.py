@@ -15,7 +15,7 @@ import msgspec
 
 from moot.core.errors import NotFound, Refused
 from moot.core.findings import Finding
-from moot.engine.job import ALONE, Job, Link, Outcome
+from moot.engine.job import NO_LINK, Job, JobOutcome, Link
 from moot.flows.mail.letters import (
     Letter,
     PostedLetter,
@@ -53,8 +53,8 @@ _MAX_SUBJECT: Final = 300
 class Acknowledged(NamedTuple):
     """What an answer changed in mail and, if it is about an event, in presence."""
 
-    mail: Outcome
-    event: Outcome | None = None
+    mail: JobOutcome
+    event: JobOutcome | None = None
 
     @property
     def moved(self) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ class Acknowledged(NamedTuple):
         return self.event.findings if self.event is not None else ()
 
 
-def moved_to(accepted: Outcome) -> tuple[str, ...]:
+def moved_to(accepted: JobOutcome) -> tuple[str, ...]:
     """The scopes that an accepted HANDOFF moved."""
     moved = (recorded.event for recorded in accepted.recorded)
     return tuple(event.scope for event in moved if isinstance(event, did.ScopeHandedOver))
@@ -78,11 +78,11 @@ def send(
     notice: Notice,
     key: str | None = None,
     corr: str | None = None,
-) -> list[Outcome]:
+) -> list[JobOutcome]:
     """The event, then the message about it; both or neither."""
     made = make_job(workspace, sender, _LETTERS[type(notice)](notice, sender, key))
 
-    def message(sent: Outcome) -> Job:
+    def message(sent: JobOutcome) -> Job:
         event = next(one for one in sent.recorded if isinstance(one.event, did.WITH_ENVELOPE))
         command = msgspec.structs.replace(made.command, event=event.event.id)
         cause = event.hash.hex()
@@ -144,7 +144,7 @@ def thread_of_work(work: str) -> str | None:
     return named if is_thread_id(named) else None
 
 
-def accept(workspace: Workspace, name: str, event: str, key: str | None = None) -> Outcome:
+def accept(workspace: Workspace, name: str, event: str, key: str | None = None) -> JobOutcome:
     """Accept an event of presence; its message is acknowledged with it."""
     first = Job(STREAM, Accept(id=event), name, key)
     message = message_about(workspace, event)
@@ -161,7 +161,7 @@ def acknowledge(
     status: str,
     notes: str = "",
     *,
-    link: Link = ALONE,
+    link: Link = NO_LINK,
     key: str | None = None,
 ) -> Acknowledged:
     """Acknowledge a message, and the event it is about, if that is not long over."""
@@ -222,7 +222,7 @@ def _expects(workspace: Workspace, message: MailMessage, name: str) -> bool:
 
 
 def _acknowledgement(
-    message_id: str, status: str, notes: str, name: str, link: Link = ALONE
+    message_id: str, status: str, notes: str, name: str, link: Link = NO_LINK
 ) -> Job:
     command = Acknowledge(id=message_id, status=status, notes=notes)
     stream = stream_of(thread_of_id(message_id))

@@ -13,11 +13,11 @@ import msgspec
 
 from moot.core.clock import to_text
 from moot.core.errors import Malformed, NotFound, Refused, Unavailable
-from moot.core.findings import errors
+from moot.core.findings import select_errors
 from moot.core.machine import Command, KeyClass
 from moot.core.names import REGISTRY, SYSTEM
-from moot.engine.agents import agent_named, registration
-from moot.engine.job import ALONE, Job, Link
+from moot.engine.agents import find_agent, registration_command
+from moot.engine.job import NO_LINK, Job, Link
 from moot.flows.parliament.parliament_session import ParliamentSession, make_seed
 from moot.flows.parliament.session_files import read_or_none
 from moot.flows.parliament.session_ids import bad_id, no_session
@@ -71,7 +71,7 @@ def convene(
     requests: tuple[SeatRequest, ...],
     max_rounds: int,
     parliament_id: str | None = None,
-    link: Link = ALONE,
+    link: Link = NO_LINK,
 ) -> ParliamentSession:
     """A new session in an empty folder; seats without an agent get one with a key of its own."""
     require_free_folder(folder)
@@ -105,7 +105,7 @@ def _plan_seat(session: ParliamentSession, number: int, request: SeatRequest) ->
     if request.agent is None:
         own_agent = f"{session.id}-rep-{number}"
         return ask.SeatPlan(request.name, request.motives, own_agent, bound=False)
-    agent = agent_named(session.workspace.engine, request.agent)
+    agent = find_agent(session.workspace.engine, request.agent)
     return ask.SeatPlan(request.name, request.motives, request.agent, epoch=agent.epoch)
 
 
@@ -113,12 +113,12 @@ def _record_beginning(
     session: ParliamentSession,
     seats: tuple[ask.SeatPlan, ...],
     commands: list[Command],
-    link: Link = ALONE,
+    link: Link = NO_LINK,
 ) -> None:
     """Run the commands and register the agents made for this session: all of it, or nothing."""
     workspace, keys = session.workspace, session.workspace.folder
     made = [
-        (plan.agent, keys.add(workspace.trust.origin, plan.agent, KeyClass.AGENT))
+        (plan.agent, keys.add_key(workspace.trust.origin, plan.agent, KeyClass.AGENT))
         for plan in seats
         if not plan.bound
     ]
@@ -127,7 +127,7 @@ def _record_beginning(
         for command in commands
     )
     then += [
-        Job(REGISTRY, registration(workspace.engine, name, signer, keys.custodian), SYSTEM)
+        Job(REGISTRY, registration_command(workspace.engine, name, signer, keys.custodian), SYSTEM)
         for name, signer in made
     ]
     is_recorded = False
@@ -137,7 +137,7 @@ def _record_beginning(
     finally:
         if not is_recorded:
             for name, signer in made:
-                keys.forget(workspace.trust.origin, name, signer.kid)
+                keys.remove_key(workspace.trust.origin, name, signer.kid)
 
 
 def next_free_id(workspace: Workspace, skipped: int = 0) -> str:
@@ -200,7 +200,7 @@ def _read_sound_files(folder: Path) -> dict[str, bytes]:
     data = {name: read_or_none(folder / name) for name in FILES}
     if not any(data.values()):
         raise no_session(folder)
-    wrong = errors(inspect_files(data))
+    wrong = select_errors(inspect_files(data))
     if wrong:
         raise Refused.of(wrong)
     return {name: content or b"" for name, content in data.items()}

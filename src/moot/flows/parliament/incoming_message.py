@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from moot.core.findings import Finding, errors
+from moot.core.findings import Finding, select_errors
 from moot.protocols.parliament.messages.message import Response, read_response, response_findings
 
 
@@ -31,5 +31,5 @@ class IncomingMessage(msgspec.Struct, frozen=True):
 def check_incoming(document: Any) -> IncomingMessage:
     findings = response_findings(document)
     return IncomingMessage(
-        document, findings, None if errors(findings) else read_response(document)
+        document, findings, None if select_errors(findings) else read_response(document)
     )

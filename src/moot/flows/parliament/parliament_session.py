@@ -17,10 +17,10 @@ import msgspec
 
 from moot.core.errors import NotFound, Refused, Unavailable
 from moot.core.findings import Finding
-from moot.core.machine import Acting, Command, Context, KeyClass
+from moot.core.machine import Command, Context, KeyClass, VerifiedActor
 from moot.core.names import OPERATOR, SYSTEM
-from moot.engine.job import Job, Outcome
-from moot.engine.keys import hand_of_system
+from moot.engine.job import Job, JobOutcome
+from moot.engine.keys import find_system_signatory
 from moot.flows.parliament.incoming_message import IncomingMessage
 from moot.flows.parliament.ruling import (
     PrimeMinisterDecision,
@@ -129,7 +129,7 @@ class ParliamentSession:
             raise _recorded_only(error) from None
         return CommandResult(self.state, outcome.findings, tuple(_logged(outcome, followed)))
 
-    def _record(self, job: Job, decision: PrimeMinisterDecision | None) -> Outcome:
+    def _record(self, job: Job, decision: PrimeMinisterDecision | None) -> JobOutcome:
         """A person's ruling goes into the decision it is about, too; the rest only here."""
         if decision is not None:
             return record_ruling(self.workspace, job, decision, self.vote_shown)
@@ -141,7 +141,7 @@ class ParliamentSession:
         """After the ruling on a decision only the clerk's document is left to be written."""
         engine = self.workspace.engine
         is_over = self.state.status is SessionStatus.SYNTHESIS
-        if not is_over or hand_of_system(engine.trust, engine.keys) is None:
+        if not is_over or find_system_signatory(engine.trust, engine.keys) is None:
             return
         if decisions_argued_in(engine, self.stream):
             command = _completing(self, write_final_document(self.read_proceedings()))
@@ -157,13 +157,13 @@ class ParliamentSession:
         now = self.workspace.engine.clock()
         if tuple(MACHINE.timeouts(self.state, now)):
             return  # what the clock does first may change the answer
-        acting = Acting(OPERATOR, 1, "", KeyClass.HUMAN, role)
+        acting = VerifiedActor(OPERATOR, 1, "", KeyClass.HUMAN, role)
         context = Context(now, acting, self.stream, self.workspace.trust.origin)
         rehearsed = MACHINE.decide(self.state, command, context)
         if rehearsed.refused:
             raise Refused.of(rehearsed.findings)
 
-    def _follow_up(self) -> Outcome | None:
+    def _follow_up(self) -> JobOutcome | None:
         """Do what the machine can do by itself now; another process may have been quicker."""
         now = self.workspace.engine.clock()
         overdue = tuple(MACHINE.timeouts(self.state, now))
@@ -186,7 +186,7 @@ class ParliamentSession:
         return Proceedings(self.state, messages, summaries, signers)
 
 
-def _logged(*outcomes: Outcome | None) -> Iterator[LedgerMessage]:
+def _logged(*outcomes: JobOutcome | None) -> Iterator[LedgerMessage]:
     for outcome in outcomes:
         for recorded in outcome.recorded if outcome is not None else ():
             if isinstance(recorded.event, did.MessageLogged):

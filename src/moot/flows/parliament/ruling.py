@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 from moot.core.errors import Conflict, Refused
 from moot.core.machine import Command
 from moot.engine.engine import Engine
-from moot.engine.job import Job, Outcome
-from moot.engine.keys import hand_of_system
+from moot.engine.job import Job, JobOutcome
+from moot.engine.keys import find_system_signatory
 from moot.flows.parliament.bills import describe_bill, has_same_words
 from moot.flows.parliament.incoming_message import IncomingMessage, check_incoming
 from moot.flows.parliament.results import vote_result_command
@@ -150,7 +150,7 @@ def only_repeats_ruling(
 
 def record_ruling(
     workspace: Workspace, job: Job, decision: PrimeMinisterDecision, vote: int | None = None
-) -> Outcome:
+) -> JobOutcome:
     """Record the ruling in the session and in its decisions, or where it is lacking; in none of
     them if one refuses.
 
@@ -163,12 +163,12 @@ def record_ruling(
     if only_repeats_ruling(workspace, job.stream, decision):
         command = _decision_command(workspace, decision, state)
         jobs = [Job(stream_of(name), command, job.actor) for name in lacking]
-        rulings: list[Callable[[Outcome], Job]] = []
+        rulings: list[Callable[[JobOutcome], Job]] = []
     else:
         jobs = [*_result_jobs(engine, state, lacking), job]
         rulings = _ruling_jobs(workspace, job.actor, decision, lacking)
 
-    def require_unchanged(_done: list[Outcome]) -> None:
+    def require_unchanged(_done: list[JobOutcome]) -> None:
         if decisions_argued_in(engine, job.stream) != argued:
             raise Conflict("busy", "a run was begun at this moment", hint="say it again")
         require_same_vote(engine.state(job.stream), vote)
@@ -191,7 +191,7 @@ def require_same_vote(state: Parliament, vote: int | None) -> None:
 
 def _result_jobs(engine: Engine, state: Parliament, decisions: list[str]) -> Iterator[Job]:
     """Record what the vote came to where nobody has: it was not counted in a run."""
-    if not state.vote_history or hand_of_system(engine.trust, engine.keys) is None:
+    if not state.vote_history or find_system_signatory(engine.trust, engine.keys) is None:
         return
     for decision in decisions:
         if _state(engine, decision).stage is Stage.ARGUING:
@@ -200,12 +200,12 @@ def _result_jobs(engine: Engine, state: Parliament, decisions: list[str]) -> Ite
 
 def _ruling_jobs(
     workspace: Workspace, person: str, ruling: PrimeMinisterDecision, decisions: list[str]
-) -> list[Callable[[Outcome], Job]]:
+) -> list[Callable[[JobOutcome], Job]]:
     """The same ruling for each decision, made from what the session came to by it."""
     made: list[Command] = []
 
-    def job_for(decision: str) -> Callable[[Outcome], Job]:
-        def make_job(before: Outcome) -> Job:
+    def job_for(decision: str) -> Callable[[JobOutcome], Job]:
+        def make_job(before: JobOutcome) -> Job:
             if not made:  # the session comes first, then the decisions
                 made.append(_decision_command(workspace, ruling, before.state))
             return Job(stream_of(decision), made[0], person)

@@ -21,7 +21,7 @@ import msgspec
 from moot.core.errors import Refused, StoreFailed, Unavailable
 from moot.core.findings import Finding
 from moot.core.ledger import View
-from moot.engine.replay import Loaded, read_record
+from moot.engine.replay import LoadedStream, read_record
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament import session_files
 from moot.protocols.parliament.files.file_shapes import (
@@ -34,7 +34,7 @@ from moot.protocols.parliament.files.file_shapes import (
 from moot.protocols.parliament.machine import MACHINE, SUMMARIES
 from moot.protocols.parliament.messages.message import LedgerMessage, read_message
 from moot.protocols.parliament.model import State
-from moot.store.files import replace
+from moot.store.files import replace_own_file
 from moot.workspace.workspace import Workspace
 
 LOCK_SECONDS: Final = 30
@@ -116,7 +116,7 @@ class SessionFiles:
                 self._put(self.folder / name, expected[name])
         return outdated
 
-    def _load(self) -> Loaded:
+    def _load(self) -> LoadedStream:
         return self._workspace.engine.load(self._stream)
 
     def _read_files(self) -> dict[str, FileOnDisk]:
@@ -124,7 +124,7 @@ class SessionFiles:
         return {name: FileOnDisk(data, _digest(data)) for name, data in contents}
 
     def _encode(
-        self, loaded: Loaded, written: WrittenFiles, ledger: FileOnDisk
+        self, loaded: LoadedStream, written: WrittenFiles, ledger: FileOnDisk
     ) -> dict[str, bytes]:
         """The bytes that each file should have now."""
         state: State = loaded.state
@@ -168,7 +168,7 @@ class SessionFiles:
 
     def _put(self, path: Path, data: bytes) -> None:
         try:
-            replace(path, data)
+            replace_own_file(path, data)
         except OSError as error:
             raise Unavailable(
                 "unwritable_file",

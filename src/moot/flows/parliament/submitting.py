@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from moot.core.errors import Malformed, Refused
-from moot.core.findings import Finding, errors
+from moot.core.findings import Finding, select_errors
 from moot.core.record import ArtifactRef
 from moot.flows.parliament.incoming_message import IncomingMessage, check_incoming
 from moot.flows.parliament.parliament_session import CommandResult, ParliamentSession, make_seed
@@ -89,7 +89,7 @@ def _store_long_reply(
 
 def _nobody_signs(message: IncomingMessage) -> Refused:
     """Without a known sender nobody can sign; what else is wrong is said as well."""
-    wrong = errors(message.findings)
+    wrong = select_errors(message.findings)
     first = wrong[0] if wrong else None
     return Refused(
         first.code if first else "unknown_seat",

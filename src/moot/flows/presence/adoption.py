@@ -11,15 +11,15 @@ from typing import Final
 
 from moot.core.errors import MootError, Refused
 from moot.core.findings import Finding
-from moot.core.machine import Acting, KeyClass
+from moot.core.machine import KeyClass, VerifiedActor
 from moot.core.names import REGISTRY, SYSTEM
 from moot.core.signing import Signer
-from moot.engine.agents import agent_named, rotation
-from moot.engine.job import Job, Outcome
+from moot.engine.agents import find_agent, rotation_command
+from moot.engine.job import Job, JobOutcome
 from moot.flows.presence.arrival import Place, rehearse
 from moot.flows.presence.new_key import new_key
 from moot.flows.presence.observation import observe
-from moot.keys.running import is_running
+from moot.keys.running_names import is_running
 from moot.protocols.presence import STREAM, views
 from moot.protocols.presence.commands import Bead, Evidence, Resume
 from moot.protocols.presence.model import State
@@ -33,7 +33,7 @@ _START_ANEW: Final = "start under a new name: `moot join --register NAME`"
 
 def collect_evidence(root: Path) -> Evidence:
     """What git and beads say at this moment."""
-    changed, listed = git.dirty(root), beads.items(root)
+    changed, listed = git.find_dirty_files(root), beads.read_beads_items(root)
     items = None if listed.items is None else tuple(Bead(*item) for item in listed.items)
     return Evidence(changed.paths, items, changed.why, listed.why)
 
@@ -64,12 +64,12 @@ def adopt(
     evidence: Evidence,
     scopes: tuple[str, ...],
     endorser: Signer,
-) -> Outcome:
+) -> JobOutcome:
     """Go on as `name` under a new key: judged first, so that a refusal changes nothing."""
     require_adoptable(workspace, name, place, evidence, scopes)
     resume = _resume_command(workspace, name, place, evidence, scopes)
-    later = agent_named(workspace.engine, name).epoch + 1
-    rehearse(workspace, Acting(name, later, "", KeyClass.AGENT), resume)
+    later = find_agent(workspace.engine, name).epoch + 1
+    rehearse(workspace, VerifiedActor(name, later, "", KeyClass.AGENT), resume)
     with new_key(workspace, name, workspace.folder) as signer:
         rotate = _rotate_job(workspace, name, signer, endorser)
         rotated, resumed = workspace.engine.execute_all([rotate, Job(STREAM, resume, name)])
@@ -84,7 +84,7 @@ def require_adoptable(
     workspace: Workspace, name: str, place: Place, evidence: Evidence, scopes: tuple[str, ...]
 ) -> None:
     """Refused, with each condition that is not met, unless work of `name` is unfinished here."""
-    agent_named(workspace.engine, name)
+    find_agent(workspace.engine, name)
     barred = _why_barred(workspace, name)
     if barred is not None:
         raise barred
@@ -128,7 +128,7 @@ def _why_barred(workspace: Workspace, name: str) -> Refused | None:
 
 
 def _rotate_job(workspace: Workspace, name: str, signer: Signer, endorser: Signer) -> Job:
-    command = rotation(
+    command = rotation_command(
         workspace.engine,
         name,
         signer,

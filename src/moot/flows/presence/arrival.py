@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from moot.core.errors import MootError, Refused
-from moot.core.findings import errors
-from moot.core.machine import Acting, Command, Context, KeyClass
-from moot.core.names import REGISTRY, SYSTEM, agent_name
+from moot.core.findings import select_errors
+from moot.core.machine import Command, Context, KeyClass, VerifiedActor
+from moot.core.names import REGISTRY, SYSTEM, require_agent_name
 from moot.core.registry.commands import RetireAgent
 from moot.engine.agents import register
-from moot.engine.job import Job, Outcome
+from moot.engine.job import Job, JobOutcome
 from moot.flows.presence.new_key import new_key
 from moot.protocols.presence import STREAM, agent_names
 from moot.protocols.presence.commands import Join, Leave
@@ -65,7 +65,7 @@ def make_fresh_name(workspace: Workspace) -> str:
     return agent_names.make_fresh_name(str(workspace.root), agents)
 
 
-def join(workspace: Workspace, name: str, place: Place) -> Outcome:
+def join(workspace: Workspace, name: str, place: Place) -> JobOutcome:
     """Say that `name` works here."""
     return workspace.engine.execute(STREAM, _join_command(workspace, place), name)
 
@@ -88,27 +88,30 @@ def require_welcome(
     A name is never given twice, so bad input must be found before one is. An overlap is no bad
     input: it is refused to the agent that asks, and left on record.
     """
-    agent_name(name)
-    acting = Acting(name, epoch, "", KeyClass.AGENT)
+    require_agent_name(name)
+    acting = VerifiedActor(name, epoch, "", KeyClass.AGENT)
     for command in (_join_command(workspace, place), *then):
         rehearse(workspace, acting, command, forgiven=OVERLAP_CODES)
 
 
 def rehearse(
-    workspace: Workspace, acting: Acting, command: Command, forgiven: frozenset[str] = frozenset()
+    workspace: Workspace,
+    acting: VerifiedActor,
+    command: Command,
+    forgiven: frozenset[str] = frozenset(),
 ) -> None:
     """Let presence decide as if the key were registered already; Refused if it would refuse."""
     engine = workspace.engine
     state: State = engine.state(STREAM)
-    signs = engine.signs(MACHINE.asks(state, command))
+    signs = engine.signs(MACHINE.needs_signs_of(state, command))
     context = Context(engine.clock(), acting, STREAM, workspace.trust.origin, signs)
     decision = MACHINE.decide(state, command, context)
-    codes = {finding.code for finding in errors(decision.findings)}
+    codes = {finding.code for finding in select_errors(decision.findings)}
     if decision.refused and not codes <= forgiven:
         raise Refused.of(decision.findings)
 
 
-def leave(workspace: Workspace, name: str, reason: str) -> Outcome:
+def leave(workspace: Workspace, name: str, reason: str) -> JobOutcome:
     """Release everything; the name may come back."""
     return workspace.engine.execute(STREAM, Leave(reason=reason), name)
 

@@ -28,10 +28,10 @@ def new_key(
     record does no harm.
     """
     origin = workspace.trust.origin
-    signer = folder.add(origin, name, kind, passphrase=passphrase)
+    signer = folder.add_key(origin, name, kind, passphrase=passphrase)
     try:
         yield signer
     except BaseException:
-        folder.forget(origin, name, signer.kid)
+        folder.remove_key(origin, name, signer.kid)
         raise
     workspace.pin_trust(folder)

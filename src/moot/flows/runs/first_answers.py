@@ -9,10 +9,10 @@ import msgspec
 
 from moot.agents.brief import Brief, schema_of
 from moot.agents.budget import Spent
-from moot.agents.desk import Passed
-from moot.agents.outcome import Ended, Ending, Outcome
-from moot.agents.quoting import Quote, Trust
-from moot.agents.repeats import Said
+from moot.agents.outcome import CallEnding, CallOutcome, RunEnd
+from moot.agents.quoting import AuthorTrust, QuotedText
+from moot.agents.repeats import Utterance
+from moot.agents.runnable import PassOverResult
 from moot.core.errors import Malformed
 from moot.core.machine import Due
 from moot.core.names import SYSTEM
@@ -74,16 +74,20 @@ class RunnableAnswers:
         names = state.unanswered
         return [Due(who=name, what=WHAT, subject="first answer") for name in names]
 
-    def together(self, due: Due) -> bool:
+    def may_be_asked_together(self, due: Due) -> bool:
         del due
         return True
 
     def brief(self, due: Due) -> Brief:
         state = self._state
         # The question is the task's matter, not its author's order: it is quoted, too.
-        quotes = [Quote(author="the question", trust=Trust.MATERIAL, text=state.question)]
+        quotes = [
+            QuotedText(author="the question", trust=AuthorTrust.MATERIAL, text=state.question)
+        ]
         if self._context:
-            quotes.append(Quote(author="context", trust=Trust.MATERIAL, text=self._context))
+            quotes.append(
+                QuotedText(author="context", trust=AuthorTrust.MATERIAL, text=self._context)
+            )
         view: dict[str, Any] = {"participants": len(state.seats)}
         view |= {"options": list(state.options)} if state.options else {}
         return Brief(
@@ -96,9 +100,9 @@ class RunnableAnswers:
             quotes=tuple(quotes),
         )
 
-    def submit(self, due: Due, said: dict[str, Any]) -> None:
+    def submit(self, due: Due, reply_fields: dict[str, Any]) -> None:
         try:
-            reply = msgspec.convert(said, _SHAPES[self._state.chamber])
+            reply = msgspec.convert(reply_fields, _SHAPES[self._state.chamber])
         except msgspec.ValidationError as error:
             raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
         motives = tuple(" ".join(one.split()) for one in getattr(reply, "motives", ()))
@@ -106,12 +110,12 @@ class RunnableAnswers:
         command = ask.GiveAnswer(answer=answer, why=reply.why, motives=motives)
         self._engine.execute(self._stream, command, due.who, key="first-answer")
 
-    def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
+    def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
         command = ask.PassAnswer(agent=due.who, why=f"{ending.value}: {detail}"[:1_000])
         self._engine.execute(self._stream, command, SYSTEM)
-        return Passed.DONE
+        return PassOverResult.DONE
 
-    def history(self) -> Sequence[Said]:
+    def history(self) -> Sequence[Utterance]:
         return ()
 
     def standing(self) -> dict[str, Any]:
@@ -121,8 +125,8 @@ class RunnableAnswers:
     def spent(self) -> Spent:
         return self._record.spent()
 
-    def note(self, outcome: Outcome) -> None:
-        self._record.note(outcome)
+    def record_outcome(self, outcome: CallOutcome) -> None:
+        self._record.record_outcome(outcome)
 
-    def ended(self, ended: Ended) -> None:
-        self._record.ended(ended)
+    def record_end(self, ended: RunEnd) -> None:
+        self._record.record_end(ended)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from moot.agents.participant import Participant
-from moot.agents.seats import Room
+from moot.agents.participant_kinds import RunSurroundings
 from moot.agents.spec import Spec
-from moot.agents.watch import Watch
+from moot.agents.watch import RunWatcher
 from moot.core.clock import Clock
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
@@ -52,11 +52,11 @@ class SeatedDebate(NamedTuple):
 def run_debate(
     file: Path,
     specs: Mapping[str, Spec],
-    room: Room,
+    room: RunSurroundings,
     clock: Clock,
     workspace: Workspace | None = None,
     limits: Limits = USUAL,
-    watch: Watch | None = None,
+    watch: RunWatcher | None = None,
 ) -> FinishedRun:
     """Run the debate in this file with these participants until it is over or they are stuck."""
     lost = restore_file(workspace, file) if workspace is not None and file.exists() else None
@@ -80,7 +80,7 @@ def _require_listed(specs: Mapping[str, Spec], names: tuple[str, ...]) -> None:
             )
 
 
-def run_seated(debate: SeatedDebate, limits: Limits, watch: Watch | None) -> FinishedRun:
+def run_seated(debate: SeatedDebate, limits: Limits, watch: RunWatcher | None) -> FinishedRun:
     """Let the runner go; when the session is over, its result goes on record."""
     file, participants, clock, workspace, decision = debate
     if workspace is None or decision is None:

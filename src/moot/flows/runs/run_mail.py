@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Mapping
 from typing import Final
 
-from moot.agents.seats import Room
+from moot.agents.participant_kinds import RunSurroundings
 from moot.agents.spec import Spec
-from moot.agents.watch import Watch
-from moot.engine.agents import agent_named
+from moot.agents.watch import RunWatcher
+from moot.engine.agents import find_agent
 from moot.flows.runs.run_record import DecisionRunRecord, begin_decision
 from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits, run_seats
 from moot.flows.runs.runnable_mail import MailDesk
@@ -24,14 +24,14 @@ PREFIX: Final = "mail-"
 def run_mail(
     space: Workspace,
     specs: Mapping[str, Spec],
-    room: Room,
+    room: RunSurroundings,
     limits: Limits = USUAL,
-    watch: Watch | None = None,
+    watch: RunWatcher | None = None,
 ) -> FinishedRun:
     """Let the participants answer what they owe; an answer that was given is not asked for."""
     require_somebody(specs)
     for name in specs:
-        agent_named(space.engine, name)
+        find_agent(space.engine, name)
     participants = seat_participants(specs, room, space)
     names = tuple(sorted(specs))
     question = ask.AskQuestion(

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from moot.agents.participant import Participant
-from moot.agents.seats import Room
+from moot.agents.participant_kinds import RunSurroundings
 from moot.agents.spec import Spec
-from moot.agents.watch import Watch
+from moot.agents.watch import RunWatcher
 from moot.core.errors import Conflict, NotFound, Refused
 from moot.flows.parliament.convening import SeatRequest, convene
 from moot.flows.parliament.parliament_session import ParliamentSession
@@ -33,9 +33,9 @@ from moot.workspace.workspace import Workspace
 def run_parliament(
     session: ParliamentSession,
     specs: Mapping[str, Spec],
-    room: Room,
+    room: RunSurroundings,
     limits: Limits = USUAL,
-    watch: Watch | None = None,
+    watch: RunWatcher | None = None,
 ) -> FinishedRun:
     """Run it with these participants until a person is asked, or nobody here can go on."""
     for name in specs:
@@ -52,7 +52,7 @@ def run_seated(
     decision: str | None,
     participants: Mapping[str, Participant],
     limits: Limits,
-    watch: Watch | None,
+    watch: RunWatcher | None,
 ) -> FinishedRun:
     """Run it with those who sit there. There is no decision where a person has ruled already: then
     nothing is left to decide."""

@@ -9,7 +9,7 @@ import msgspec
 
 from moot.agents.budget import Spent
 from moot.agents.cost import Cost
-from moot.agents.outcome import Ended, Outcome
+from moot.agents.outcome import CallOutcome, RunEnd
 from moot.core.errors import MootError
 from moot.core.machine import Command
 from moot.core.names import SYSTEM
@@ -23,9 +23,9 @@ from moot.protocols.decision.model import CallCost, Stage, State
 class RunRecord(Protocol):
     def spent(self) -> Spent: ...
 
-    def note(self, outcome: Outcome) -> None: ...
+    def record_outcome(self, outcome: CallOutcome) -> None: ...
 
-    def ended(self, ended: Ended) -> None: ...
+    def record_end(self, ended: RunEnd) -> None: ...
 
 
 class NoRunRecord:
@@ -34,9 +34,9 @@ class NoRunRecord:
     def spent(self) -> Spent:
         return Spent()
 
-    def note(self, outcome: Outcome) -> None: ...
+    def record_outcome(self, outcome: CallOutcome) -> None: ...
 
-    def ended(self, ended: Ended) -> None: ...
+    def record_end(self, ended: RunEnd) -> None: ...
 
 
 class DecisionRunRecord:
@@ -56,7 +56,7 @@ class DecisionRunRecord:
         state = self.state
         return Spent(state.turns, total_cost(state.cost))
 
-    def note(self, outcome: Outcome) -> None:
+    def record_outcome(self, outcome: CallOutcome) -> None:
         self._engine.execute(
             self._stream,
             ask.NoteCall(
@@ -72,7 +72,7 @@ class DecisionRunRecord:
             self._clerk,
         )
 
-    def ended(self, ended: Ended) -> None:
+    def record_end(self, ended: RunEnd) -> None:
         detail = _recordable(ended.detail)
         command = ask.EndRun(stop=ended.stop.value, turns=ended.turns, detail=detail)
         self._engine.execute(self._stream, command, self._clerk)

@@ -13,11 +13,11 @@ import msgspec
 
 from moot.agents.budget import Budget
 from moot.agents.cost import MICROS
-from moot.agents.desk import Desk
-from moot.agents.outcome import Ended
+from moot.agents.outcome import RunEnd
 from moot.agents.participant import Participant
+from moot.agents.runnable import Runnable
 from moot.agents.runner import TURN_SECONDS, Runner
-from moot.agents.watch import Watch
+from moot.agents.watch import RunWatcher
 from moot.core.clock import Clock
 from moot.flows.debate.mending import FileLoss
 
@@ -49,19 +49,19 @@ class FinishedRun(NamedTuple):
     `lost` says what had become of a debate's file before, if it had to be put back.
     """
 
-    ended: Ended
+    ended: RunEnd
     standing: dict[str, Any]
     decision: str | None
     lost: FileLoss | None = None
 
 
 def run_seats(
-    runnable: Desk,
+    runnable: Runnable,
     participants: Mapping[str, Participant],
     clock: Clock,
     decision: str | None = None,
     limits: Limits = USUAL,
-    watch: Watch | None = None,
+    watch: RunWatcher | None = None,
 ) -> FinishedRun:
     """Ask whoever is due until nothing is due here, or a limit is reached."""
     runner = Runner(

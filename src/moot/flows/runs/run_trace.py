@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from moot.agents.seats import Room
+from moot.agents.participant_kinds import RunSurroundings
 from moot.agents.spec import Spec
-from moot.agents.watch import Watch
+from moot.agents.watch import RunWatcher
 from moot.core.errors import Refused
 from moot.flows.runs.run_record import DecisionRunRecord, begin_decision
 from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits, run_seats
@@ -26,9 +26,9 @@ def run_trace(
     workspace: Workspace,
     name: str,
     specs: Mapping[str, Spec],
-    room: Room,
+    room: RunSurroundings,
     limits: Limits = USUAL,
-    watch: Watch | None = None,
+    watch: RunWatcher | None = None,
     site: ExecutionSite | None = None,
 ) -> FinishedRun:
     """Let the participants work until it is verified; commands run only with `site`."""

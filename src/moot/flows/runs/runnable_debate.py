@@ -14,10 +14,10 @@ import msgspec
 
 from moot.agents.brief import Brief, schema_of
 from moot.agents.budget import Spent
-from moot.agents.desk import Passed
-from moot.agents.outcome import Ended, Ending, Outcome
-from moot.agents.quoting import Quote, Trust
-from moot.agents.repeats import TIMES, Said
+from moot.agents.outcome import CallEnding, CallOutcome, RunEnd
+from moot.agents.quoting import AuthorTrust, QuotedText
+from moot.agents.repeats import TIMES, Utterance
+from moot.agents.runnable import PassOverResult
 from moot.core.clock import Clock
 from moot.core.errors import Malformed
 from moot.core.machine import Due
@@ -97,7 +97,7 @@ class RunnableDebate:
         place = f"round {here.round}, entry {before + 1}"
         return Due(who=agent, what=WHAT, subject=place, since=course.turn_began, by=here.deadline)
 
-    def together(self, due: Due) -> bool:
+    def may_be_asked_together(self, due: Due) -> bool:
         del due
         return require_course(self._checked()).rules.turn_order is TurnOrder.FREE_FORM
 
@@ -134,9 +134,9 @@ class RunnableDebate:
 
     def _quotes(
         self, checked: CheckedSession, said: list[DebateEntry]
-    ) -> tuple[tuple[Quote, ...], int]:
+    ) -> tuple[tuple[QuotedText, ...], int]:
         """Title and context first, then what was said, from the newest back to a bound."""
-        document, kept, room = checked.document, list[Quote](), MOST_SAID
+        document, kept, room = checked.document, list[QuotedText](), MOST_SAID
         record = (
             find_record(self._workspace, self._file, checked)
             if self._workspace is not None
@@ -150,15 +150,17 @@ class RunnableDebate:
                 break
             kept.append(quote)
         context = document.section_text("Context").strip()
-        head = Quote(author="the session's title", trust=Trust.MATERIAL, text=document.name)
-        about = Quote(author="the session's context", trust=Trust.MATERIAL, text=context)
+        head = QuotedText(
+            author="the session's title", trust=AuthorTrust.MATERIAL, text=document.name
+        )
+        about = QuotedText(author="the session's context", trust=AuthorTrust.MATERIAL, text=context)
         return (head, about, *reversed(kept)), len(said) - len(kept)
 
     # What comes of it -----------------------------------------------------------------------------
 
-    def submit(self, due: Due, said: dict[str, Any]) -> None:
+    def submit(self, due: Due, reply_fields: dict[str, Any]) -> None:
         try:
-            reply = msgspec.convert(said, EntryReply)
+            reply = msgspec.convert(reply_fields, EntryReply)
         except msgspec.ValidationError as error:
             raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
         draft = EntryDraft(
@@ -181,20 +183,20 @@ class RunnableDebate:
         turn = "\n".join((session_id, due.who, due.subject))
         return str(uuid.UUID(bytes=hashlib.sha256(turn.encode()).digest()[:16], version=4))
 
-    def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
+    def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
         """Only the session's own policy writes in someone's place, and only after the deadline."""
         del due, ending, detail
         if require_course(self._checked()).rules.escalation is Escalation.HUMAN:
-            return Passed.NEVER
+            return PassOverResult.NEVER
         done = session.tick(self._file, self._clock, self._workspace, self._cached)
-        return Passed.DONE if done.entries else Passed.LATER
+        return PassOverResult.DONE if done.entries else PassOverResult.LATER
 
-    def history(self) -> Sequence[Said]:
+    def history(self) -> Sequence[Utterance]:
         """The end of it is enough: a circle shows in the last few entries of everybody."""
         course = require_course(self._checked())
         said = list_entries(course.rounds)[-2 * TIMES * len(course.rules.agents) :]
         return [
-            Said(
+            Utterance(
                 entry.author,
                 f"{entry.field_value('stance')} {entry.field_value('summary')} {entry.body}",
             )
@@ -205,11 +207,11 @@ class RunnableDebate:
     def spent(self) -> Spent:
         return self._record.spent()
 
-    def note(self, outcome: Outcome) -> None:
-        self._record.note(outcome)
+    def record_outcome(self, outcome: CallOutcome) -> None:
+        self._record.record_outcome(outcome)
 
-    def ended(self, ended: Ended) -> None:
-        self._record.ended(ended)
+    def record_end(self, ended: RunEnd) -> None:
+        self._record.record_end(ended)
 
     # For whoever looks on -------------------------------------------------------------------------
 
@@ -251,11 +253,11 @@ def _positions(said: list[DebateEntry], agents: tuple[str, ...]) -> dict[str, st
     return {agent: latest[agent] for agent in agents if agent in latest}
 
 
-def _quoted(entry: DebateEntry, trust: Trust) -> Quote:
+def _quoted(entry: DebateEntry, trust: AuthorTrust) -> QuotedText:
     place = f"round {entry.round}, turn {entry.turn}: {entry.field_value('stance')}"
     sure = entry.field_value("confidence")
     text = "\n\n".join(part for part in (entry.field_value("summary"), entry.body.strip()) if part)
-    return Quote(
+    return QuotedText(
         author=entry.author,
         trust=trust,
         text=text,

@@ -13,10 +13,10 @@ import msgspec
 
 from moot.agents.brief import Brief, schema_of
 from moot.agents.budget import Spent
-from moot.agents.desk import Passed
-from moot.agents.outcome import Ended, Ending, Outcome
-from moot.agents.quoting import Quote, Trust
-from moot.agents.repeats import Said
+from moot.agents.outcome import CallEnding, CallOutcome, RunEnd
+from moot.agents.quoting import AuthorTrust, QuotedText
+from moot.agents.repeats import Utterance
+from moot.agents.runnable import PassOverResult
 from moot.core.errors import Malformed
 from moot.core.machine import Due, KeyClass
 from moot.flows.mail import messages, notices
@@ -64,7 +64,7 @@ class MailDesk:
             if due.who in self._names and due.who in missing:
                 yield Due(who=due.who, what=WHAT, subject=id_, since=due.since)
 
-    def together(self, due: Due) -> bool:
+    def may_be_asked_together(self, due: Due) -> bool:
         del due
         return True
 
@@ -73,7 +73,7 @@ class MailDesk:
             recorded = messages.read_message(view, due.subject)
         message = self._message(due)
         text = f"{message.subject}\n\n{messages.read_message_text(self._space, recorded)}"
-        quote = Quote(
+        quote = QuotedText(
             author=message.sender, trust=self._trust(message.sender), place=message.id, text=text
         )
         view_ = {"message": message.id, "type": str(message.type or ""), "from": message.sender}
@@ -87,19 +87,19 @@ class MailDesk:
             quotes=(quote,),
         )
 
-    def submit(self, due: Due, said: dict[str, Any]) -> None:
+    def submit(self, due: Due, reply_fields: dict[str, Any]) -> None:
         try:
-            reply = msgspec.convert(said, AckReply)
+            reply = msgspec.convert(reply_fields, AckReply)
         except msgspec.ValidationError as error:
             raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
         notices.acknowledge(self._space, due.who, due.subject, reply.status, reply.notes)
 
-    def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
+    def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
         """A receiver who is silent is chased by mail itself, in its own time."""
         del due, ending, detail
-        return Passed.NEVER
+        return PassOverResult.NEVER
 
-    def history(self) -> Sequence[Said]:
+    def history(self) -> Sequence[Utterance]:
         return ()
 
     def standing(self) -> dict[str, Any]:
@@ -108,11 +108,11 @@ class MailDesk:
     def spent(self) -> Spent:
         return self._record.spent()
 
-    def note(self, outcome: Outcome) -> None:
-        self._record.note(outcome)
+    def record_outcome(self, outcome: CallOutcome) -> None:
+        self._record.record_outcome(outcome)
 
-    def ended(self, ended: Ended) -> None:
-        self._record.ended(ended)
+    def record_end(self, ended: RunEnd) -> None:
+        self._record.record_end(ended)
 
     def _message(self, due: Due) -> MailMessage:
         state = self._space.engine.state(stream_of(thread_of_id(due.subject)))
@@ -121,7 +121,7 @@ class MailDesk:
             raise messages.message_not_found(due.subject)
         return found
 
-    def _trust(self, name: str) -> Trust:
+    def _trust(self, name: str) -> AuthorTrust:
         known = self._space.engine.registry().agents.get(name)
         person = known is not None and known.kind is KeyClass.HUMAN
-        return Trust.PERSON if person else Trust.AGENT
+        return AuthorTrust.PERSON if person else AuthorTrust.AGENT

@@ -11,10 +11,10 @@ import msgspec
 
 from moot.agents.brief import Brief
 from moot.agents.budget import Spent
-from moot.agents.desk import Passed
-from moot.agents.outcome import Ended, Ending, Outcome
-from moot.agents.quoting import Quote, Trust
-from moot.agents.repeats import Said
+from moot.agents.outcome import CallEnding, CallOutcome, RunEnd
+from moot.agents.quoting import AuthorTrust, QuotedText
+from moot.agents.repeats import Utterance
+from moot.agents.runnable import PassOverResult
 from moot.core.errors import Malformed, Refused
 from moot.core.machine import Due
 from moot.core.names import OPERATOR, SYSTEM
@@ -47,10 +47,12 @@ MOST_SAID: Final = 80
 UNREADABLE: Final = "not_json"
 # It spoke, and what it said is no message: the protocol counts that. What the rules refuse is
 # none of that (S-03).
-OFFENCES: Final = frozenset({Ending.MALFORMED, Ending.TOO_LONG})
+OFFENCES: Final = frozenset({CallEnding.MALFORMED, CallEnding.TOO_LONG})
 # The program itself failed: it is started again once, as the protocol has it. Where a provider or
 # a person is missing, nobody can know what the seat would have said; it is waited for.
-FAILURES: Final = frozenset({Ending.REFUSED, Ending.SILENT, Ending.TIMED_OUT, Ending.CRASHED})
+FAILURES: Final = frozenset(
+    {CallEnding.REFUSED, CallEnding.SILENT, CallEnding.TIMED_OUT, CallEnding.CRASHED}
+)
 TOGETHER: Final = frozenset({Kind.OPENING_STATEMENT, Kind.VOTE})
 
 
@@ -73,7 +75,7 @@ class RunnableParliament:
             msgspec.structs.replace(due, who=_waited_person(due)) for due in waits
         ]
 
-    def together(self, due: Due) -> bool:
+    def may_be_asked_together(self, due: Due) -> bool:
         return WANTED[due.what].kind in TOGETHER
 
     # What a seat is told --------------------------------------------------------------------------
@@ -99,18 +101,20 @@ class RunnableParliament:
 
     # What comes of it -----------------------------------------------------------------------------
 
-    def submit(self, due: Due, said: dict[str, Any]) -> None:
+    def submit(self, due: Due, reply_fields: dict[str, Any]) -> None:
         state, wanted = self._session.state, WANTED[due.what]
-        said = {name: value for name, value in said.items() if value is not None}
+        reply_fields = {name: value for name, value in reply_fields.items() if value is not None}
         if due.what == INCORPORATE:
-            draft = merge_into_bill(state, said)
+            draft = merge_into_bill(state, reply_fields)
             command = ask.Incorporate(amendment_id=_amendment_id(due), draft=draft)
             self._session.execute(command, due.who)
             return
-        amendment = _read_amendment(said.pop("amendment", None))
+        amendment = _read_amendment(reply_fields.pop("amendment", None))
         # Its turn is taken with the first of the two: only that is asked for again.
-        if amendment is None or due.what not in SPEECHES or said.get("question"):
-            self._send(due, wanted.kind, _ADDRESS.get(due.what, _as_content)(state, due, said))
+        if amendment is None or due.what not in SPEECHES or reply_fields.get("question"):
+            self._send(
+                due, wanted.kind, _ADDRESS.get(due.what, _as_content)(state, due, reply_fields)
+            )
         if amendment is not None:
             name = amendments.next_amendment_id(self._session.state)
             content = {"amendment_id": name, **amendment}
@@ -122,7 +126,7 @@ class RunnableParliament:
         data = json.dumps({"type": kind.value, "from": seat.id, **rest}).encode()
         submit_message(self._session, data, due.who, lambda signer, _is_person: signer or due.who)
 
-    def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
+    def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
         """A seat that is not there is waited for; one that fails is asked again, then expelled.
 
         A vote or a word in the round is not waited for: the ballot is closed, the seat is quiet.
@@ -130,20 +134,20 @@ class RunnableParliament:
         del detail
         wanted = WANTED.get(due.what)
         if wanted is None or due.what == INCORPORATE:
-            return Passed.NEVER
+            return PassOverResult.NEVER
         seat = _seat_of(self._session.state, due)
         if ending in OFFENCES:
             return self._report(due, ending, times=2)
         if wanted.kind is Kind.VOTE:
             self._session.execute(ask.CloseBallot(), SYSTEM, "speaker")
-            return Passed.DONE
+            return PassOverResult.DONE
         if wanted.kind is Kind.QUESTION:
             why = f"{seat.id} is not heard this round: {ending.value}."
             silence_seat(self._session, seat.id, why)
-            return Passed.DONE
-        return self._report(due, ending, times=1) if ending in FAILURES else Passed.NEVER
+            return PassOverResult.DONE
+        return self._report(due, ending, times=1) if ending in FAILURES else PassOverResult.NEVER
 
-    def _report(self, due: Due, ending: Ending, times: int) -> Passed:
+    def _report(self, due: Due, ending: CallEnding, times: int) -> PassOverResult:
         """Two malformed replies expel a seat; what the chamber counted itself counts."""
         for _ in range(times):
             if due not in self.dues():
@@ -153,9 +157,9 @@ class RunnableParliament:
             except Refused as error:  # a reply that cannot be read is refused, and counted
                 if error.code != UNREADABLE:
                     raise
-        return Passed.DONE if times == 1 or due not in self.dues() else Passed.NEVER
+        return PassOverResult.DONE if times == 1 or due not in self.dues() else PassOverResult.NEVER
 
-    def history(self) -> Sequence[Said]:
+    def history(self) -> Sequence[Utterance]:
         """A parliament bounds its own exchanges and rounds: nobody can go in circles."""
         return ()
 
@@ -167,11 +171,11 @@ class RunnableParliament:
     def spent(self) -> Spent:
         return self._record.spent()
 
-    def note(self, outcome: Outcome) -> None:
-        self._record.note(outcome)
+    def record_outcome(self, outcome: CallOutcome) -> None:
+        self._record.record_outcome(outcome)
 
-    def ended(self, ended: Ended) -> None:
-        self._record.ended(ended)
+    def record_end(self, ended: RunEnd) -> None:
+        self._record.record_end(ended)
 
 
 def _waited_person(due: Due) -> str:
@@ -226,19 +230,19 @@ def _amendment_id(due: Due) -> str:
     return due.subject.partition(":")[0]
 
 
-def _quote_matter(state: State) -> list[Quote]:
+def _quote_matter(state: State) -> list[QuotedText]:
     """The problem, the bill as it stands, and the prime minister's guidance."""
-    matter = [("the problem", Trust.MATERIAL, state.problem_statement)]
-    matter += [("the issues", Trust.MATERIAL, "\n".join(state.constituent_issues))]
+    matter = [("the problem", AuthorTrust.MATERIAL, state.problem_statement)]
+    matter += [("the issues", AuthorTrust.MATERIAL, "\n".join(state.constituent_issues))]
     if state.bill is not None:
         text = json.dumps(msgspec.to_builtins(state.bill), ensure_ascii=False, indent=1)
-        matter.append((f"the bill, drafted by {state.drafter}", Trust.AGENT, text))
+        matter.append((f"the bill, drafted by {state.drafter}", AuthorTrust.AGENT, text))
     if state.guidance:
-        matter.append(("the prime minister", Trust.PERSON, state.guidance))
-    return [Quote(author=who, trust=trust, text=text) for who, trust, text in matter]
+        matter.append(("the prime minister", AuthorTrust.PERSON, state.guidance))
+    return [QuotedText(author=who, trust=trust, text=text) for who, trust, text in matter]
 
 
-def _quote_messages(state: State, messages: Sequence[LedgerMessage], due: Due) -> list[Quote]:
+def _quote_messages(state: State, messages: Sequence[LedgerMessage], due: Due) -> list[QuotedText]:
     """What was said, to a bound; for an answer, the question that is asked comes last."""
     question = _find_question(state, due)
     latest = [one for one in messages if one.type is not Kind.SPEAKER_RULING][-MOST_SAID:]
@@ -247,12 +251,12 @@ def _quote_messages(state: State, messages: Sequence[LedgerMessage], due: Due) -
     return [_quote_message(state, message) for message in (*others, *asked)]
 
 
-def _quote_message(state: State, message: LedgerMessage) -> Quote:
+def _quote_message(state: State, message: LedgerMessage) -> QuotedText:
     seat = state.seats.get(message.sender)
     to = f" to {message.to}" if message.to else ""
-    return Quote(
+    return QuotedText(
         author=message.sender if seat is None else f"{message.sender} ({seat.agent})",
-        trust=Trust.SYSTEM if seat is None else Trust.AGENT,
+        trust=AuthorTrust.SYSTEM if seat is None else AuthorTrust.AGENT,
         place=f"{message.id}, {message.type.value}{to}, round {message.round}",
         text=json.dumps(to_document(message)["content"], ensure_ascii=False),
     )

@@ -17,10 +17,10 @@ import msgspec
 
 from moot.agents.brief import Brief
 from moot.agents.budget import Spent
-from moot.agents.desk import Passed
-from moot.agents.outcome import Ended, Ending, Outcome
-from moot.agents.quoting import Quote, Trust
-from moot.agents.repeats import TIMES, Said
+from moot.agents.outcome import CallEnding, CallOutcome, RunEnd
+from moot.agents.quoting import AuthorTrust, QuotedText
+from moot.agents.repeats import TIMES, Utterance
+from moot.agents.runnable import PassOverResult
 from moot.core.errors import Malformed, Refused
 from moot.core.machine import Command, Due
 from moot.core.names import OPERATOR
@@ -130,13 +130,13 @@ class RunnableTrace:
             if critic in self._seated and claim.id not in self._stands:
                 yield Due(who=critic, what=JUDGE, subject=claim.id, since=claim.since)
 
-    def together(self, due: Due) -> bool:
+    def may_be_asked_together(self, due: Due) -> bool:
         del due
         return False
 
     def brief(self, due: Due) -> Brief:
         state, wanted = self._state, REPLY_REQUESTS[due.what]
-        task = Quote(author="the task", trust=Trust.MATERIAL, text=state.task)
+        task = QuotedText(author="the task", trust=AuthorTrust.MATERIAL, text=state.task)
         events = list(self._events())
         mine = sum(quote.author == due.who for quote in events)
         return Brief(
@@ -150,15 +150,15 @@ class RunnableTrace:
             number=mine,
         )
 
-    def _events(self) -> Iterator[Quote]:
+    def _events(self) -> Iterator[QuotedText]:
         with self._workspace.store.read() as view:
             records = [read_record(MACHINE, record) for record in view.records(self._stream)]
         for one in records:
             name = type(one.event).__name__
             text = json.dumps(msgspec.to_builtins(one.event), ensure_ascii=False)
-            trust = Trust.AGENT if one.actor.id in self._roles() else Trust.SYSTEM
+            trust = AuthorTrust.AGENT if one.actor.id in self._roles() else AuthorTrust.SYSTEM
             place = f"event {one.seq}, {name}"
-            yield Quote(author=one.actor.id, trust=trust, place=place, text=text)
+            yield QuotedText(author=one.actor.id, trust=trust, place=place, text=text)
             yield from self._outputs(one.event)
 
     def _roles(self) -> set[str]:
@@ -168,18 +168,18 @@ class RunnableTrace:
             if self._state.binding_of(role)
         }
 
-    def _outputs(self, event: Any) -> Iterator[Quote]:
+    def _outputs(self, event: Any) -> Iterator[QuotedText]:
         """What a run printed, shortened; the whole of it is stored."""
         for output in getattr(event, "outputs", ()):
             raw = b"".join(self._workspace.artifacts.chunks(output.sha256))[:MOST_OUTPUT]
             name = f"{event.execution_id}/{output.name}"
             text = raw.decode("utf-8", "replace")
-            yield Quote(author="a program", trust=Trust.UNSIGNED, place=name, text=text)
+            yield QuotedText(author="a program", trust=AuthorTrust.UNSIGNED, place=name, text=text)
 
-    def submit(self, due: Due, said: dict[str, Any]) -> None:
+    def submit(self, due: Due, reply_fields: dict[str, Any]) -> None:
         wanted = REPLY_REQUESTS[due.what]
         try:
-            reply = msgspec.convert(said, wanted.shape)
+            reply = msgspec.convert(reply_fields, wanted.shape)
         except msgspec.ValidationError as error:
             raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
         execution.recover(self._workspace, self._stream)
@@ -187,17 +187,17 @@ class RunnableTrace:
         if command is not None:
             tracing.execute_step(self._workspace, self._stream, command, due.who)
 
-    def pass_over(self, due: Due, ending: Ending, detail: str) -> Passed:
+    def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
         """No role is played by another, and a trace has no clock: it waits."""
         del due, ending, detail
-        return Passed.NEVER
+        return PassOverResult.NEVER
 
-    def history(self) -> Sequence[Said]:
+    def history(self) -> Sequence[Utterance]:
         """The latest words of the roles: what is blocked and revised without end is a circle."""
         with self._workspace.store.read() as view:
             records = [read_record(MACHINE, record) for record in view.records(self._stream)]
         found = [(one.actor.id, _words(one.event)) for one in records]
-        return [Said(who, text) for who, text in found if text][-MOST_CIRCLED:]
+        return [Utterance(who, text) for who, text in found if text][-MOST_CIRCLED:]
 
     def standing(self) -> dict[str, Any]:
         return {"state": str(self._state.stage)}
@@ -205,11 +205,11 @@ class RunnableTrace:
     def spent(self) -> Spent:
         return self._record.spent()
 
-    def note(self, outcome: Outcome) -> None:
-        self._record.note(outcome)
+    def record_outcome(self, outcome: CallOutcome) -> None:
+        self._record.record_outcome(outcome)
 
-    def ended(self, ended: Ended) -> None:
-        self._record.ended(ended)
+    def record_end(self, ended: RunEnd) -> None:
+        self._record.record_end(ended)
 
     # A reply as a command -------------------------------------------------------------------------
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from moot.agents.participant import Participant
-from moot.agents.seats import Room, seat
+from moot.agents.participant_kinds import RunSurroundings, make_participant
 from moot.agents.spec import Spec
 from moot.core.errors import Refused
 from moot.core.machine import KeyClass
-from moot.engine.keys import hand_of
+from moot.engine.keys import find_signatory
 from moot.flows.presence import arrival
 from moot.protocols.decision.model import DecisionSeat
 from moot.workspace.workspace import Workspace
@@ -25,14 +25,14 @@ ELSEWHERE: Final = "elsewhere"
 
 
 def seat_participants(
-    specs: Mapping[str, Spec], room: Room, workspace: Workspace | None = None
+    specs: Mapping[str, Spec], room: RunSurroundings, workspace: Workspace | None = None
 ) -> dict[str, Participant]:
     """A participant for each name; in a workspace each must have its key here.
 
     Malformed, Unavailable or Refused before anyone is asked, and before a new name is registered
     for a participant that cannot be made.
     """
-    participants = {name: seat(spec, name, room) for name, spec in specs.items()}
+    participants = {name: make_participant(spec, name, room) for name, spec in specs.items()}
     if workspace is not None:
         for name in specs:
             require_key(workspace, name)
@@ -77,7 +77,7 @@ def require_key(workspace: Workspace, name: str) -> None:
             hint="give the participant a name of its own, also where it is `human`",
         )
     else:
-        hand_of(registry, workspace.keys, name)
+        find_signatory(registry, workspace.keys, name)
 
 
 def recorded_seats(

@@ -19,7 +19,7 @@ from moot.protocols.trace.audit import page
 from moot.protocols.trace.audit.report import report_document
 from moot.protocols.trace.commands import CompleteVerification, StartVerification
 from moot.protocols.trace.model import Profile, State, VerificationRun
-from moot.workspace.check import How, pinned_trust
+from moot.workspace.check import CheckOptions, pinned_trust
 
 if TYPE_CHECKING:
     from moot.core.findings import Finding
@@ -88,7 +88,7 @@ def _inspect(
     workspace: Workspace, stream: str, profile: Profile, subject: tuple[str, int] | None
 ) -> inspection.Inspection:
     pinned = pinned_trust(workspace.folder, workspace.trust.origin)
-    how = How(workspace.folder, None if pinned else workspace.path / "trust.json")
+    how = CheckOptions(workspace.folder, None if pinned else workspace.path / "trust.json")
     return inspection.inspect_live(Path(workspace.path), how, stream, profile, subject)
 
 

@@ -19,7 +19,7 @@ from moot.core import secrets
 from moot.core.errors import Refused
 from moot.core.findings import Finding, Severity
 from moot.core.record import ArtifactRef
-from moot.engine.job import ALONE, Link
+from moot.engine.job import NO_LINK, Link
 from moot.flows.trace import guarded_execution, run_lock, tracing
 from moot.flows.trace.outputs import EDGE, OutputStore, RunObservations, store_outputs
 from moot.protocols.trace.commands import (
@@ -40,10 +40,16 @@ from moot.protocols.trace.model import (
 )
 from moot.protocols.trace.tool_input import MEDIA_TYPE, encode_input, sha256_hex
 from moot.system import footprint, program
-from moot.system.running import NotRun, Order, Ran, environment, run
+from moot.system.running import (
+    ProgramNotStarted,
+    ProgramResult,
+    RunOrder,
+    allowed_environment,
+    run_program,
+)
 
 if TYPE_CHECKING:
-    from moot.engine.job import Outcome
+    from moot.engine.job import JobOutcome
     from moot.workspace.workspace import Workspace
 
 _LOST: Final = "the reservation of {} was lost before it could run"
@@ -74,16 +80,16 @@ def execute(
     intent = tracing.read_intent(workspace, stream, intent_id)
     state: State = workspace.engine.state(stream)
     folder = _folder(root, intent.cwd)
-    granted = environment(env, (*state.policy.environment, *intent.env))
+    granted = allowed_environment(env, (*state.policy.environment, *intent.env))
     hidden = (*state.policy.secrets, *secrets.patterns_of_variables(granted, intent.env))
-    executable = program.find(intent.command[0], folder, granted)
+    executable = program.find_program(intent.command[0], folder, granted)
     with run_lock.RunLock(workspace.path, stream, intent_id) as held:
         execution, reserved = _start(workspace, stream, intent, actor, root, executable)
         lost = guarded_execution.lost_scopes(workspace, reserved, actor)
         if lost:
             return _not_started(workspace, stream, execution, actor, _LOST.format(", ".join(lost)))
-        before = footprint.look(root, intent.writes)
-        order = Order(
+        before = footprint.take_footprint(root, intent.writes)
+        order = RunOrder(
             words=intent.command,
             folder=folder,
             env=granted,
@@ -93,11 +99,11 @@ def execute(
             tag=held.tag,
         )
         try:
-            ran = run(order, held.note_process)
-        except NotRun as problem:
+            ran = run_program(order, held.note_process)
+        except ProgramNotStarted as problem:
             return _not_started(workspace, stream, execution, actor, str(problem))
-        after = footprint.look(root, intent.writes)
-        changes = footprint.compare(root, intent.writes, before, after)
+        after = footprint.take_footprint(root, intent.writes)
+        changes = footprint.compare_footprints(root, intent.writes, before, after)
         remarks = tuple(dict.fromkeys((*before.remarks, *after.remarks)))
         store = OutputStore(workspace.artifacts, hidden, state.policy.max_output_bytes)
         outputs, observations = store_outputs(store, ran, changes, remarks)
@@ -106,7 +112,7 @@ def execute(
         return done._replace(findings=(*done.findings, *_reservation_remarks(lost)))
 
 
-def recover(workspace: Workspace, stream: str, link: Link = ALONE) -> list[Outcome]:
+def recover(workspace: Workspace, stream: str, link: Link = NO_LINK) -> list[JobOutcome]:
     """TRC-061: record as failed what died with its process on this trace. Nothing is run again.
 
     The executor's own act: where its key is not at hand it stays due, and holds up nobody.
@@ -155,7 +161,7 @@ def _start(
         intent_id=intent.intent_id,
         input=ArtifactRef(sha256_hex(data), len(data), MEDIA_TYPE),
         reservations=reserved,
-        program=footprint.shown(executable.path),
+        program=footprint.printable_name(executable.path),
         program_sha256=executable.sha256,
     )
     tracing.rehearse(workspace, stream, command, actor)  # what is refused leaves no file behind
@@ -179,7 +185,7 @@ def _end(
     stream: str,
     execution: str,
     actor: str,
-    ran: Ran,
+    ran: ProgramResult,
     outputs: tuple[Stored, ...],
     observations: RunObservations,
 ) -> EndedRun:
@@ -199,7 +205,7 @@ def _end(
     )
 
 
-def describe_ending(ran: Ran) -> tuple[FailureKind | None, str]:
+def describe_ending(ran: ProgramResult) -> tuple[FailureKind | None, str]:
     """None if it ended well; else the kind of failure, and what to say of it."""
     if ran.interrupted is not None:
         return FailureKind.STOPPED, f"we were interrupted by signal {ran.interrupted}"
@@ -212,7 +218,7 @@ def describe_ending(ran: Ran) -> tuple[FailureKind | None, str]:
     return None, "exit status 0"
 
 
-def _remarks(ran: Ran, observations: RunObservations) -> Iterable[Finding]:
+def _remarks(ran: ProgramResult, observations: RunObservations) -> Iterable[Finding]:
     """What a reader should know of a run that is on record already."""
     if observations.undeclared:
         yield _remark(

@@ -28,9 +28,9 @@ from moot.protocols.trace.audit.walk import TraceWalk
 from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import AuditVerdict as Audited
 from moot.protocols.trace.model import Profile
-from moot.verify import Place, Verdict
+from moot.verify import BundlePlace, BundleVerdict
 from moot.verify.bundle import lines_of
-from moot.workspace.check import How, check_file, check_live, stored
+from moot.workspace.check import CheckOptions, check_file, check_workspace, stored_artifacts
 
 PROTOCOL: Final = "trace"
 _EVENT: Final = b'{"payload":'
@@ -45,7 +45,7 @@ MOST_JOBS: Final = 4
 class Inspection(NamedTuple):
     """What the checker says of the bytes, and the audit of each trace in them."""
 
-    verdict: Verdict
+    verdict: BundleVerdict
     reports: tuple[AuditReport, ...]
     events: dict[str, list[Recorded[Any]]]
 
@@ -64,7 +64,7 @@ def choose_jobs(file: Path) -> int:
     return 1 if size < WORTH_A_PROCESS else min(MOST_JOBS, os.cpu_count() or 1)
 
 
-def inspect_file(file: Path, how: How, profile: Profile = Profile.DEFAULT) -> Inspection:
+def inspect_file(file: Path, how: CheckOptions, profile: Profile = Profile.DEFAULT) -> Inspection:
     """Every trace in an exported file; no workspace is needed."""
     watcher = _Watcher(at_once=how.jobs == 1)
     verdict = check_file(file, how._replace(watch=watcher.lines))
@@ -76,14 +76,14 @@ def inspect_file(file: Path, how: How, profile: Profile = Profile.DEFAULT) -> In
 
 def inspect_live(
     place: Path,
-    how: How,
+    how: CheckOptions,
     stream: str,
     profile: Profile = Profile.DEFAULT,
     subject: tuple[str, int] | None = None,
 ) -> Inspection:
     """One trace of a workspace; `subject` (head and number of events) leaves out what follows."""
     watcher = _Watcher(at_once=how.jobs == 1, only=stream, subject=subject)
-    verdict = check_live(place, how._replace(watch=watcher.lines), stream)
+    verdict = check_workspace(place, how._replace(watch=watcher.lines), stream)
     watcher.expect(stream)
     if verdict.verdict == "tampered":
         watcher.list_stored(place)
@@ -155,7 +155,7 @@ class _Watcher:
         self._proofs: dict[str, _Proof] = {}
         self._in_charge: set[str] = set()
 
-    def inspected(self, verdict: Verdict, profile: Profile) -> Inspection:
+    def inspected(self, verdict: BundleVerdict, profile: Profile) -> Inspection:
         self._finish(verdict.first_bad if verdict.verdict == "tampered" else None)
         reports = tuple(
             audit_walk(walk, self._facts(stream, verdict), profile)
@@ -182,13 +182,13 @@ class _Watcher:
                 if self._at_once and len(self._waiting) == IN_ONE_GO:
                     self._go_through(None)
 
-    def _go_through(self, bad: Place | None) -> None:
+    def _go_through(self, bad: BundlePlace | None) -> None:
         waiting, self._waiting = self._waiting, []
         for number, line in waiting:
             if bad is None or number < bad.line:
                 self._event(number, line)
 
-    def _finish(self, bad: Place | None) -> None:
+    def _finish(self, bad: BundlePlace | None) -> None:
         self._go_through(bad)
         self._release()
 
@@ -198,7 +198,7 @@ class _Watcher:
 
     def list_stored(self, place: Path) -> None:
         for walk in self.walks.values():
-            self._artifacts.update(stored(place, walk.cited))
+            self._artifacts.update(stored_artifacts(place, walk.cited))
 
     def _proof(self, line: bytes) -> None:
         try:
@@ -259,7 +259,7 @@ class _Watcher:
 
     # What follows from it for the audit.
 
-    def _facts(self, stream: str, verdict: Verdict) -> AuditFacts:
+    def _facts(self, stream: str, verdict: BundleVerdict) -> AuditFacts:
         head, count = self._ledger_says(stream)
         found: dict[str, Any] = {"unreadable": dict(self._unreadable.get(stream, {}))}
         for seq, kind, why in self._problems(stream, verdict):
@@ -293,7 +293,7 @@ class _Watcher:
         proof = self._proofs.get(stream)
         return (proof.hash, proof.seq + 1) if proof and proof.seq + 1 > here[1] else here
 
-    def _problems(self, stream: str, verdict: Verdict) -> Iterator[tuple[int, str, str]]:
+    def _problems(self, stream: str, verdict: BundleVerdict) -> Iterator[tuple[int, str, str]]:
         """What the checker found, by position in this trace."""
         for finding in verdict.findings:
             check = finding.rule.partition("/")[2]
@@ -305,7 +305,7 @@ class _Watcher:
                 revoked = finding.code == "key_revoked"
                 yield seq, kind, "revoked" if revoked else finding.message
 
-    def _seq(self, stream: str, line: int | None, verdict: Verdict) -> int | None:
+    def _seq(self, stream: str, line: int | None, verdict: BundleVerdict) -> int | None:
         """The event a finding is about; what shakes the list of keys shakes every event."""
         begins, walk = self._begins.get(stream), self.walks[stream]
         if line is not None and begins is not None and 0 <= line - begins < len(walk.events):
@@ -317,7 +317,7 @@ class _Watcher:
             return bad.seq
         return 0 if bad.stream in (None, REGISTRY) else None
 
-    def _seen(self, verdict: Verdict) -> dict[str, ArtifactPresence]:
+    def _seen(self, verdict: BundleVerdict) -> dict[str, ArtifactPresence]:
         seen = dict.fromkeys(self._artifacts, ArtifactPresence.PRESENT)
         seen.update((sha, ArtifactPresence.PRESENT) for _, sha in self._artifact_lines)
         for finding in verdict.findings:

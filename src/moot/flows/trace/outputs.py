@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from moot.core import secrets
 from moot.core.canonical import canonical
 from moot.protocols.trace.commands import Stored
-from moot.system.footprint import Change
-from moot.system.running import Output, Ran
+from moot.system.footprint import FileChange
+from moot.system.running import CapturedOutput, ProgramResult
 
 if TYPE_CHECKING:
     from moot.core.secrets import SecretPattern
@@ -45,7 +45,7 @@ class OutputStore(NamedTuple):
 
 
 def store_outputs(
-    store: OutputStore, ran: Ran, changes: list[Change], remarks: tuple[str, ...]
+    store: OutputStore, ran: ProgramResult, changes: list[FileChange], remarks: tuple[str, ...]
 ) -> tuple[tuple[Stored, ...], RunObservations]:
     """Store what a run printed and the list of what it changed, without the secrets in them."""
     outputs = (("stdout", ran.stdout), ("stderr", ran.stderr))
@@ -71,17 +71,17 @@ def store_outputs(
     return tuple(stored), observations
 
 
-def _redact_and_cut(store: OutputStore, output: Output) -> tuple[bytes, tuple[str, ...]]:
+def _redact_and_cut(store: OutputStore, output: CapturedOutput) -> tuple[bytes, tuple[str, ...]]:
     """Secrets are blotted out before the cut, which could leave half of one, not to be found.
 
     For the same reason the last bytes of what reading itself has cut are not stored.
     """
-    clean = secrets.redact_bytes(store.hidden, output.kept)
+    clean = secrets.redact_bytes(store.hidden, output.beginning)
     sure = len(clean.data) - EDGE if output.truncated else len(clean.data)
     return clean.data[: max(0, min(store.most_bytes, sure))], clean.found
 
 
-def _changes_document(changes: list[Change], remarks: tuple[str, ...]) -> bytes:
+def _changes_document(changes: list[FileChange], remarks: tuple[str, ...]) -> bytes:
     rows = [
         {"declared": change.declared, "how": change.how, "path": change.path} for change in changes
     ]

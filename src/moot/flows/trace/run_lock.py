@@ -18,8 +18,8 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from moot.core.errors import Refused, StoreFailed
-from moot.keys.running import is_held
-from moot.system.leftover import end_tagged, kill_left, mark_of
+from moot.keys.running_names import is_held
+from moot.system.leftover import kill_leftover, kill_tagged, start_mark_of
 
 FOLDER: Final = "running"
 
@@ -66,7 +66,7 @@ class RunLock:
     def note_process(self, pid: int) -> None:
         """The command has a process now."""
         with suppress(OSError):
-            _note(self._place).write_bytes(msgspec.json.encode(_Note(pid, mark_of(pid))))
+            _note(self._place).write_bytes(msgspec.json.encode(_Note(pid, start_mark_of(pid))))
 
 
 def is_running(workspace: Path, stream: str, intent: str) -> bool:
@@ -83,13 +83,13 @@ def end_leftovers(workspace: Path, stream: str, intent: str) -> tuple[str, ...]:
     except (OSError, msgspec.DecodeError):
         seen.append("it is not known whether its command had begun")
     else:
-        killed = kill_left(note.pid, note.mark)
+        killed = kill_leftover(note.pid, note.mark)
         seen.append(
             f"its command, process {note.pid}, was still there and was ended"
             if killed
             else f"its command, process {note.pid}, is gone too"
         )
-    if end_tagged(_tag(place)):
+    if kill_tagged(_tag(place)):
         seen.append("what it had started was still there and was ended")
     for file in (_note(place), place):
         with suppress(OSError):

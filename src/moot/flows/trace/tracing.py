@@ -16,9 +16,9 @@ from moot.core.ledger import View
 from moot.core.machine import Command, Context, Event, Recorded
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
-from moot.engine.agents import agent_named
-from moot.engine.job import ALONE, Link
-from moot.engine.keys import hand_of
+from moot.engine.agents import find_agent
+from moot.engine.job import NO_LINK, Link
+from moot.engine.keys import find_signatory
 from moot.engine.replay import read_record
 from moot.protocols.trace import events as did
 from moot.protocols.trace.commands import Cited, IssueClaim, OpenTrace, ReportForgery
@@ -29,7 +29,7 @@ from moot.protocols.trace.policy import DEFAULT_POLICY, Policy
 from moot.protocols.trace.roles import ROLE_OF_EVENT
 
 if TYPE_CHECKING:
-    from moot.engine.job import Outcome
+    from moot.engine.job import JobOutcome
     from moot.workspace.workspace import Workspace
 
 PROTOCOL: Final = "trace"
@@ -78,7 +78,7 @@ def open_trace(
     policy: Policy = DEFAULT_POLICY,
     follows: str | None = None,
     key: str | None = None,
-) -> Outcome:
+) -> JobOutcome:
     """Begin a trace under the next free number; another may be quicker, then it is the next.
 
     Under a key that this actor has begun a trace with, that trace is given back.
@@ -125,7 +125,7 @@ def _opened_under(workspace: Workspace, actor: str, key: str | None) -> str | No
 
 
 def _binding(workspace: Workspace, role: Role, name: str) -> RoleBinding:
-    agent = agent_named(workspace.engine, name)
+    agent = find_agent(workspace.engine, name)
     return RoleBinding(role, name, agent.epoch, agent.kid)
 
 
@@ -149,9 +149,9 @@ def execute_step(
     stream: str,
     command: Command,
     actor: str,
-    link: Link = ALONE,
+    link: Link = NO_LINK,
     key: str | None = None,
-) -> Outcome:
+) -> JobOutcome:
     """Execute it; should a record of the trace prove forged meanwhile, that is reported first.
 
     What became of the report the policy says (E-21); the command itself is refused either way.
@@ -174,7 +174,7 @@ def execute_step(
 
 def rehearse(workspace: Workspace, stream: str, command: Command, actor: str) -> None:
     """Refused as the command itself would be, as things stand; nothing is recorded."""
-    hand = hand_of(workspace.engine.registry(), workspace.keys, actor, _role(command))
+    hand = find_signatory(workspace.engine.registry(), workspace.keys, actor, _role(command))
     context = Context(workspace.engine.clock(), hand.acting, stream, workspace.trust.origin)
     decision = MACHINE.decide(workspace.engine.state(stream), command, context)
     if decision.refused:
@@ -274,7 +274,7 @@ def _evidence_hash(workspace: Workspace, stream: str, named: str) -> str:
         )
     if len(named) == _WHOLE:
         return named
-    matches = list(workspace.artifacts.beginning(named))
+    matches = list(workspace.artifacts.hashes_with_prefix(named))
     if len(matches) > 1:
         raise Refused(
             "ambiguous_hash", f"{len(matches)} files begin with {named}", hint="give more digits"

@@ -12,7 +12,7 @@ from __future__ import annotations
 import msgspec
 
 from moot.core.findings import Finding, Severity, check_all
-from moot.core.findings import errors as errors_of
+from moot.core.findings import select_errors as errors_of
 from moot.protocols.debate.course import Course, follow_entries
 from moot.protocols.debate.entry_checks import EntryCase
 from moot.protocols.debate.entry_order import EntryRemark, RemarkKind, drop_doubles, remark_on_order

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from moot.core.findings import Finding, check_all
-from moot.core.markdown import Kind, scan
+from moot.core.markdown import LineKind, scan_lines
 from moot.protocols.debate.model import DebateEntry, SessionDocument
 from moot.protocols.debate.norms import Flaw, flaw_at, norm
 from moot.protocols.debate.reader import read_document
@@ -105,8 +105,8 @@ def context_modified(versions: FileVersions) -> Iterator[Flaw]:
 
 
 def _is_subsection(added: str) -> bool:
-    first = next((line for line in scan(added) if line.kind is not Kind.BLANK), None)
-    return first is not None and first.kind is Kind.HEADING and first.level >= 3
+    first = next((line for line in scan_lines(added) if line.kind is not LineKind.BLANK), None)
+    return first is not None and first.kind is LineKind.HEADING and first.level >= 3
 
 
 def header_modified(versions: FileVersions) -> Iterator[Flaw]:

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from moot.core.markdown import Kind, Line, scan
+from moot.core.markdown import LineKind, MarkdownLine, scan_lines
 from moot.protocols.debate.entry_reader import is_status_line, read_comment_key, read_entry
 from moot.protocols.debate.model import (
     FIELDS,
@@ -48,10 +48,12 @@ _OWN_COMMENT = re.compile(
     r"[ ]{0,3}<!--[ \t]*(?:entry|turn|yield|bounce-protocol|created|session-id)\b"
 )
 # Inside such a line's block a marker is content, unless the block was never closed (A-36).
-_SWALLOWING = frozenset({Kind.FENCED, Kind.COMMENT_PART, Kind.HTML})
+_SWALLOWING = frozenset({LineKind.FENCED, LineKind.COMMENT_PART, LineKind.HTML})
 # Nearly all lines are these, and none of them ends or opens anything.
-_QUIET = frozenset({Kind.TEXT, Kind.BLANK, Kind.NESTED, Kind.INDENTED, Kind.BREAK})
-_COMMENT, _COMMENT_PART = Kind.COMMENT, Kind.COMMENT_PART
+_QUIET = frozenset(
+    {LineKind.TEXT, LineKind.BLANK, LineKind.NESTED, LineKind.INDENTED, LineKind.BREAK}
+)
+_COMMENT, _COMMENT_PART = LineKind.COMMENT, LineKind.COMMENT_PART
 # After an entry's own marker comes the end of the file, or the whole head of another entry.
 _LINE_END = r"[ \t]*(?:\r\n?|\n)"
 _THEN_NEXT = re.compile(
@@ -67,7 +69,7 @@ class _Walk:
         self.quick = quick
         self.entries: list[DebateEntry] = []
         self.marks: list[CommentMark] = []
-        self.headings: list[Line] = []
+        self.headings: list[MarkdownLine] = []
         self.odd: list[Oddity] = []
         self.marker = -1  # the next marker from here, looked for once
         self.stray = False  # the line above was stray text too: one note is enough
@@ -99,29 +101,29 @@ class _Walk:
             number += self.text.count("\n", start, torn)
             self.entries.append(_torn_entry(self.text, torn, number, len(self.entries)))
             return len(self.text), number + 1
-        lines = scan(self.text, start, None, number)
+        lines = scan_lines(self.text, start, None, number)
         for line in lines:
             if _begins_entry(line):
                 return self._read_entry(line, lines)
             self._take_between_entries(line)
         return len(self.text), number
 
-    def _take_between_entries(self, line: Line) -> None:
+    def _take_between_entries(self, line: MarkdownLine) -> None:
         """A line that belongs to no entry. BNC-127: comments of other keys are no flaw."""
         key = read_comment_key(line)
-        if line.kind is Kind.HEADING and line.level == 2 and line.value in SECTIONS:
+        if line.kind is LineKind.HEADING and line.level == 2 and line.value in SECTIONS:
             self.headings.append(line)
         elif key and key not in _OWN_KEYS:
             value = line.value.partition(":")[2].strip()
             self.marks.append(CommentMark(key, value, line.number, len(self.entries), line.end))
-        elif line.kind is Kind.COMMENT_PART and _OWN_COMMENT.match(line.text):
+        elif line.kind is LineKind.COMMENT_PART and _OWN_COMMENT.match(line.text):
             self.odd.append(Oddity(OddityKind.MULTILINE_COMMENT, line.number, line.text.strip()))
-        elif line.kind is not Kind.BLANK and not self.headings:
+        elif line.kind is not LineKind.BLANK and not self.headings:
             if not self.stray:
                 self.odd.append(Oddity(OddityKind.STRAY_TEXT, line.number, line.text.strip()))
             self.stray = True
 
-    def _read_entry(self, first: Line, lines: Iterator[Line]) -> tuple[int, int]:
+    def _read_entry(self, first: MarkdownLine, lines: Iterator[MarkdownLine]) -> tuple[int, int]:
         """Gather the lines of an entry until its marker, the next entry or the end."""
         self.stray = False
         swallowed = _Swallowed()
@@ -140,7 +142,7 @@ class _Walk:
                 return line.end, line.number + 1
         return self._unended(gathered, swallowed)
 
-    def _unended(self, gathered: list[Line], swallowed: _Swallowed) -> tuple[int, int]:
+    def _unended(self, gathered: list[MarkdownLine], swallowed: _Swallowed) -> tuple[int, int]:
         """The file ended first; a block that is still open may have swallowed the marker."""
         if swallowed.fallback is None or swallowed.last != gathered[-1].number:
             self._add(gathered, yielded=False)
@@ -150,7 +152,7 @@ class _Walk:
         self._add(gathered, yielded=True, recovered=swallowed.opened)
         return gathered[-1].end, gathered[-1].number + 1
 
-    def _add(self, lines: list[Line], yielded: bool, recovered: int = 0) -> None:
+    def _add(self, lines: list[MarkdownLine], yielded: bool, recovered: int = 0) -> None:
         self.entries.append(read_entry(self.text, lines, len(self.entries), yielded, recovered))
         for line in lines[:-1] if yielded else lines:
             if line.kind is _COMMENT_PART and _OWN_COMMENT.match(line.text):
@@ -205,7 +207,7 @@ def _torn_entry(text: str, start: int, line: int, index: int) -> DebateEntry:
     )
 
 
-def _begins_entry(line: Line) -> bool:
+def _begins_entry(line: MarkdownLine) -> bool:
     return read_comment_key(line) in ("entry", "turn") or is_status_line(line)
 
 
@@ -221,12 +223,12 @@ class _Swallowed:
         self.opened = 0
         self.heads = 0
         self.last = 0  # the block's latest line: a line elsewhere begins another block
-        self.fallback: Line | None = None
+        self.fallback: MarkdownLine | None = None
 
-    def take(self, line: Line, text: str) -> bool:
+    def take(self, line: MarkdownLine, text: str) -> bool:
         """Is this line, inside an open block, the entry's own marker?"""
         if line.kind not in _SWALLOWING:
-            self.opened = line.number if line.kind is Kind.FENCE_OPEN else 0
+            self.opened = line.number if line.kind is LineKind.FENCE_OPEN else 0
             self.heads, self.fallback, self.last = 0, None, line.number
             return False
         if self.last != line.number - 1:

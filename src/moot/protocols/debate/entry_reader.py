@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from moot.core.markdown import Kind, Line
+from moot.core.markdown import LineKind, MarkdownLine
 from moot.protocols.debate.model import YIELD_MARKER, DebateEntry, EntryField, Oddity, OddityKind
 
 _POSITION = re.compile(r"turn:[ \t]*([0-9]{1,9})[ \t]+round:[ \t]*([0-9]{1,9})")
@@ -25,24 +25,27 @@ _STATUS = re.compile(
 _LIKE_STATUS = re.compile(r"\[(?:author|status):")
 # BNC-147: only the first colon divides; a value may hold more of them.
 _FIELD = re.compile(r"(?P<name>[a-z][a-z0-9_-]*):(?:[ \t]+(?P<value>.*))?\Z")
-_HEADINGS = {Kind.HEADING: OddityKind.HEADING_IN_BODY, Kind.SETEXT: OddityKind.SETEXT_IN_BODY}
-_BLANK, _TEXT = Kind.BLANK, Kind.TEXT
+_HEADINGS = {
+    LineKind.HEADING: OddityKind.HEADING_IN_BODY,
+    LineKind.SETEXT: OddityKind.SETEXT_IN_BODY,
+}
+_BLANK, _TEXT = LineKind.BLANK, LineKind.TEXT
 SUMMARY_LINES: Final = 2
 
 
-def read_comment_key(line: Line) -> str:
+def read_comment_key(line: MarkdownLine) -> str:
     """`entry`, `turn`, `yield` or any other key of a comment line; empty for other lines."""
-    if line.kind is not Kind.COMMENT:
+    if line.kind is not LineKind.COMMENT:
         return ""
     return line.value.partition(":")[0].strip()
 
 
-def is_status_line(line: Line) -> bool:
+def is_status_line(line: MarkdownLine) -> bool:
     return line.kind is _TEXT and _STATUS.match(line.text) is not None
 
 
 def read_entry(
-    text: str, lines: Sequence[Line], index: int, yielded: bool, recovered: int = 0
+    text: str, lines: Sequence[MarkdownLine], index: int, yielded: bool, recovered: int = 0
 ) -> DebateEntry:
     """BNC-067: the entry that these lines are, its marker (if it was yielded) the last of them.
 
@@ -59,7 +62,7 @@ def read_entry(
 class _Reading:
     """What has been read of one entry so far; `at` is the next line to look at."""
 
-    def __init__(self, text: str, lines: Sequence[Line]) -> None:
+    def __init__(self, text: str, lines: Sequence[MarkdownLine]) -> None:
         self.text = text
         self.lines = lines
         self.at = 0
@@ -77,10 +80,10 @@ class _Reading:
             fields, body, body_line, yielded, has_head, tuple(self.odd),
         )  # fmt: skip
 
-    def note(self, kind: OddityKind, line: Line, text: str = "") -> None:
+    def note(self, kind: OddityKind, line: MarkdownLine, text: str = "") -> None:
         self.odd.append(Oddity(kind, line.number, text))
 
-    def note_form(self, line: Line, exact: str) -> None:
+    def note_form(self, line: MarkdownLine, exact: str) -> None:
         """R20 for the comment, A-39 for blanks behind it."""
         if line.text != exact:
             only_blanks = line.text.rstrip(" \t") == exact
@@ -90,14 +93,14 @@ class _Reading:
                 line.text,
             )
 
-    def _peek(self) -> Line | None:
+    def _peek(self) -> MarkdownLine | None:
         """The next line that is not blank; blank ones have no place in an entry's head."""
         at = self.at
-        while at < len(self.lines) and self.lines[at].kind is Kind.BLANK:
+        while at < len(self.lines) and self.lines[at].kind is LineKind.BLANK:
             at += 1
         return self.lines[at] if at < len(self.lines) else None
 
-    def _take(self, line: Line) -> None:
+    def _take(self, line: MarkdownLine) -> None:
         if self.lines[self.at] is not line:
             self.note(OddityKind.BLANK_IN_HEAD, self.lines[self.at])
         while self.lines[self.at] is not line:
@@ -176,5 +179,5 @@ class _Reading:
         return self.text[first.start : last.start] + last.text, first.number
 
 
-def _continue_value(field: EntryField, line: Line) -> EntryField:
+def _continue_value(field: EntryField, line: MarkdownLine) -> EntryField:
     return EntryField(field.name, f"{field.value}\n{line.text.strip()}", field.line)

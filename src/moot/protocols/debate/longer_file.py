@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from moot.core.findings import Finding, check_all, errors
+from moot.core.findings import Finding, check_all, select_errors
 from moot.protocols.debate.checker import CheckedSession, check_session
 from moot.protocols.debate.course import Course, follow_one_more_entry
 from moot.protocols.debate.dialogue import Dialogue, read_dialogue
@@ -47,7 +47,12 @@ def check_longer(
 def _is_settled(checked: CheckedSession, more: str) -> bool:
     """Is the file such that appending this changes nothing in how the rest is read?"""
     document, course = checked.document, checked.course
-    if "\r" in more or course is None or course.open_entry is not None or errors(checked.findings):
+    if (
+        "\r" in more
+        or course is None
+        or course.open_entry is not None
+        or select_errors(checked.findings)
+    ):
         return False
     text, section = document.text, document.find_section(SECTIONS[-1])
     last = document.entries[-1] if document.entries else None
@@ -128,6 +133,6 @@ def _check_entry(
     seen = FileCase(document, checked.settings)
     findings = list(check_all(rules_for_entry(entry, seen), EntryCase(entry, seen)))
     findings += check_all(ORDER_RULES, OrderCase(checked.settings, remarks))
-    if errors(findings):
+    if select_errors(findings):
         return None
     return after, sorted(findings, key=lambda finding: finding.line or 0)

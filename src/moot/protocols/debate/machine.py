@@ -19,9 +19,8 @@ from typing import Any, Final
 import msgspec
 
 from moot.core.clock import Millis
-from moot.core.findings import errors
+from moot.core.findings import select_errors
 from moot.core.machine import (
-    Acting,
     Command,
     Context,
     Decision,
@@ -33,6 +32,7 @@ from moot.core.machine import (
     Put,
     Recorded,
     RowChange,
+    VerifiedActor,
     Words,
     accept,
     refusal,
@@ -65,10 +65,10 @@ def decide(state: State, command: Command, context: Context) -> Decision:
         return refusal("BNC-165", "unknown_command", "a debate knows no such command")
     case = case_of(state, command, context)
     found = find_breaches(case)
-    return refuse(found) if errors(found) else accept(*_DRAFTS[type(command)](case))
+    return refuse(found) if select_errors(found) else accept(*_DRAFTS[type(command)](case))
 
 
-def _draft_piece(actor: Acting, event: did.Piece) -> Draft:
+def _draft_piece(actor: VerifiedActor, event: did.Piece) -> Draft:
     """A piece that is too long for its event is cited by its hash."""
     if actor.kind is KeyClass.HUMAN:
         event = msgspec.structs.replace(event, attended=actor.attended)

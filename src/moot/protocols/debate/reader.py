@@ -14,7 +14,7 @@ import re
 
 import msgspec
 
-from moot.core.markdown import BYTE_ORDER_MARK, Kind, Line, scan
+from moot.core.markdown import BYTE_ORDER_MARK, LineKind, MarkdownLine, scan_lines
 from moot.protocols.debate.dialogue import read_dialogue
 from moot.protocols.debate.model import (
     SECTIONS,
@@ -91,17 +91,17 @@ class _Preamble:
         self.text = text
         self.header: list[HeaderLine] = []
         self.title: TextValue | None = None
-        self.headings: list[Line] = []
-        self.block: list[Line] = []
-        self.fence: Line | None = None
+        self.headings: list[MarkdownLine] = []
+        self.block: list[MarkdownLine] = []
+        self.fence: MarkdownLine | None = None
         self.settings: SettingsBlock | None = None
         self.comments: list[Setting] = []  # among the rules
         self.odd: list[Oddity] = []
 
-    def read(self) -> Line | None:
+    def read(self) -> MarkdownLine | None:
         """The heading line of the dialogue, if there is one."""
-        for line in scan(self.text):
-            if line.kind is Kind.HEADING and line.level <= 2:
+        for line in scan_lines(self.text):
+            if line.kind is LineKind.HEADING and line.level <= 2:
                 self._close_block()
                 self._take_heading(line)
                 if line.level == 2 and line.value == _DIALOGUE:
@@ -113,7 +113,7 @@ class _Preamble:
         self._close_block()
         return None
 
-    def _take_heading(self, line: Line) -> None:
+    def _take_heading(self, line: MarkdownLine) -> None:
         if line.level == 2:
             self.headings.append(line)
         elif self.title is None:
@@ -121,31 +121,31 @@ class _Preamble:
         else:
             self.odd.append(Oddity(OddityKind.EXTRA_HEADING, line.number, line.text.strip()))
 
-    def _take_header_line(self, line: Line) -> None:
-        if line.kind is Kind.COMMENT:
+    def _take_header_line(self, line: MarkdownLine) -> None:
+        if line.kind is LineKind.COMMENT:
             self.header.append(_header_line(line))
-        elif line.kind is not Kind.BLANK:
+        elif line.kind is not LineKind.BLANK:
             self._note_once(OddityKind.TEXT_BEFORE_TITLE, line)
 
-    def _note_once(self, kind: OddityKind, line: Line) -> None:
+    def _note_once(self, kind: OddityKind, line: MarkdownLine) -> None:
         if all(oddity.kind is not kind for oddity in self.odd):
             self.odd.append(Oddity(kind, line.number, line.text.strip()))
 
     def _is_in_rules(self) -> bool:
         return bool(self.headings) and self.headings[-1].value == SECTIONS[0]
 
-    def _take_rules_line(self, line: Line) -> None:
-        if line.kind is Kind.COMMENT:
+    def _take_rules_line(self, line: MarkdownLine) -> None:
+        if line.kind is LineKind.COMMENT:
             key, _, value = line.value.partition(":")
             scalar = TextValue(value.strip(), line.number)
             self.comments.append(Setting(key.strip(), line.number, scalar))
         elif self.settings is not None:
             return
-        elif line.kind is Kind.FENCE_OPEN:
+        elif line.kind is LineKind.FENCE_OPEN:
             self.fence = line
-        elif line.kind is Kind.FENCED:
+        elif line.kind is LineKind.FENCED:
             self.block.append(line)
-        elif line.kind is Kind.FENCE_CLOSE:
+        elif line.kind is LineKind.FENCE_CLOSE:
             self._close_block()
 
     def _close_block(self) -> None:
@@ -184,7 +184,7 @@ class _Preamble:
         ]
 
 
-def _header_line(line: Line) -> HeaderLine:
+def _header_line(line: MarkdownLine) -> HeaderLine:
     """BNC-027: single spaces, as shown; a value that is missing altogether is another flaw."""
     exact = _EXACT.fullmatch(line.text) or _EMPTY.fullmatch(line.text)
     key, _, value = line.value.partition(":")

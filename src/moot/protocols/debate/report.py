@@ -54,7 +54,7 @@ def build_report(
         decision=_show_decision(course, decided, result),
         dissent=_quote_dissent(decided),
         blocks=tuple(_show_details(checked, course, decided)),
-        proof=page.Proof(file_name, sha256, f"moot debate check {file_name}"),
+        proof=page.ProofFile(file_name, sha256, f"moot debate check {file_name}"),
     )
 
 
@@ -64,18 +64,18 @@ def _deciding_round(course: Course) -> DebateRound | None:
     return ended or course.latest_complete_round or course.running_round
 
 
-def _show_verdict(checked: CheckedSession, course: Course, now: Millis | None) -> page.Verdict:
+def _show_verdict(checked: CheckedSession, course: Course, now: Millis | None) -> page.VerdictBadge:
     if checked.has_blocking_errors:
-        return page.Verdict("INVALID FILE", "bad", "no verdict is given on a file with errors")
+        return page.VerdictBadge("INVALID FILE", "bad", "no verdict is given on a file with errors")
     label, tone = _LABELS.get(course.phase, ("GOING ON", "neutral"))
     here = find_standing(course, now)
     note = f"ended in round {course.ended_at_round}" if course.ended_at_round else ""
-    return page.Verdict(label, tone, note or f"next: {', '.join(here.may_speak) or 'nobody'}")
+    return page.VerdictBadge(label, tone, note or f"next: {', '.join(here.may_speak) or 'nobody'}")
 
 
 def _show_decision(
     course: Course, decided: DebateRound | None, result: ConsensusVerdict | None
-) -> page.Decision:
+) -> page.DecisionCard:
     rules = course.rules
     facts = [
         page.Fact("mode", rules.consensus_mode.value),
@@ -83,14 +83,14 @@ def _show_decision(
         page.Fact("state", course.phase.value),
     ]
     if result is None or decided is None:
-        return page.Decision("Nobody has spoken yet.", tuple(facts))
+        return page.DecisionCard("Nobody has spoken yet.", tuple(facts))
     facts += [
         page.Fact("score", _score_text(result.score)),
         page.Fact("score with those who deferred", _score_text(result.score_all)),
     ]
     statement = _STATEMENTS[result.outcome if decided.complete else ConsensusOutcome.NOT_REACHED]
     heads = f"{len(result.approvers)} of {len(rules.agents)} approve"
-    return page.Decision(f"{statement} {heads} in round {decided.number}.", tuple(facts))
+    return page.DecisionCard(f"{statement} {heads} in round {decided.number}.", tuple(facts))
 
 
 _STATEMENTS = {
@@ -185,7 +185,7 @@ def _score_chart(course: Course, rounds: list[DebateRound]) -> page.LineChart:
     )
     return page.LineChart(
         (page.Series("score", points, strong=True),),
-        page.Mark(rules.consensus_threshold, "threshold"),
+        page.ChartThreshold(rules.consensus_threshold, "threshold"),
         y_label="Score",
         hollow_means="not reached",
         low=Decimal(-1) if rules.consensus_mode is ConsensusMode.WEIGHTED else Decimal(0),
@@ -278,9 +278,9 @@ def _other_rules_table(course: Course, decided: DebateRound) -> page.Table:
     )
 
 
-def _timeline_moment(entry: DebateEntry) -> page.Moment:
+def _timeline_moment(entry: DebateEntry) -> page.TimelineEntry:
     stance = entry.field_value("stance")
-    return page.Moment(
+    return page.TimelineEntry(
         entry.at,
         entry.author,
         f"{stance or 'spoke'}: {entry.field_value('summary')}",

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from moot.core.findings import Finding, Rule, check_all, errors
+from moot.core.findings import Finding, Rule, check_all, select_errors
 from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.protocols.debate import checks
@@ -142,7 +142,7 @@ def _flaws_of_entry(
         return ()
     known = KnownSettings(rules.agents, rules.output_format is OutputFormat.STRUCTURED, rules)
     seen = FileCase(piece.document, known)
-    return errors(check_all(rules_for_entry(entry, seen), EntryCase(entry, seen)))
+    return select_errors(check_all(rules_for_entry(entry, seen), EntryCase(entry, seen)))
 
 
 def _check_own_entry(case: DebateCase[ask.Add]) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from moot.core.markdown import Line
+from moot.core.markdown import MarkdownLine
 from moot.protocols.debate.model import Setting, SettingsBlock, TextValue
 
 _KEY = re.compile(r"(?P<key>[A-Za-z][A-Za-z0-9_-]*)[ \t]*:(?:[ \t]+(?P<rest>.*))?\Z")
@@ -22,7 +22,7 @@ _FLOW = re.compile(r"\[(?P<inside>[^\[\]{}]*)\][ \t]*(?:#.*)?\Z")
 _BEYOND = tuple("&*!{[]}|>%@`\"'")
 
 
-def read_settings(lines: Iterable[Line], number: int) -> SettingsBlock:
+def read_settings(lines: Iterable[MarkdownLine], number: int) -> SettingsBlock:
     """The settings in the lines of a fenced block that opens on line `number`."""
     settings: list[Setting] = []
     unread: list[TextValue] = []

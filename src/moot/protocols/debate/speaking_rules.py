@@ -13,13 +13,13 @@ from typing import Final
 import msgspec
 
 from moot.core.clock import Millis
-from moot.core.findings import Finding, Known, Rule, check_all
+from moot.core.findings import Finding, HintWords, Rule, check_all
 from moot.protocols.debate.course import Course
 from moot.protocols.debate.model import SPEAKERS_AFTER_END, DebateEntry, Rules, TurnOrder
 from moot.protocols.debate.phases import Phase
 from moot.protocols.debate.turns import DebateStanding, find_standing
 
-Breaches = Iterator[tuple[str, str, None, Known]]
+Breaches = Iterator[tuple[str, str, None, HintWords]]
 _AUTHOR: Final = "author"
 
 
@@ -69,7 +69,7 @@ def _clerk_before_the_end(wish: SpeakingRequest) -> Breaches:
         yield f"{wish.author} may speak only after the end", _AUTHOR, None, _agents(wish)
 
 
-def _agents(wish: SpeakingRequest) -> Known:
+def _agents(wish: SpeakingRequest) -> HintWords:
     return {"AGENTS": ",".join(wish.rules.agents)}
 
 
@@ -114,7 +114,7 @@ def _turns_used_up(wish: SpeakingRequest) -> Breaches:
         yield _not_now(wish)
 
 
-def _not_now(wish: SpeakingRequest) -> tuple[str, str, None, Known]:
+def _not_now(wish: SpeakingRequest) -> tuple[str, str, None, HintWords]:
     return (
         f"it is not {wish.author}'s turn",
         _AUTHOR,

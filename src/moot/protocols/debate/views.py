@@ -14,7 +14,7 @@ import msgspec
 
 from moot.core.clock import Millis, to_text
 from moot.core.errors import NotFound, Refused
-from moot.core.findings import Finding, Severity, errors
+from moot.core.findings import Finding, Severity, select_errors
 from moot.core.quoted import Quoted
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.consensus import ConsensusOutcome, ConsensusVerdict, judge_votes
@@ -40,7 +40,7 @@ def require_course(checked: CheckedSession) -> Course:
             "invalid_session",
             "this file is not a session that can be followed",
             hint="`moot debate check FILE` says what to mend",
-            findings=errors(checked.findings),
+            findings=select_errors(checked.findings),
         )
     return checked.course
 

@@ -15,7 +15,7 @@ import msgspec
 
 from moot.core.clock import Millis, to_text
 from moot.core.errors import Refused
-from moot.core.findings import Finding, errors
+from moot.core.findings import Finding, select_errors
 from moot.protocols.debate.checker import CheckedSession, check_session
 from moot.protocols.debate.course import Course
 from moot.protocols.debate.drafts import EntryDraft, find_flaws, is_unfit, tidy_draft
@@ -125,7 +125,7 @@ def _decimal_text(value: Decimal) -> str:
 def _require_valid(made: CheckedSession) -> None:
     if not made.valid:
         raise _refuse("invalid_session", made.findings[0].message, made.findings[0].hint,
-                      errors(made.findings))  # fmt: skip
+                      select_errors(made.findings))  # fmt: skip
 
 
 # An entry ----------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def require_no_errors(checked: CheckedSession) -> None:
     """Refused for a file with errors; an entry that is being written is none."""
     if checked.has_blocking_errors:
         message = "the file has errors; nothing is appended to it"
-        raise _refuse("invalid_session", message, _MEND, errors(checked.findings))
+        raise _refuse("invalid_session", message, _MEND, select_errors(checked.findings))
 
 
 def prepare_entry(checked: CheckedSession, draft: EntryDraft, id_: str, now: Millis) -> Addition:
@@ -234,7 +234,7 @@ def _require_read_back(before: CheckedSession, made: CheckedSession, draft: Entr
     still_valid = made.valid or not before.valid
     if last is None or not (one_more and last.yielded and still_valid):
         message = "the entry would change the file's structure"
-        raise _refuse("injected_structure", message, _BODY, errors(made.findings))
+        raise _refuse("injected_structure", message, _BODY, select_errors(made.findings))
     if not is_exactly(last, draft) or last.oddities:
         own_findings = tuple(finding for finding in made.findings if finding.where == last.id)
         message = "the entry would not be read as it was given"

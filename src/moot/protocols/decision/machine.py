@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from moot.core.clock import Millis
-from moot.core.findings import check_all, errors, filled_in
+from moot.core.findings import check_all, fill_hints, select_errors
 from moot.core.machine import (
     Case,
     Command,
@@ -60,8 +60,8 @@ def decide(state: State, command: Command, context: Context) -> Decision:
             "DEC-001", "unknown_command", "a decision knows no such command", hint="update moot"
         )
     known = {"ID": context.stream.partition("/")[2]}
-    findings = filled_in(check_all(rules, Case(state, command, context)), known)
-    if errors(findings):
+    findings = fill_hints(check_all(rules, Case(state, command, context)), known)
+    if select_errors(findings):
         return refuse(findings)
     return accept(_EVENT_OF[type(command)](command, context), findings=findings)
 

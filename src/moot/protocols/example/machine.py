@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from moot.core.clock import Millis
-from moot.core.findings import check_all, errors
+from moot.core.findings import check_all, select_errors
 from moot.core.machine import (
     Command,
     Context,
@@ -53,7 +53,7 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     """Accept with the event that follows, or refuse with every finding. Never raises."""
     case = case_of(state, command, context)
     findings = check_all(RULES[type(command)], case)
-    mistakes = errors(findings)
+    mistakes = select_errors(findings)
     if not mistakes:
         return accept(_DRAFTS[type(command)](state, command), findings=findings)
     if case.errand is not None and mistakes[0].code == "not_yours":

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from moot.core.errors import Malformed
-from moot.core.findings import Finding, errors
-from moot.core.markdown import escape_comments, fence
+from moot.core.findings import Finding, select_errors
+from moot.core.markdown import escape_comments, write_fence
 from moot.protocols.mail.body import TEXT_FENCE, MessageBody, is_unfilled, unwrap_text_block
 from moot.protocols.mail.checks import find_choice
 from moot.protocols.mail.subject import to_one_line
@@ -59,7 +59,7 @@ def write_error_subject(message_id: str) -> str:
 
 def write_error_body(message_id: str, findings: Iterable[Finding]) -> str:
     """The Validation Error body of the document (BRN-080): every error, and how to mend it."""
-    wrong = errors(findings)
+    wrong = select_errors(findings)
     hints = dict.fromkeys(finding.hint for finding in wrong if finding.hint)
     return _write_sections(
         "Validation Error",
@@ -184,7 +184,7 @@ def keep_inside_section(text: str) -> str:
 
 def fence_text(text: str) -> str:
     """A fenced block that nothing in the text can close, for readers without fences too."""
-    return fence(escape_comments(text), TEXT_FENCE)
+    return write_fence(escape_comments(text), TEXT_FENCE)
 
 
 def _stays_inside(text: str) -> bool:

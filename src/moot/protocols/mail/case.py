@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, cast
 
 import msgspec
 
-from moot.core.findings import Finding, Known
+from moot.core.findings import Finding, HintWords
 from moot.core.machine import C, Case, Command, Context
 from moot.core.record import MAX_TEXT_BYTES
 from moot.protocols.mail import commands as ask
@@ -60,7 +60,7 @@ class MailCase(Case[State, C], Generic[C], frozen=True):
         return thread_of(self.context.stream)
 
     @property
-    def hint_words(self) -> Known:
+    def hint_words(self) -> HintWords:
         """What the words in capitals of a hint stand for."""
         message = self.answered
         names = {} if message is None else {"ID": message.id, "TO": message.sender}

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from moot.core.clock import from_text
+from moot.core.clock import parse_time
 from moot.core.errors import Malformed
 from moot.core.markdown import BYTE_ORDER_MARK
 from moot.protocols.mail.deltas import parse_strict_json
@@ -195,7 +195,7 @@ def _build_envelope(fields: dict[str, Any]) -> MessageFile:
 
 def _check_time(text: str) -> None:
     try:
-        from_text(text)
+        parse_time(text)
     except Malformed as error:
         hint = "mend the line `created_at`, or leave it away"
         raise Malformed(str(error), code=error.code, where="created_at", hint=hint) from None

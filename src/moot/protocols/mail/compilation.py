@@ -14,7 +14,7 @@ import msgspec
 
 from moot.core.clock import Millis
 from moot.core.findings import Finding, Severity
-from moot.core.markdown import fence
+from moot.core.markdown import write_fence
 from moot.core.plural import plural
 from moot.protocols.mail.artifact import Artifact, new_artifact, write_artifact_markdown
 from moot.protocols.mail.body_writer import write_body
@@ -118,7 +118,7 @@ def write_compiled_message(merged: MergedArtifact) -> CompiledVersion:
             "Contributors": _list_contributors(artifact),
             "Statistics": _count_items(artifact),  # BRN-026
             "Validation Status": _summarize_findings(findings),  # BRN-025, and the artifact itself
-            "Full Artifact": fence(markdown, "markdown"),
+            "Full Artifact": write_fence(markdown, "markdown"),
         },
         title=f"Compiled Artifact v{artifact.version}",
     )

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from moot.core.clock import MINUTE
-from moot.core.findings import Finding, Severity, errors
-from moot.core.machine import C, Command, Draft, Event, remark
+from moot.core.findings import Finding, Severity, select_errors
+from moot.core.machine import C, Command, Draft, Event, make_remark
 from moot.core.record import MAX_TEXT_BYTES, ArtifactRef
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail import events as did
@@ -39,10 +39,12 @@ def remarks_on(case: MailCase[C]) -> Iterable[Finding]:
     command = case.command
     if isinstance(command, ask.Acknowledge) and _repeats_ack(case, command):
         words = f"{case.context.actor.id} has said {case.status} before; nothing was added"
-        yield remark("D-22", "already_acknowledged", words, "another --status, or --notes, is sent")
+        yield make_remark(
+            "D-22", "already_acknowledged", words, "another --status, or --notes, is sent"
+        )
     if isinstance(command, ask.Import) and command.outside_id in case.state.outside:
         words = f"{command.outside_id} was taken in before; nothing was added"
-        yield remark("BRN-079", "already_imported", words, "a message is taken in once")
+        yield make_remark("BRN-079", "already_imported", words, "a message is taken in once")
 
 
 def _repeats_ack(case: MailCase[C], command: ask.Acknowledge) -> bool:
@@ -190,7 +192,7 @@ def _import(case: MailCase[ask.Import]) -> EventDrafts:
     if case.command.outside_id in case.state.outside:
         return
     yield _cite(_message_imported(case), case.command.artifact)
-    wrong = errors(case.findings)
+    wrong = select_errors(case.findings)
     if wrong:
         yield _validation_error(case, wrong)
 

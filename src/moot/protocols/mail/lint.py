@@ -12,7 +12,7 @@ from itertools import islice
 
 import msgspec
 
-from moot.core.findings import Finding, errors
+from moot.core.findings import Finding, select_errors
 from moot.protocols.mail.message_draft import MessageDraft
 from moot.protocols.mail.rules import RULES_BY_TYPE, RULES_FOR_ALL, Row
 from moot.protocols.mail.types import MessageType
@@ -32,7 +32,7 @@ class LintedMessage(msgspec.Struct, frozen=True):
     @property
     def is_valid(self) -> bool:
         """No errors; warnings and notes leave a message valid."""
-        return not errors(self.findings)
+        return not select_errors(self.findings)
 
 
 def lint_message(

@@ -21,7 +21,7 @@ from typing import Final
 import msgspec
 
 from moot.core.clock import Millis
-from moot.core.findings import check_all, errors, filled_in
+from moot.core.findings import check_all, fill_hints, select_errors
 from moot.core.machine import (
     Command,
     Context,
@@ -65,8 +65,8 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     case = build_case(state, command, context)
     # What is sent must be right (BRN-078); what is received is only flagged (BRN-079).
     on_the_text = case.findings if isinstance(command, ask.Send) else ()
-    findings = (*on_the_text, *filled_in(check_all(rules, case), case.hint_words))
-    if errors(findings):
+    findings = (*on_the_text, *fill_hints(check_all(rules, case), case.hint_words))
+    if select_errors(findings):
         return refuse(findings)
     return accept(*draft_events(case), findings=(*findings, *remarks_on(case)))
 

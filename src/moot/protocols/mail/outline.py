@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from moot.core.markdown import BYTE_ORDER_MARK, Kind, Line, scan
+from moot.core.markdown import BYTE_ORDER_MARK, LineKind, MarkdownLine, scan_lines
 
 # Theory of operation
 # -------------------
@@ -67,21 +67,21 @@ def find_outline(text: str) -> Iterator[HeadingOrBlock]:
 
 def find_outline_by_line(text: str, start: int = 0, number: int = 1) -> Iterator[HeadingOrBlock]:
     """The same, line by line."""
-    opening: Line | None = None
-    last: Line | None = None
-    for last in scan(text, start, None, number):
-        if last.kind is Kind.HEADING:
+    opening: MarkdownLine | None = None
+    last: MarkdownLine | None = None
+    for last in scan_lines(text, start, None, number):
+        if last.kind is LineKind.HEADING:
             yield Heading(last.level, last.value, last.number, last.start, last.end)
-        elif last.kind is Kind.FENCE_OPEN:
+        elif last.kind is LineKind.FENCE_OPEN:
             opening = last
-        elif last.kind is Kind.FENCE_CLOSE and opening is not None:
+        elif last.kind is LineKind.FENCE_CLOSE and opening is not None:
             yield _build_block(opening, last, closed=True)
             opening = None
     if opening is not None and last is not None:
         yield _build_block(opening, last, closed=False)
 
 
-def _build_block(opening: Line, last: Line, closed: bool) -> Block:
+def _build_block(opening: MarkdownLine, last: MarkdownLine, closed: bool) -> Block:
     return Block(opening.value, opening.number, opening.start, last.end, closed)
 
 
@@ -119,7 +119,7 @@ class _Walk:
         title = match["title"].strip(" \t")
         end = self._line_end(match.end())
         if title.endswith("#"):  # closing #s are not part of it: the scanner knows when
-            title = next(scan(self.text, start, end, self.number)).value
+            title = next(scan_lines(self.text, start, end, self.number)).value
         heading = Heading(len(match["hashes"]), title, self.number, start, end)
         self._continue_after(heading)
         return heading

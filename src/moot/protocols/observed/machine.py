@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from moot.core.clock import Millis
-from moot.core.findings import check_all, errors
+from moot.core.findings import check_all, select_errors
 from moot.core.machine import (
     Case,
     Command,
@@ -57,7 +57,7 @@ def decide(state: State, command: Command, context: Context) -> Decision:
             "T-10", "unknown_command", "this record knows no such command", "update moot"
         )
     findings = check_all(RULES[type(command)], Case(state, command, context))
-    if errors(findings):
+    if select_errors(findings):
         return refuse(findings)
     return accept(*drafts(state, command, context.now))
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from moot.core.findings import Finding, errors
+from moot.core.findings import Finding, select_errors
 from moot.core.machine import C, Case, Command, Context, KeyClass
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament.messages.contents import (
@@ -89,7 +89,7 @@ def case_of(state: State, command: C, context: Context) -> ParliamentCase[C]:
         draft=draft,
         amendment=state.amendments.get(getattr(command, "amendment_id", "")),
     )
-    if document is None or errors(malformed):
+    if document is None or select_errors(malformed):
         return case
     return _with_message(case, read_response(document))
 
@@ -135,4 +135,4 @@ def _read_draft(state: State, command: Command) -> tuple[BillDraft | None, tuple
     if isinstance(document, dict):
         document = {"bill_version": next_bill_version(state), **document}
     findings = tuple(BILL_DRAFT(document, "draft"))
-    return (None if errors(findings) else msgspec.convert(document, BillDraft)), findings
+    return (None if select_errors(findings) else msgspec.convert(document, BillDraft)), findings

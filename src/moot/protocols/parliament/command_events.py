@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from moot.core.findings import Finding, errors
+from moot.core.findings import Finding, select_errors
 from moot.core.machine import C, Command, Draft, Event
 from moot.core.record import ArtifactRef
 from moot.protocols.parliament import amendments, clock, concessions, discipline, ruling_events
@@ -68,7 +68,7 @@ def record_malformed_reply(
     raw: ArtifactRef | None,
 ) -> tuple[Draft, ...]:
     """A reply that cannot be used is counted; after the second in a row its seat is expelled."""
-    minutes, first = Minutes(case.state, case.context.now), errors(findings)[0]
+    minutes, first = Minutes(case.state, case.context.now), select_errors(findings)[0]
     count = seat.malformed + 1
     event = did.ReplyMalformed(
         seat=seat.id, code=first.code, where=(first.where or "")[:_MAX_WHERE], count=count

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from moot.core.findings import Finding, errors
+from moot.core.findings import Finding, select_errors
 from moot.core.machine import Event
 from moot.core.names import AGENT, RESERVED
 from moot.protocols.parliament import events as did
@@ -66,7 +66,7 @@ def import_findings(command: Import) -> tuple[Finding, ...]:
     }
     found = [one for name in documents for one in SHAPES[name](documents[name], f"{name}#")]
     found = found or [*compare_files(documents), *_agent_findings(command)]
-    if errors(found):
+    if select_errors(found):
         return tuple(found)
     return (*found, *_differences(command))
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from moot.core.findings import Finding, check_all, errors
+from moot.core.findings import Finding, check_all, select_errors
 from moot.core.machine import (
     Command,
     Context,
@@ -59,13 +59,13 @@ def decide(state: State, command: Command, context: Context) -> Decision:
         return _refuse_malformed(case, case.seat, malformed, command.raw)
     rules = RULES.get(case.response.type if isinstance(case, MessageCase) else type(command))
     if rules is None:
-        if errors(malformed):
+        if select_errors(malformed):
             return refuse(malformed)
         return refusal("C-22", "unknown_command", "parliament knows no such command")
     findings = (*malformed, *check_all(rules, case))
     return (
         refuse(findings)
-        if errors(findings)
+        if select_errors(findings)
         else accept(*command_events.record_command(case), findings=findings)
     )
 
@@ -97,7 +97,7 @@ def _refuse_malformed(
 def _refuse_unreadable(case: ParliamentCase[Command], command: ask.ReportUnreadable) -> Decision:
     """A reply that is no JSON: always refused, and counted for its seat."""
     findings = check_all(RULES[ask.ReportUnreadable], case)
-    if errors(findings):
+    if select_errors(findings):
         return refuse(findings)
     seat = case.state.seats.get(command.seat) if command.seat is not None else case.seat
     why = f"the reply cannot be read: {command.problem}"[:300]

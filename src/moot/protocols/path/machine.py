@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from moot.core.clock import Millis
-from moot.core.findings import check_all, errors, filled_in
+from moot.core.findings import check_all, fill_hints, select_errors
 from moot.core.machine import (
     Command,
     Context,
@@ -55,8 +55,8 @@ def decide(state: State, command: Command, context: Context) -> Decision:
             "PTH-001", "unknown_command", "a path knows no such command", hint="update moot"
         )
     case = build_case(state, command, context)
-    findings = filled_in(check_all(rules, case), {"ID": context.stream.partition("/")[2]})
-    if errors(findings):
+    findings = fill_hints(check_all(rules, case), {"ID": context.stream.partition("/")[2]})
+    if select_errors(findings):
         return refuse(findings)
     return accept(_EVENT_OF[type(command)](case), findings=findings)
 

@@ -28,7 +28,7 @@ The pure arithmetic, each idea in its own file:
     numbering.py   v1 event ids and fencing numbers
 
 OPR-088: names and keys are in the registry (`core/registry`), signs of life in the engine
-(`engine/signs.py`). What git, beads, links and clocks say arrives in the commands.
+(`engine/signs_of_life.py`). What git, beads, links and clocks say arrives in the commands.
 """
 
 from moot.protocols.presence.model import STREAM

@@ -113,7 +113,9 @@ def _names_real_files(command: Located) -> bool:
 
 def _find_overlaps(case: PresenceCase[Overlapping]) -> OverlapCase[Overlapping]:
     actor, context = case.context.actor, case.context
-    asker = Requester(actor.id, actor.epoch, context.now, context.seen, case.command.stale_millis)
+    asker = Requester(
+        actor.id, actor.epoch, context.now, context.signs_of_life, case.command.stale_millis
+    )
     conflicts = tuple(overlap.find_conflicts(case.state, case.claims, asker))
     return OverlapCase(case.state, case.command, context, case.claims, case.unreadable, conflicts)
 

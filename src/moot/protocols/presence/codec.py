@@ -15,7 +15,7 @@ import msgspec
 
 from moot.core.clock import to_text
 from moot.core.errors import Malformed
-from moot.core.findings import Finding, errors
+from moot.core.findings import Finding, select_errors
 from moot.core.machine import Recorded
 from moot.core.names import SYSTEM
 from moot.protocols.presence import events as did
@@ -134,7 +134,7 @@ def parse_envelope(data: bytes | str) -> OperativeEnvelope:
         document = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise Malformed(f"not JSON: {error}", code="not_json") from None
-    _raise_first(errors(check_document(document)))
+    _raise_first(select_errors(check_document(document)))
     fields = {name: document[name] for name in FIELDS if name != "event_type"}
     extra = {key: value for key, value in document.items() if key not in FIELDS}
     return OperativeEnvelope(event_type=EventType(document["event_type"]), extra=extra, **fields)

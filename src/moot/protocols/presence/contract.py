@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from moot.core.clock import from_text, to_text
+from moot.core.clock import parse_time, to_text
 from moot.core.errors import Malformed
 from moot.core.findings import Finding, Rule, Severity, check_all
 from moot.protocols.presence.model import EventType, Kind, Liveness, ResumeReason, Urgency
@@ -107,13 +107,13 @@ def has_forward_slashes(value: Any, document: Document) -> bool:
 
 def is_time(value: Any, _document: Document) -> bool:
     try:
-        return isinstance(value, str) and bool(from_text(value) or True)
+        return isinstance(value, str) and bool(parse_time(value) or True)
     except Malformed:
         return False
 
 
 def is_utc_with_milliseconds(value: Any, document: Document) -> bool:
-    return not is_time(value, document) or to_text(from_text(value)) == value
+    return not is_time(value, document) or to_text(parse_time(value)) == value
 
 
 def _missing_keys(document: Document) -> Breaches:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from moot.core.clock import Millis
-from moot.core.machine import Event, Sign
+from moot.core.machine import Event, SignOfLife
 from moot.protocols.presence.model import Liveness, ResumeReason, Urgency
 
 
@@ -60,7 +60,7 @@ class ScopeExpired(Event, frozen=True):
     owner_epoch: int
     why: Literal["ttl", "evicted"]
     stale_millis: Millis | None = None
-    last_sign: Sign | None = None
+    last_sign: SignOfLife | None = None
 
 
 class ScopeTakenOver(Event, frozen=True):
@@ -72,7 +72,7 @@ class ScopeTakenOver(Event, frozen=True):
     owner: str
     owner_epoch: int
     stale_millis: Millis
-    last_sign: Sign | None
+    last_sign: SignOfLife | None
 
 
 class ScopeHandedOver(Event, frozen=True):

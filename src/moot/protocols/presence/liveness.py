@@ -18,7 +18,7 @@ import msgspec
 
 from moot.core.clock import DAY, HOUR, MINUTE, SECOND, Millis, to_text
 from moot.core.findings import Finding
-from moot.core.machine import Sign, remark
+from moot.core.machine import SignOfLife, make_remark
 from moot.protocols.presence.model import DEFAULT_STALE_MILLIS, Liveness
 
 STALE_VARIABLE: Final = "BB_AGENT_STALE_MINUTES"
@@ -74,7 +74,7 @@ def judge_liveness(
 
 
 def judge_sign(
-    sign: Sign | None, acted_at: Millis | None, now: Millis, stale_millis: Millis
+    sign: SignOfLife | None, acted_at: Millis | None, now: Millis, stale_millis: Millis
 ) -> LivenessVerdict:
     """By the later of the proved sign and the last act in this history.
 
@@ -107,7 +107,7 @@ def read_stale_minutes(text: str | None) -> tuple[Millis | None, Finding | None]
     millis = round(Decimal(value) * MINUTE) if _DECIMAL.fullmatch(value) else 0
     if 0 < millis <= MAX_STALE_MILLIS:
         return millis, None
-    return DEFAULT_STALE_MILLIS, remark(
+    return DEFAULT_STALE_MILLIS, make_remark(
         "B-19",
         "bad_stale_minutes",
         f"{STALE_VARIABLE}={value[:40]!r} is not a number of minutes;"

@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from moot.core.clock import Millis
-from moot.core.findings import check_all, errors
+from moot.core.findings import check_all, select_errors
 from moot.core.machine import (
     Command,
     Context,
@@ -78,7 +78,7 @@ def decide(state: State, command: Command, context: Context) -> Decision:
         return refusal("OPR-102", "unknown_command", "presence knows no such command")
     case = case_of(state, command, context)
     findings = check_all(rules, case)
-    codes = {finding.code for finding in errors(findings)}
+    codes = {finding.code for finding in select_errors(findings)}
     numbers = NextNumbers(state, context.now)
     if not codes:
         return accept(*drafts.draft_accepted(case, numbers), findings=findings)
@@ -198,6 +198,6 @@ MACHINE: Machine[State] = Machine(
     agenda=agenda,
     index=index,
     timeouts=timeouts,
-    asks=agents_to_prove,
+    needs_signs_of=agents_to_prove,
     guarded=frozenset({ask.TakeOver, ask.Accept, ask.Resume}),
 )

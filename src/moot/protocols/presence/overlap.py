@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from moot.core.clock import Millis
-from moot.core.machine import Sign
+from moot.core.machine import SignOfLife
 from moot.protocols.presence import liveness, sorted_index
 from moot.protocols.presence.liveness import LivenessVerdict
 from moot.protocols.presence.model import Kind, Liveness, Reservation, Stage, State
@@ -34,7 +34,7 @@ class OverlapConflict(msgspec.Struct, frozen=True):
     held: Reservation
     kind: Kind
     verdict: LivenessVerdict
-    sign: Sign | None = None
+    sign: SignOfLife | None = None
 
     @property
     def sentence(self) -> str:
@@ -67,7 +67,7 @@ class Requester(msgspec.Struct, frozen=True):
     name: str
     epoch: int
     now: Millis
-    seen: Mapping[str, Sign]
+    seen: Mapping[str, SignOfLife]
     stale_millis: Millis | None
 
 
@@ -85,7 +85,7 @@ def find_conflicts(
 
 def judge_owner(
     state: State, held: Reservation, requester: Requester
-) -> tuple[LivenessVerdict, Sign | None]:
+) -> tuple[LivenessVerdict, SignOfLife | None]:
     """How alive the owner is: evicted, if the name is unknown or has a later holder (B-35)."""
     member = sorted_index.find_member(state, held.owner)
     stale = liveness.longer_stale_time(requester.stale_millis, state.stale_millis)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from moot.core.clock import Millis, from_text, to_text
+from moot.core.clock import Millis, parse_time, to_text
 from moot.core.quoted import Quoted, quote_optional
 from moot.protocols.presence import labels
 from moot.protocols.presence.contract import Document
@@ -68,7 +68,7 @@ def _event_row(envelope: Document, receipts: Iterable[GivenReceipt]) -> Timeline
     kind, payload = EventType(envelope["event_type"]), envelope["payload"]
     title, text = (payload.get(name, "") for name in _SHOWN_FIELDS[kind])
     return TimelineRow(
-        at=to_text(from_text(envelope["created_at"])),
+        at=to_text(parse_time(envelope["created_at"])),
         id=envelope["id"],
         kind=str(kind),
         label=labels.EVENT_LABELS[kind],

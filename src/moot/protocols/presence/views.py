@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from moot.core.clock import Millis, to_text
-from moot.core.machine import Sign
+from moot.core.machine import SignOfLife
 from moot.core.quoted import Quoted, quote_optional
 from moot.protocols.presence import adoption, labels, liveness, overlap, sorted_index, work_state
 from moot.protocols.presence.commands import Evidence
@@ -41,7 +41,7 @@ class Observation(msgspec.Struct, frozen=True):
     """
 
     now: Millis
-    seen: Mapping[str, Sign] = {}
+    seen: Mapping[str, SignOfLife] = {}
     stale_millis: Millis | None = None
     registered: Mapping[str, Millis] = {}
 

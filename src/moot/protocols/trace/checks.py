@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from moot.core.findings import Breach, Known
+from moot.core.findings import Breach, HintWords
 from moot.core.machine import Event
 from moot.core.names import AGENT, OPERATOR
 from moot.protocols.trace import events as did
@@ -53,7 +53,7 @@ def wrong_key(case: PermissionCase) -> Breaches:
         yield problem, "actor", None, _name_role_holder(case)
 
 
-def _name_role_holder(case: PermissionCase) -> Known:
+def _name_role_holder(case: PermissionCase) -> HintWords:
     """For the hint: who plays the part that may do this."""
     role = roles.ROLE_OF_EVENT[case.kind]
     bound = case.state.binding_of(role) if role is not None else None

@@ -14,11 +14,13 @@ import msgspec
 from moot.core.canonical import check_profile
 from moot.core.clock import to_text
 from moot.core.errors import Malformed
-from moot.core.machine import Event, Recorded, snake
+from moot.core.machine import Event, Recorded, to_snake_case
 from moot.core.record import MAX_BODY_BYTES, ArtifactRef
 from moot.protocols.trace import events as did
 
-EVENT_TYPES: Final[dict[str, type[Event]]] = {snake(kind.__name__): kind for kind in did.EVENTS}
+EVENT_TYPES: Final[dict[str, type[Event]]] = {
+    to_snake_case(kind.__name__): kind for kind in did.EVENTS
+}
 EVENT_NAMES: Final[dict[type[Event], str]] = {kind: name for name, kind in EVENT_TYPES.items()}
 EXTENSION_NAMES: Final = frozenset(EVENT_NAMES[kind] for kind in did.EXTENSIONS)
 

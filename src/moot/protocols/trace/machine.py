@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from moot.core.clock import Millis
-from moot.core.findings import Finding, check_all, errors, filled_in
+from moot.core.findings import Finding, check_all, fill_hints, select_errors
 from moot.core.machine import (
     Case,
     Command,
@@ -25,7 +25,7 @@ from moot.core.machine import (
     Recorded,
     RowChange,
     Words,
-    judged,
+    decide_by_findings,
     refusal,
     refuse,
 )
@@ -50,7 +50,7 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     if not decision.findings:
         return decision
     known = {"TRACE": context.stream.partition("/")[2]}
-    return Decision(decision.drafts, filled_in(decision.findings, known), decision.refused)
+    return Decision(decision.drafts, fill_hints(decision.findings, known), decision.refused)
 
 
 def _decide(state: State, command: Command, context: Context) -> Decision:
@@ -61,13 +61,13 @@ def _decide(state: State, command: Command, context: Context) -> Decision:
     who = trace_actor(context.actor.as_actor(), context.actor.kind)
     findings = check_all(GUARDS, PermissionCase(state, who, kind))
     findings = findings or check_all(WORDING_RULES[type(command)], Case(state, command, context))
-    if errors(findings):
+    if select_errors(findings):
         return refuse(findings)
     draft = draft_of(state, command)
     if isinstance(command, ask.ReportForgery):
         return _refuse_forgery(state, command, draft)
     case = case_of(state, draft.event, who)
-    return judged((*findings, *check_all(RULES[kind], case)), draft)
+    return decide_by_findings((*findings, *check_all(RULES[kind], case)), draft)
 
 
 def _refuse_forgery(state: State, command: ask.ReportForgery, draft: Draft) -> Decision:

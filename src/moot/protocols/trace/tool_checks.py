@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, TypeAlias
 
 from moot.core.errors import Malformed
-from moot.core.findings import Known
+from moot.core.findings import HintWords
 from moot.protocols.trace import events as did
 from moot.protocols.trace import risk
 from moot.protocols.trace.case import EventCase
@@ -179,7 +179,7 @@ def approval_missing(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
         yield message, "intent_id", None, _words_of_hint(intent)
 
 
-def _words_of_hint(intent: Intent) -> Known:
+def _words_of_hint(intent: Intent) -> HintWords:
     return {"INTENT": intent.id, "PROPOSAL": intent.proposal}
 
 

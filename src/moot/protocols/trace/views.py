@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from moot.core.clock import Millis, to_text
-from moot.core.findings import filled
+from moot.core.findings import fill_hint
 from moot.core.machine import Due, Event, Recorded
 from moot.core.quoted import Quoted
 from moot.protocols.trace import events as did
@@ -163,7 +163,7 @@ def _by_number(items: Iterable[N]) -> list[N]:
 
 
 def _view_due(due: Due, trace: str) -> DueView:
-    return DueView(due.who, due.what, due.subject, filled(due.hint, {"TRACE": trace}))
+    return DueView(due.who, due.what, due.subject, fill_hint(due.hint, {"TRACE": trace}))
 
 
 def _view_intent(state: State, intent: Intent) -> IntentView:

@@ -1,6 +1,6 @@
 """The store of a ledger that may not be written here: all of it can be read, nothing written.
 
-It is read as a check reads it (`looking.py`): the newest commits are read too, or there is an
+It is read as a check reads it (`read_only_file.py`): the newest commits are read too, or there is an
 error.
 """
 
@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moot.core.errors import StoreFailed
-from moot.store.sqlite.change import SqliteChange
+from moot.store.sqlite.errors import read_only_error, translate_errors
 from moot.store.sqlite.reader import SqliteReader
 from moot.store.sqlite.store import SqliteStore, copy_to
-from moot.store.sqlite.trouble import read_only, translated
+from moot.store.sqlite.transaction import SqliteTransaction
 from moot.store.sqlite.view import SqliteView
 
 if TYPE_CHECKING:
@@ -46,12 +46,12 @@ class ReadOnlyStore(SqliteReader):
             finally:
                 self._view = None
 
-    def write(self) -> AbstractContextManager[SqliteChange]:
+    def write(self) -> AbstractContextManager[SqliteTransaction]:
         raise self.why
 
-    def changes(self) -> int:
+    def version(self) -> int:
         """SQLite's data version; where the file is read as it stands, a change is an error."""
-        with translated(self.path), self._looking.unmoved():
+        with translate_errors(self.path), self._file.require_unchanged():
             (version,) = self._db.execute("PRAGMA data_version").fetchone()
         return int(version)
 
@@ -59,7 +59,7 @@ class ReadOnlyStore(SqliteReader):
         """A consistent copy in a new file; removed again if somebody wrote meanwhile."""
         copy_to(self._db, target)
         try:
-            with self._looking.unmoved():
+            with self._file.require_unchanged():
                 return
         except StoreFailed:
             target.unlink()
@@ -73,7 +73,7 @@ def open_to_write(path: Path, debug: DebugLog | None = None) -> SqliteStore:
     notice only at the first write.
     """
     if path.exists() and not os.access(path, os.W_OK):
-        raise read_only(path)
+        raise read_only_error(path)
     return SqliteStore(path, debug=debug)
 
 

@@ -1,7 +1,7 @@
 """A ledger file that is only read: nothing is written, migrated or repaired.
 
 For checks, which must leave the evidence as it is and must work where nothing may be written
-(`looking.py`). `immutable` is for a private copy that nobody writes: then not even a lock file
+(`read_only_file.py`). `immutable` is for a private copy that nobody writes: then not even a lock file
 appears beside it.
 """
 
@@ -13,11 +13,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from moot.core.errors import StoreFailed, Unavailable
-from moot.store.sqlite.looking import Looking
+from moot.store.sqlite.errors import translate_errors, translate_opening_errors
+from moot.store.sqlite.pending_index import PendingIndex
 from moot.store.sqlite.queries import SQL
-from moot.store.sqlite.schema import VERSION, check_ours, version_of
-from moot.store.sqlite.tail import Tail
-from moot.store.sqlite.trouble import translated, translated_opening
+from moot.store.sqlite.read_only_file import ReadOnlyFile
+from moot.store.sqlite.schema import VERSION, require_our_file, version_of
 from moot.store.sqlite.view import SqliteView
 
 MAX_PROBLEMS = 100
@@ -27,12 +27,12 @@ class SqliteReader:
     def __init__(self, path: Path, *, immutable: bool = False) -> None:
         _require_file(path)
         self.path = path
-        self._tail = Tail()
-        with translated_opening(path):
-            self._looking = Looking(path, private=immutable)
-            self._db = self._looking.db
+        self._pending = PendingIndex()
+        with translate_opening_errors(path):
+            self._file = ReadOnlyFile(path, private=immutable)
+            self._db = self._file.db
             try:
-                with self._looking.unmoved():
+                with self._file.require_unchanged():
                     _require_readable(self._db)
             except BaseException:
                 self.close()
@@ -41,7 +41,7 @@ class SqliteReader:
     def integrity(self) -> list[str]:
         """What SQLite's own check finds, and whether every event is either filed or waiting to
         be."""
-        with translated(self.path), self._looking.unmoved():
+        with translate_errors(self.path), self._file.require_unchanged():
             rows = self._db.execute(f"PRAGMA integrity_check({MAX_PROBLEMS})").fetchall()
             problems = [str(text) for (text,) in rows if text != "ok"]
             if not problems:
@@ -55,24 +55,24 @@ class SqliteReader:
 
         Where the file is read without a lock: StoreFailed at the end if one of them wrote.
         """
-        with translated(self.path), self._looking.unmoved():
+        with translate_errors(self.path), self._file.require_unchanged():
             self._db.execute("BEGIN")
             try:
                 self._catch_up()
-                with closing(SqliteView(self._db, self._tail)) as view:
+                with closing(SqliteView(self._db, self._pending)) as view:
                     yield view
             finally:
                 self._db.execute("ROLLBACK")
 
     def _catch_up(self) -> None:
         try:
-            self._tail.catch_up(self._db)
+            self._pending.catch_up(self._db)
         except BaseException:
-            self._tail.forget()
+            self._pending.forget()
             raise
 
     def close(self) -> None:
-        self._looking.close()
+        self._file.close()
 
     def __enter__(self) -> SqliteReader:
         return self
@@ -97,7 +97,7 @@ def _require_file(path: Path) -> None:
 
 
 def _require_readable(db: sqlite3.Connection) -> None:
-    check_ours(db)
+    require_our_file(db)
     if version_of(db) < VERSION:
         raise StoreFailed(
             "older_store",

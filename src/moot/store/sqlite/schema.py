@@ -20,7 +20,7 @@ def version_of(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
-def check_ours(db: sqlite3.Connection) -> None:
+def require_our_file(db: sqlite3.Connection) -> None:
     """StoreFailed if another program or a newer Moot made the file; asked before anything is
     written."""
     used = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]

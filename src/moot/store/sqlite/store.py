@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
-from moot.store.sqlite.change import SqliteChange
-from moot.store.sqlite.schema import check_ours, migrate
-from moot.store.sqlite.tail import Tail
-from moot.store.sqlite.trouble import translated, translated_opening
-from moot.store.sqlite.turn import READ, WRITE, take_turn, wait_for
+from moot.store.sqlite.errors import translate_errors, translate_opening_errors
+from moot.store.sqlite.lock_waiting import READ, WRITE, begin_when_free, retry_while_locked
+from moot.store.sqlite.pending_index import PendingIndex
+from moot.store.sqlite.schema import migrate, require_our_file
+from moot.store.sqlite.transaction import SqliteTransaction
 from moot.store.sqlite.view import SqliteView
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ class SqliteStore:
         self._turn = threading.RLock()  # SQLite's lock is between connections; this one, threads
         self._busy_seconds = busy_seconds
         self._file_at = file_at
-        self._tail = Tail()
+        self._pending = PendingIndex()
         self._debug = debug
-        with translated_opening(path):
+        with translate_opening_errors(path):
             mode = "rwc" if create else "rw"
             self._db = connect(f"file:{_uri(path)}?mode={mode}", busy_seconds)
             _prepare(self._db, busy_seconds)
@@ -76,27 +76,27 @@ class SqliteStore:
     @contextmanager
     def read(self) -> Iterator[SqliteView]:
         """One unchanging view of the file, however much other processes write meanwhile."""
-        with self._turn, translated(self.path):
+        with self._turn, translate_errors(self.path):
             shared = self._db.in_transaction  # inside a read or write of ours: share its view
             try:
                 if not shared:
                     self._begin(READ)
-                with closing(SqliteView(self._db, self._tail)) as view:
+                with closing(SqliteView(self._db, self._pending)) as view:
                     yield view
             finally:
                 if not shared and self._db.in_transaction:
                     self._db.execute("ROLLBACK")
 
-    def write(self) -> AbstractContextManager[SqliteChange]:
+    def write(self) -> AbstractContextManager[SqliteTransaction]:
         return _Writing(self)
 
-    def begin_write(self) -> SqliteChange:
+    def begin_write(self) -> SqliteTransaction:
         """Wait for both locks: the one between threads, then the one of the file."""
         if self._debug is not None:
             self._debug("wait", self.path.name)
         self._turn.acquire()
         try:
-            with translated(self.path):
+            with translate_errors(self.path):
                 self._require_idle("a write")
                 self._begin(WRITE)
         except BaseException:
@@ -104,12 +104,12 @@ class SqliteStore:
             raise
         if self._debug is not None:
             self._debug("lock", self.path.name)
-        return SqliteChange(self._db, self._tail, self._file_at)
+        return SqliteTransaction(self._db, self._pending, self._file_at)
 
-    def end_write(self, change: SqliteChange, error: BaseException | None) -> None:
+    def end_write(self, change: SqliteTransaction, error: BaseException | None) -> None:
         """Commit and release the locks; if anything went wrong, undo the whole change first."""
         try:
-            with translated(self.path):
+            with translate_errors(self.path):
                 change.close()
                 if error is not None:
                     raise error
@@ -130,10 +130,10 @@ class SqliteStore:
         """Begin a transaction, and read what others have added since to the events not filed
         yet."""
         try:
-            version = take_turn(self._db, how, self._busy_seconds)
-            if version != self._tail.version or not self._tail.is_read:
-                self._tail.catch_up(self._db)
-                self._tail.version = version
+            version = begin_when_free(self._db, how, self._busy_seconds)
+            if version != self._pending.version or not self._pending.is_read:
+                self._pending.catch_up(self._db)
+                self._pending.version = version
         except BaseException:
             self._abandon()
             raise
@@ -141,14 +141,14 @@ class SqliteStore:
     def _abandon(self) -> None:
         """Undo the transaction and forget what was read in it. If the disk failed, SQLite has ended
         the transaction already."""
-        self._tail.forget()
+        self._pending.forget()
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
 
-    def changes(self) -> int:
+    def version(self) -> int:
         """SQLite's data version counts other connections' commits, total_changes our own."""
         with self.read():
-            return self._tail.version * 2**40 + self._db.total_changes
+            return self._pending.version * 2**40 + self._db.total_changes
 
     def backup(self, target: Path) -> None:
         """A consistent copy while others write; `target` must not exist."""
@@ -174,7 +174,7 @@ class _Writing:
     def __init__(self, store: SqliteStore) -> None:
         self._store = store
 
-    def __enter__(self) -> SqliteChange:
+    def __enter__(self) -> SqliteTransaction:
         self._change = self._store.begin_write()
         return self._change
 
@@ -189,8 +189,8 @@ def _prepare(db: sqlite3.Connection, busy_seconds: float) -> None:
     another may be told at once that it is locked.
     """
     try:
-        wait_for(lambda: _set_up(db), busy_seconds)
-        db.execute("PRAGMA busy_timeout = 0")  # from here on `turn.py` waits
+        retry_while_locked(lambda: _set_up(db), busy_seconds)
+        db.execute("PRAGMA busy_timeout = 0")  # from here on `lock_waiting.py` waits
     except BaseException:
         db.close()
         raise
@@ -198,7 +198,7 @@ def _prepare(db: sqlite3.Connection, busy_seconds: float) -> None:
 
 def _set_up(db: sqlite3.Connection) -> None:
     """Check and configure the file. It may be repeated after it failed half-way."""
-    check_ours(db)
+    require_our_file(db)
     _use_log(db)
     db.execute("PRAGMA synchronous = FULL")
     db.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
@@ -242,7 +242,7 @@ def _require_whole(path: Path, create: bool) -> None:
 
 def copy_to(db: sqlite3.Connection, target: Path) -> None:
     """Everything that `db` holds, in a new file."""
-    with translated(target):
+    with translate_errors(target):
         _create_empty(target)
         try:
             with closing(sqlite3.connect(f"file:{_uri(target)}?mode=rw", uri=True)) as copy:

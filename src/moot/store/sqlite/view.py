@@ -13,17 +13,17 @@ from typing import Any
 
 from moot.core.ledger import Head, Heartbeat, Snapshot, StoredRow
 from moot.core.record import Record
+from moot.store.sqlite.pending_index import NamedHead, PendingIndex, Text
+from moot.store.sqlite.pending_search import search_texts
 from moot.store.sqlite.queries import SQL
-from moot.store.sqlite.tail import NamedHead, Tail, Text
-from moot.store.sqlite.waiting import search_texts
 
 _NONE: Mapping[str, StoredRow | None] = {}
 
 
 class SqliteView:
-    def __init__(self, db: sqlite3.Connection, tail: Tail) -> None:
+    def __init__(self, db: sqlite3.Connection, pending: PendingIndex) -> None:
         self._db = db
-        self._tail = tail
+        self._pending = pending
         # Cursors that may be half read. Weakly: of thousands that were dropped each would make the
         # next one slower.
         self._cursors: weakref.WeakSet[sqlite3.Cursor] | None = None
@@ -46,18 +46,18 @@ class SqliteView:
         return cursor
 
     def head(self, stream: str) -> Head | None:
-        head = self._tail.heads.get(stream)
+        head = self._pending.heads.get(stream)
         if head is None:
             row = self._one("head", stream)
             return Head(*row) if row else None
         return head
 
     def streams(self) -> Iterator[NamedHead]:
-        newer = self._tail.heads
+        newer = self._pending.heads
         return ((name, newer.get(name, head)) for name, head in _named(self._each("streams")))
 
     def records(self, stream: str, after: int = -1) -> Iterator[Record]:
-        name = "records" if stream in self._tail.moved else "filed_records"
+        name = "records" if stream in self._pending.moved else "filed_records"
         return (Record(stream, *row) for row in self._each(name, stream, after))
 
     def keys(self, stream: str, prefix: str) -> list[tuple[str, int]]:
@@ -68,7 +68,7 @@ class SqliteView:
         return Snapshot(*row) if row else None
 
     def row(self, space: str, key: str) -> StoredRow | None:
-        unfiled = self._tail.rows.get(space, _NONE)
+        unfiled = self._pending.rows.get(space, _NONE)
         if key in unfiled:
             return unfiled[key]
         row = self._one("row", space, key)
@@ -79,7 +79,7 @@ class SqliteView:
     ) -> list[StoredRow]:
         unfiled = {
             key: row
-            for key, row in self._tail.rows.get(space, _NONE).items()
+            for key, row in self._pending.rows.get(space, _NONE).items()
             if key.startswith(prefix) and key > after
         }
         values = (space, prefix, after_prefix(prefix), after, limit + len(unfiled))
@@ -94,13 +94,13 @@ class SqliteView:
         query = match_all(words)
         if not query:
             return []
-        unfiled_texts = [(key, text) for where, key, text in self._tail.words if where == space]
+        unfiled_texts = [(key, text) for where, key, text in self._pending.words if where == space]
         hits = self._db.execute(SQL["search"], (query, space, limit)).fetchall()
         hits += search_texts(unfiled_texts, space, query, limit)
         return [key for _, key in sorted(hits, key=itemgetter(0))[:limit]]
 
     def all_rows(self) -> Iterator[tuple[str, StoredRow]]:
-        unfiled = {space: dict(rows) for space, rows in self._tail.rows.items()}
+        unfiled = {space: dict(rows) for space, rows in self._pending.rows.items()}
         filed = ((space, StoredRow(*row)) for space, *row in self._each("all_rows"))
         return chain(
             (hits for hits in filed if hits[1].key not in unfiled.get(hits[0], _NONE)),
@@ -108,7 +108,7 @@ class SqliteView:
         )
 
     def all_words(self) -> Iterator[Text]:
-        return chain(self._each("all_words"), list(self._tail.words))
+        return chain(self._each("all_words"), list(self._pending.words))
 
     def all_snapshots(self) -> Iterator[Snapshot]:
         return (Snapshot(*row) for row in self._each("all_snapshots"))
@@ -124,20 +124,20 @@ class SqliteView:
         row = self._one("cursor", agent, name)
         return int(row[0]) if row else 0
 
-    def note(self) -> str | None:
+    def newest_note(self) -> str | None:
         row = self._one("note")
         return str(row[0]) if row else None
 
-    def note_head(self, stream: str) -> Head | None:
+    def pinned_head(self, stream: str) -> Head | None:
         row = self._one("note_head", stream)
         return Head(*row) if row else None
 
-    def note_heads(self) -> Iterator[NamedHead]:
+    def pinned_heads(self) -> Iterator[NamedHead]:
         return _named(self._each("note_heads"))
 
-    def stale_heads(self) -> list[NamedHead]:
+    def moved_heads(self) -> list[NamedHead]:
         stale = dict(_named(self._each("stale_heads")))
-        stale.update((name, self._tail.heads[name]) for name in self._tail.moved)
+        stale.update((name, self._pending.heads[name]) for name in self._pending.moved)
         return sorted(stale.items(), key=itemgetter(1))
 
     def node(self, level: int, index: int) -> bytes:
@@ -149,15 +149,15 @@ class SqliteView:
     def all_nodes(self) -> Iterator[tuple[tuple[int, int], bytes]]:
         return (((level, place), node) for level, place, node in self._each("all_nodes"))
 
-    def counts(self) -> tuple[int, int]:
+    def count_streams_and_events(self) -> tuple[int, int]:
         streams, events = self._one("counts")
         return int(streams), int(events)
 
     def forks(self) -> Iterator[Record]:
         return (Record(*row) for row in self._each("forks"))
 
-    def others(self) -> int:
-        return self._tail.version
+    def version_of_others(self) -> int:
+        return self._pending.version
 
 
 def _named(rows: sqlite3.Cursor) -> Iterator[NamedHead]:

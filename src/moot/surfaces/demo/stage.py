@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from moot.core.errors import Refused, StoreFailed
-from moot.store.named_files import unwritable
+from moot.store.named_files import unwritable_file
 from moot.surfaces.demo import programs
 
 Kind = Literal["act", "say", "run", "out", "wait", "end"]
@@ -115,7 +115,7 @@ class Stage:
                 "demo_exists", f"{self.out} holds a demonstration already", hint="use another --out"
             ) from None
         except OSError as error:
-            raise unwritable(self.out, error) from None
+            raise unwritable_file(self.out, error) from None
 
     def beside(self, repository: str) -> Stage:
         """Another repository in the same folder, where agents go stale as late as usual."""

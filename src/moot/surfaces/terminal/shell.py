@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.core.debug import DebugLog
     from moot.keys.folder import KeyFolder
-    from moot.keys.held import Passphrase
+    from moot.keys.folder_keys import Passphrase
     from moot.workspace.workspace import Workspace
 
 
@@ -121,7 +121,7 @@ class Shell:
 
     def ask_passphrase(self, name: str) -> Passphrase | None:
         """From MOOT_PASSPHRASE_FILE, else typed at a terminal, else none: nothing hangs."""
-        from moot.keys.held import Passphrase
+        from moot.keys.folder_keys import Passphrase
 
         file = self.env.get("MOOT_PASSPHRASE_FILE")
         if file:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import click
 
 from moot.core.errors import MootError
-from moot.core.findings import Known, filled, filled_in
+from moot.core.findings import HintWords, fill_hint, fill_hints
 
 _THINGS: Final = frozenset(
     {"AMENDMENT", "CLAIM", "DIR", "FILE", "ID", "INTENT", "MESSAGE", "PROPOSAL", "ROLE"}
@@ -31,12 +31,12 @@ def hints_naming(
         yield
     except MootError as error:
         known = typed(parameters, values)
-        error.hint = filled(error.hint, known)
-        error.findings = filled_in(error.findings, known)
+        error.hint = fill_hint(error.hint, known)
+        error.findings = fill_hints(error.findings, known)
         raise
 
 
-def typed(parameters: Iterable[click.Parameter], values: Mapping[str, Any]) -> Known:
+def typed(parameters: Iterable[click.Parameter], values: Mapping[str, Any]) -> HintWords:
     """What the arguments of a command were given as, by the words of its usage."""
     asked = [one for one in parameters if isinstance(one, click.Argument) and one.nargs == 1]
     given = {one: values.get(one.name or "") for one in asked}

@@ -25,8 +25,8 @@ from moot.surfaces.terminal.answer import (
 )
 
 if TYPE_CHECKING:
-    from moot.pages import Proof, Report
-    from moot.verify import Place, Verdict
+    from moot.pages import ProofFile, Report
+    from moot.verify import BundlePlace, BundleVerdict
 
 _WORDS = {
     "valid": "INTACT",
@@ -64,17 +64,17 @@ _QUOTED = r'"(?:[^"\\]|\\.)*"'  # somebody's own words stay as they are
 _PLAIN_WORD = re.compile(rf"{_QUOTED}|\b({'|'.join(_PLAIN)})\b(?!/)")
 
 
-def verdict_answer(verdict: Verdict) -> Answer:
+def verdict_answer(verdict: BundleVerdict) -> Answer:
     return Answer(verdict.to_dict(), lambda: verdict_lines(verdict), exit_code(verdict))
 
 
-def exit_code(verdict: Verdict) -> int:
+def exit_code(verdict: BundleVerdict) -> int:
     if verdict:
         return DONE
     return UNPROVEN if verdict.verdict == "unproven" else REFUSED
 
 
-def verdict_lines(verdict: Verdict) -> Iterable[str]:
+def verdict_lines(verdict: BundleVerdict) -> Iterable[str]:
     word, _, rest = headline(verdict).partition(_WORDS[verdict.verdict])
     yield word + paint(_WORDS[verdict.verdict], _colour(verdict)) + rest
     yield ""
@@ -88,7 +88,7 @@ def verdict_lines(verdict: Verdict) -> Iterable[str]:
         yield from map(finding_line, findings)
 
 
-def _rows(verdict: Verdict) -> list[tuple[str, str]]:
+def _rows(verdict: BundleVerdict) -> list[tuple[str, str]]:
     """The word of the format, which the other checker uses too, and what it rests on."""
     rows = [(name, facet(verdict, field)) for field, name in _FACETS.items()]
     trusted = [] if verdict.fingerprint is None else [("fingerprint", verdict.fingerprint)]
@@ -112,7 +112,7 @@ def _quoted(question: str) -> str:
     return json.dumps(short, ensure_ascii=False)
 
 
-def headline(verdict: Verdict) -> str:
+def headline(verdict: BundleVerdict) -> str:
     """`INTACT · 412 events · complete up to checkpoint 9`."""
     word, clock = _WORDS[verdict.verdict], " · test clock" if verdict.clock == "fixed" else ""
     if verdict.verdict == "tampered":
@@ -120,7 +120,7 @@ def headline(verdict: Verdict) -> str:
     return f"{word} · {plural(verdict.events, 'event')} · {_because(verdict)}{clock}"
 
 
-def _place(place: Place | None) -> str:
+def _place(place: BundlePlace | None) -> str:
     """Events are counted from 1; the first line of an export is not one."""
     if place is None:
         return "an unknown place"
@@ -129,11 +129,11 @@ def _place(place: Place | None) -> str:
     return f"event {place.line - 1}"
 
 
-def _trusted(place: Place | None) -> str:
+def _trusted(place: BundlePlace | None) -> str:
     return "nothing is trusted" if place is None else f"trusted up to {place.line - 1}"
 
 
-def _because(verdict: Verdict) -> str:
+def _because(verdict: BundleVerdict) -> str:
     if verdict.verdict == "valid":
         part = verdict.streams != verdict.checkpoint_streams
         some = f"{verdict.streams} of {verdict.checkpoint_streams} histories, " if part else ""
@@ -144,7 +144,7 @@ def _because(verdict: Verdict) -> str:
     return grave[0].message + (f" ({grave[0].where})" if grave[0].where else "")
 
 
-def facet(verdict: Verdict, field: str) -> str:
+def facet(verdict: BundleVerdict, field: str) -> str:
     return plain(str(getattr(verdict, field)))
 
 
@@ -153,7 +153,7 @@ def plain(text: str) -> str:
     return _PLAIN_WORD.sub(lambda found: _PLAIN[found[1]] if found[1] else found[0], text)
 
 
-def plain_findings(verdict: Verdict) -> list[Finding]:
+def plain_findings(verdict: BundleVerdict) -> list[Finding]:
     return [
         Finding(
             rule=found.rule,
@@ -168,11 +168,11 @@ def plain_findings(verdict: Verdict) -> list[Finding]:
     ]
 
 
-def _colour(verdict: Verdict) -> str:
+def _colour(verdict: BundleVerdict) -> str:
     return {DONE: "green", UNPROVEN: "yellow"}.get(exit_code(verdict), "red")
 
 
-def verdict_page(verdict: Verdict, title: str, proof: Proof | None) -> Report:
+def verdict_page(verdict: BundleVerdict, title: str, proof: ProofFile | None) -> Report:
     """The same as a page."""
     from moot import pages as page
 
@@ -190,8 +190,8 @@ def verdict_page(verdict: Verdict, title: str, proof: Proof | None) -> Report:
     return page.Report(
         kind="verdict",
         title=title,
-        verdict=page.Verdict(_WORDS[verdict.verdict], tones.get(exit_code(verdict), "bad")),
-        decision=page.Decision(headline(verdict), (*rows,), heading="Verdict"),
+        verdict=page.VerdictBadge(_WORDS[verdict.verdict], tones.get(exit_code(verdict), "bad")),
+        decision=page.DecisionCard(headline(verdict), (*rows,), heading="Verdict"),
         dissent=None,
         blocks=(
             page.Prose(facet(verdict, "custody"), title="Who could have written as whom"),

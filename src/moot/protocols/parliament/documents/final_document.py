@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from moot.pages.plain import as_line, as_markdown
+from moot.pages.markdown_and_json import markdown_line, markdown_paragraphs
 from moot.protocols.parliament.documents.proceedings import (
     CountedBallot,
     Proceedings,
@@ -37,7 +37,7 @@ OUTCOME_WORDS: Final[dict[SessionOutcome | None, str]] = {
 def write_final_document(record: Proceedings) -> str:
     """The whole document as markdown."""
     parts = [
-        f"# {as_line(record.state.bill.title) if record.state.bill else 'No bill was drafted'}",
+        f"# {_title(record)}",
         _bullets(_header_lines(record)),
         *_section(1, "Problem", _problem(record.state)),
         *_section(2, "Scope", *_scope(record.state)),
@@ -48,6 +48,11 @@ def write_final_document(record: Proceedings) -> str:
         *_section(7, "Vote Record", *_vote_record(record)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _title(record: Proceedings) -> str:
+    bill = record.state.bill
+    return markdown_line(bill.title) if bill else "No bill was drafted"
 
 
 def _section(number: int, title: str, *parts: str) -> list[str]:
@@ -62,7 +67,8 @@ def _header_lines(record: Proceedings) -> Iterator[str]:
     state = record.state
     yield f"Bill: {BILL_NUMBER}, version {state.bill.version}" if state.bill else "Bill: none"
     yield f"Parliament: {state.parliament_id}"
-    yield f"Drafter: {as_line(record.name_of_seat(state.drafter)) if state.drafter else 'none'}"
+    drafter = markdown_line(record.name_of_seat(state.drafter)) if state.drafter else "none"
+    yield f"Drafter: {drafter}"
     yield f"Rounds: {state.round.number} of {state.max_rounds}"
     yield f"Vote: {_last_vote(state)}"
     yield f"Status: {OUTCOME_WORDS[state.outcome]}"
@@ -79,11 +85,13 @@ def _last_vote(state: State) -> str:
 
 
 def _problem(state: State) -> str:
-    return as_markdown(state.bill.sections.problem if state.bill else state.problem_statement)
+    return markdown_paragraphs(
+        state.bill.sections.problem if state.bill else state.problem_statement
+    )
 
 
 def _section_text(state: State, name: str) -> str:
-    return as_markdown(getattr(state.bill.sections, name)) if state.bill else "*No bill.*"
+    return markdown_paragraphs(getattr(state.bill.sections, name)) if state.bill else "*No bill.*"
 
 
 def _scope(state: State) -> Iterator[str]:
@@ -96,7 +104,7 @@ def _scope(state: State) -> Iterator[str]:
     for name, heading in headings.items():
         items = getattr(state.bill.sections.scope, name) if state.bill else ()
         yield f"### {heading}"
-        yield _bullets(map(as_line, items)) or "*None.*"
+        yield _bullets(map(markdown_line, items)) or "*None.*"
 
 
 def _deliberation(record: Proceedings) -> Iterator[str]:
@@ -104,9 +112,9 @@ def _deliberation(record: Proceedings) -> Iterator[str]:
         yield "*No round was held.*"
     for row in record.summaries:
         yield f"### Round {row['round']}"
-        yield as_markdown(row["summary"])
-        points = [as_line(text) for text in row["key_shifts"]]
-        points += [f"{as_line(text)} (left open)" for text in row["open_issues"]]
+        yield markdown_paragraphs(row["summary"])
+        points = [markdown_line(text) for text in row["key_shifts"]]
+        points += [f"{markdown_line(text)} (left open)" for text in row["open_issues"]]
         yield _bullets(points)
     proposals = record.state.amendments_in_order()
     if proposals:
@@ -116,9 +124,9 @@ def _deliberation(record: Proceedings) -> Iterator[str]:
             (
                 (
                     amendment.amendment_id,
-                    as_line(record.name_of_seat(amendment.proposed_by)),
+                    markdown_line(record.name_of_seat(amendment.proposed_by)),
                     str(amendment.target_section),
-                    as_line(amendment.description),
+                    markdown_line(amendment.description),
                     str(amendment.status),
                 )
                 for amendment in proposals
@@ -137,11 +145,11 @@ def _prime_minister(record: Proceedings) -> Iterator[str]:
 
 
 def _decision_line(record: Proceedings, message: LedgerMessage, content: PmDecision) -> str:
-    guidance = f" Guidance: {as_line(content.guidance)}" if content.guidance else ""
+    guidance = f" Guidance: {markdown_line(content.guidance)}" if content.guidance else ""
     word = str(content.decision).replace("_", " ")
     who = signer_of_decision(record, message)
-    by = f" by {as_line(who)}" if who else ""
-    return f"Round {message.round}, {word}{by}: {as_line(content.reason)}{guidance}"
+    by = f" by {markdown_line(who)}" if who else ""
+    return f"Round {message.round}, {word}{by}: {markdown_line(content.reason)}{guidance}"
 
 
 def _dissent(record: Proceedings) -> Iterator[str]:
@@ -151,13 +159,13 @@ def _dissent(record: Proceedings) -> Iterator[str]:
     if not against:
         yield "*Nobody voted against the last version that was put to a vote.*"
     for seat, vote in against:
-        yield f"### {as_line(record.name_of_seat(seat))}"
+        yield f"### {markdown_line(record.name_of_seat(seat))}"
         yield "**Core objection:**"
-        yield as_markdown(vote.reasoning)
+        yield markdown_paragraphs(vote.reasoning)
         yield "**Unaddressed concern:**"
-        yield as_markdown(describe_unaddressed(vote))
+        yield markdown_paragraphs(describe_unaddressed(vote))
         yield "**Conditions:**"
-        yield _bullets(map(as_line, vote.conditions)) or "*None were named.*"
+        yield _bullets(map(markdown_line, vote.conditions)) or "*None were named.*"
 
 
 def last_counted_ballot(record: Proceedings) -> CountedBallot | None:
@@ -213,10 +221,10 @@ def _ballot_rows(record: Proceedings, ballot: CountedBallot) -> Iterator[tuple[s
     for seat in record.state.seats_in_order():
         vote = ballot.votes.get(seat.id)
         if vote is None:
-            yield as_line(seat.name), "absent", "", ""
+            yield markdown_line(seat.name), "absent", "", ""
         else:
-            reasons = as_line(vote.reasoning), as_line(vote.reservations)
-            yield as_line(seat.name), str(vote.vote), *reasons
+            reasons = markdown_line(vote.reasoning), markdown_line(vote.reservations)
+            yield markdown_line(seat.name), str(vote.vote), *reasons
 
 
 def _table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

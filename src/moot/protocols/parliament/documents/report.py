@@ -56,7 +56,7 @@ _SCRIPTED_NOTE: Final = "scripted; no model and no person thought about these wo
 
 
 def make_report(
-    record: Proceedings, proof: page.Proof | None = None, scripted: Collection[str] = ()
+    record: Proceedings, proof: page.ProofFile | None = None, scripted: Collection[str] = ()
 ) -> page.Report:
     """The page of a session, finished or not; `scripted` are agents that followed a script."""
     state = record.state
@@ -76,13 +76,13 @@ def make_report(
     )
 
 
-def _verdict(state: State) -> page.Verdict:
+def _verdict(state: State) -> page.VerdictBadge:
     if state.outcome is None:
-        return page.Verdict("NOT DECIDED", "neutral", str(state.status or "not convened"))
-    return page.Verdict(OUTCOME_WORDS[state.outcome].upper(), _TONES[state.outcome])
+        return page.VerdictBadge("NOT DECIDED", "neutral", str(state.status or "not convened"))
+    return page.VerdictBadge(OUTCOME_WORDS[state.outcome].upper(), _TONES[state.outcome])
 
 
-def _decision(record: Proceedings, scripted: Collection[str]) -> page.Decision:
+def _decision(record: Proceedings, scripted: Collection[str]) -> page.DecisionCard:
     state = record.state
     word = find_final_decision(record)
     statement = word[1].reason if word else ""
@@ -101,7 +101,7 @@ def _decision(record: Proceedings, scripted: Collection[str]) -> page.Decision:
     if scripted:
         facts.append(page.Fact("note", f"{', '.join(scripted)}: {_SCRIPTED_NOTE}"))
     sentence = f"{OUTCOME_WORDS[state.outcome]}. {statement}".strip()
-    return page.Decision(sentence, tuple(facts))
+    return page.DecisionCard(sentence, tuple(facts))
 
 
 def _dissent(record: Proceedings, last: CountedBallot | None) -> page.Dissent:
@@ -143,7 +143,7 @@ def _chamber(
     return page.Chamber(seats, centre, title="The chamber")
 
 
-def _seat(seat: Seat, last: CountedBallot | None, scripted: bool) -> page.Seat:
+def _seat(seat: Seat, last: CountedBallot | None, scripted: bool) -> page.ChamberSeat:
     vote = last.votes.get(seat.id) if last is not None else None
     motives = ", ".join(
         f"{motive} {'not scored' if score is None else score}"
@@ -151,9 +151,9 @@ def _seat(seat: Seat, last: CountedBallot | None, scripted: bool) -> page.Seat:
     )
     note = f"scripted voice; {motives}" if scripted else motives
     if vote is None:
-        return page.Seat(seat.name, "neutral", "absent" if last else "", note)
+        return page.ChamberSeat(seat.name, "neutral", "absent" if last else "", note)
     tone: page.Tone = "good" if vote.vote is Ballot.YES else "bad"
-    return page.Seat(seat.name, tone, str(vote.vote), note)
+    return page.ChamberSeat(seat.name, tone, str(vote.vote), note)
 
 
 def _vote_bars(record: Proceedings, last: CountedBallot, tally: VoteTally) -> page.BarChart:
@@ -164,7 +164,7 @@ def _vote_bars(record: Proceedings, last: CountedBallot, tally: VoteTally) -> pa
         page.Bar("No", Decimal(count.no), "bad", _seat_names(record, tally.no_votes)),
         page.Bar("Absent", Decimal(len(absent)), "plain", ", ".join(absent)),
     )
-    needed = page.Mark(Decimal(count.total // 2 + 1), "needed to pass")
+    needed = page.ChartThreshold(Decimal(count.total // 2 + 1), "needed to pass")
     title = f"The vote on version {tally.bill_version}"
     return page.BarChart(bars, Decimal(count.total), needed, title=title)
 
@@ -187,7 +187,7 @@ def _satisfaction(record: Proceedings) -> page.LineChart:
         series.append(page.Series(seat.name, tuple(points)))
     return page.LineChart(
         tuple(series),
-        page.Mark(Decimal(SERVED_FROM), "enough for a vote"),
+        page.ChartThreshold(Decimal(SERVED_FROM), "enough for a vote"),
         y_label="Lowest score",
         hollow_means="not served well enough",
         low=Decimal(1),
@@ -313,11 +313,11 @@ def _is_turning_point(message: LedgerMessage) -> bool:
     )
 
 
-def _timeline_entry(record: Proceedings, message: LedgerMessage) -> page.Moment:
+def _timeline_entry(record: Proceedings, message: LedgerMessage) -> page.TimelineEntry:
     content = message.content
     names = ("description", "ruling", "reason", "summary", "next_action")
     detail = next((str(getattr(content, name)) for name in names if hasattr(content, name)), "")
-    return page.Moment(
+    return page.TimelineEntry(
         message.timestamp,
         record.name_of_seat(message.sender),
         message.type.replace("_", " ").lower(),

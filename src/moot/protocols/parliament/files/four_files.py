@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from moot.core.findings import Finding, errors
+from moot.core.findings import Finding, select_errors
 from moot.protocols.parliament.files.file_shapes import (
     BILL_FILE,
     LEDGER_FILE,
@@ -62,7 +62,7 @@ class FourFiles(msgspec.Struct, frozen=True):
         """`wrong` are the findings in single files: messages with an error are left out."""
         ledger, session = documents.get(LEDGER_FILE), documents.get(SESSION_FILE)
         messages = ledger["messages"] if ledger else ()
-        unsound = {_message_place(finding) for finding in errors(wrong)}
+        unsound = {_message_place(finding) for finding in select_errors(wrong)}
         sound = (
             PlacedMessage(place, message)
             for place, message in enumerate(messages)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from moot.core.errors import Malformed
-from moot.core.findings import Finding, Severity, errors
+from moot.core.findings import Finding, Severity, select_errors
 from moot.protocols.parliament.files import file_checks, message_checks
 from moot.protocols.parliament.files.file_shapes import (
     BILL_FILE,
@@ -83,7 +83,7 @@ def _read_file(name: str, data: bytes | None, documents: dict[str, Any]) -> Iter
     yield from findings
     if name == LEDGER_FILE and _has_messages(document):
         documents[name] = document  # its sound messages are looked at one by one
-    elif not errors(findings):
+    elif not select_errors(findings):
         documents[name] = document
 
 

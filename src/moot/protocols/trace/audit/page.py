@@ -11,7 +11,7 @@ from typing import Any
 
 from moot import pages as page
 from moot.core.clock import to_text
-from moot.core.findings import filled
+from moot.core.findings import fill_hint
 from moot.core.machine import Recorded
 from moot.protocols.trace import events as did
 from moot.protocols.trace import views
@@ -52,7 +52,7 @@ def trace_page(
     events: Iterable[Recorded[Any]],
     audit: AuditReport,
     counted: str = "",
-    proof: page.Proof | None = None,
+    proof: page.ProofFile | None = None,
 ) -> page.Report:
     """The page of a trace and its audit. `counted` says how much other work was only observed."""
     recorded = list(events)
@@ -61,7 +61,7 @@ def trace_page(
         kind="trace",
         title=_title_of(state.task) or audit.trace,
         subtitle=f"{audit.trace}, {len(recorded)} events, {state.stage}",
-        verdict=page.Verdict(
+        verdict=page.VerdictBadge(
             _VERDICT_WORDS[audit.verdict], _VERDICT_TONES[audit.verdict], f"profile {audit.profile}"
         ),
         decision=_final_statement(recorded, audit),
@@ -84,7 +84,7 @@ def _replay(events: list[Recorded[Any]]) -> State:
     return state
 
 
-def _final_statement(events: list[Recorded[Any]], audit: AuditReport) -> page.Decision:
+def _final_statement(events: list[Recorded[Any]], audit: AuditReport) -> page.DecisionCard:
     final = [
         recorded.event
         for recorded in events
@@ -99,7 +99,7 @@ def _final_statement(events: list[Recorded[Any]], audit: AuditReport) -> page.De
         page.Fact("first bad event", "none" if audit.first_bad is None else str(audit.first_bad)),
         page.Fact("last trusted event", "none" if last is None else str(last)),
     )
-    return page.Decision(statement, facts, heading="Final statement")
+    return page.DecisionCard(statement, facts, heading="Final statement")
 
 
 def _objections(events: list[Recorded[Any]]) -> page.Dissent:
@@ -172,12 +172,12 @@ def _finding_rows(audit: AuditReport) -> Iterable[page.FindingRow]:
             message=failure.message,
             rule=f"{failure.code} ({failure.severity})",
             where=where if failure.artifact is None else f"{where} {failure.artifact[:16]}",
-            hint=filled(failure.suggested_action, {"TRACE": audit.trace.partition("/")[2]}),
+            hint=fill_hint(failure.suggested_action, {"TRACE": audit.trace.partition("/")[2]}),
         )
 
 
-def _timeline_moment(line: views.TimelineLine) -> page.Moment:
-    return page.Moment(
+def _timeline_moment(line: views.TimelineLine) -> page.TimelineEntry:
+    return page.TimelineEntry(
         at=line.at,
         who=line.who,
         what=f"{line.what}: {line.says}",

@@ -16,7 +16,7 @@ from moot.surfaces.terminal.shell import Shell, command, document_bytes
 from moot.surfaces.terminal.verdict import verdict_answer, verdict_page
 
 if TYPE_CHECKING:
-    from moot.pages import Proof
+    from moot.pages import ProofFile
 
 
 @click.argument("what", metavar="[ID|FILE]", required=False)
@@ -78,12 +78,12 @@ verify = command(None, "verify", "verify")(check)
 ledger_verify = command(None, "verify", "ledger.verify")(check)
 
 
-def _proof(what: str | None) -> Proof | None:
+def _proof(what: str | None) -> ProofFile | None:
     """The export that was checked; a live workspace leaves no file to check again."""
-    from moot.pages import Proof
+    from moot.pages import ProofFile
 
     if what is None or not verification.names_file(what):
         return None
     with open(what, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Proof(Path(what).name, digest, f"moot verify {Path(what).name} --trust trust.json")
+    return ProofFile(Path(what).name, digest, f"moot verify {Path(what).name} --trust trust.json")

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from moot.api import parliament_files
-from moot.core.findings import errors
+from moot.core.findings import select_errors
 from moot.core.plural import plural
 from moot.surfaces.cli.parliament.group import folder_argument, json_source, lines_with_remarks
 from moot.surfaces.terminal.answer import DONE, REFUSED, Answer, finding_line, visible
@@ -41,7 +41,9 @@ def check(shell: Shell, folder: Path, since: Path | None) -> Answer:
 
 def _check_lines(checked: parliament_files.CheckedFiles) -> Iterable[str]:
     yield from map(finding_line, checked.findings)
-    yield "the files are sound" if checked.valid else f"{len(errors(checked.findings))} errors"
+    yield (
+        "the files are sound" if checked.valid else f"{len(select_errors(checked.findings))} errors"
+    )
 
 
 @command(None, "import", "parliament.import")

@@ -8,21 +8,25 @@ from moot.core.plural import plural
 from moot.surfaces.terminal.answer import DONE, REFUSED, visible
 
 if TYPE_CHECKING:
-    from moot.api.runs import Ended, RunEnding
+    from moot.api.runs import RunEnd, RunEnding
 
 INTERRUPTED = 130
 
 
-def ended_line(ended: RunEnding | Ended) -> str:
+def ended_line(ended: RunEnding | RunEnd) -> str:
     from moot.api.runs import in_words
 
     detail = f": {visible(ended.detail)}" if ended.detail else ""
     return f"{ended.stop.value}{detail} ({plural(ended.turns, 'turn')}, {in_words(ended.cost)})"
 
 
-def exit_code(ended: RunEnding | Ended) -> int:
+def exit_code(ended: RunEnding | RunEnd) -> int:
     """0 if there was nothing left to do here; 1 if it was stopped before; 130 if interrupted."""
-    from moot.api.runs import Stop
+    from moot.api.runs import StopReason
 
-    codes = {Stop.SETTLED: DONE, Stop.WAITING: DONE, Stop.INTERRUPTED: INTERRUPTED}
+    codes = {
+        StopReason.SETTLED: DONE,
+        StopReason.WAITING: DONE,
+        StopReason.INTERRUPTED: INTERRUPTED,
+    }
     return codes.get(ended.stop, REFUSED)

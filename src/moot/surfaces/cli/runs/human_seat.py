@@ -17,7 +17,7 @@ class ShellTerminal:
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
 
-    def present(self) -> bool:
+    def is_present(self) -> bool:
         return self._shell.interactive()
 
     def show(self, brief: Brief) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from moot.api.runs import NOTHING, Cost, Ending, Kind, Nature, Outcome, in_words
+from moot.api.runs import NO_COST, CallEnding, CallOutcome, Cost, Nature, ParticipantKind, in_words
 from moot.surfaces.terminal.answer import say_aside, visible
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def watching(title: str, patience: str = "") -> Iterator[Lines | Board]:
         board.close()
 
 
-def ending_line(outcome: Outcome) -> str:
+def ending_line(outcome: CallOutcome) -> str:
     """One call in one line; a failure says what failed."""
     place = visible(_place(outcome.what, outcome.subject))
     said = f"{outcome.agent}: {place}: {outcome.ending.value}"
@@ -65,18 +65,18 @@ class Lines:
         del title
         self._patience = patience
 
-    def asking(self, due: Due, nature: Nature, attempt: int) -> None:
+    def on_asking(self, due: Due, nature: Nature, attempt: int) -> None:
         again = " once more" if attempt > 1 else ""
         place = _place(due.what, due.subject)
         _say(f"asking {due.who}, {visible(nature.label)}: {visible(place)}{again}")
 
-    def heard(self, outcome: Outcome) -> None:
+    def on_outcome(self, outcome: CallOutcome) -> None:
         _say(ending_line(outcome))
 
-    def moved(self, due: Due, standing: Standing) -> None:
+    def on_progress(self, due: Due, standing: Standing) -> None:
         """The line of the call has said it."""
 
-    def waiting(self, due: Due, seconds: float) -> None:
+    def on_waiting(self, due: Due, seconds: float) -> None:
         _say(f"waiting {seconds:.0f} s, until the time of {due.who}'s turn is up")
         if self._patience:
             _say(self._patience)
@@ -93,7 +93,7 @@ class Row:
     def __init__(self, nature: Nature) -> None:
         self.nature = nature
         self.now = ""
-        self.cost: Cost = NOTHING
+        self.cost: Cost = NO_COST
 
 
 class Board:
@@ -112,27 +112,27 @@ class Board:
         """What it is about is known only now: a question gets its id when it is recorded."""
         self._title, self._patience = title, patience
 
-    def asking(self, due: Due, nature: Nature, attempt: int) -> None:
+    def on_asking(self, due: Due, nature: Nature, attempt: int) -> None:
         row = self._rows.setdefault(due.who, Row(nature))
         row.now = "speaking …" if attempt == 1 else "speaking once more …"
         self._place = _place(due.what, due.subject)
-        if nature.kind is Kind.HUMAN:
+        if nature.kind is ParticipantKind.HUMAN:
             self._typing.add(due.who)
         self._show()
 
-    def heard(self, outcome: Outcome) -> None:
+    def on_outcome(self, outcome: CallOutcome) -> None:
         self._typing.discard(outcome.agent)
         row = self._rows[outcome.agent]
         row.cost += outcome.cost
-        good = outcome.ending is Ending.ANSWERED
+        good = outcome.ending is CallEnding.ANSWERED
         row.now = outcome.subject if good else f"{outcome.ending.value}: {outcome.detail[:60]}"
         self._show()
 
-    def moved(self, due: Due, standing: Standing) -> None:
+    def on_progress(self, due: Due, standing: Standing) -> None:
         self._place = _where(due, standing())
         self._show()
 
-    def waiting(self, due: Due, seconds: float) -> None:
+    def on_waiting(self, due: Due, seconds: float) -> None:
         told = f"waiting {seconds:.0f} s: the time of {due.who}'s turn is not up"
         self._place = f"{told}. {self._patience}".strip(" .")
         self._show()

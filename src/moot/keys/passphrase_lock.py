@@ -1,0 +1,102 @@
+"""A person's key on disk: Argon2id turns the passphrase into a key that encrypts the seed.
+
+The cost of Argon2id is written beside the box, so that it can be raised later without losing older
+keys.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from nacl import bindings
+from nacl.exceptions import CryptoError
+
+from moot.core.errors import Malformed, Refused
+
+if TYPE_CHECKING:
+    from nacl.secret import SecretBox
+
+# Bounds on the cost that a key file may ask for: a damaged or hostile one must not exhaust memory.
+MAX_MEMORY = 1 << 30
+MAX_ROUNDS = 16
+
+
+SHORTEST_PASSPHRASE = 8
+
+
+class HashingCost(msgspec.Struct, frozen=True):
+    """How much work Argon2id makes of one guess: rounds, and bytes of memory."""
+
+    rounds: int
+    memory: int
+
+
+USUAL_COST = HashingCost(
+    bindings.crypto_pwhash_argon2id_OPSLIMIT_MODERATE,
+    bindings.crypto_pwhash_argon2id_MEMLIMIT_MODERATE,
+)
+QUICK_COST = HashingCost(  # for tests only
+    bindings.crypto_pwhash_argon2id_OPSLIMIT_MIN, bindings.crypto_pwhash_argon2id_MEMLIMIT_MIN
+)
+
+
+class LockedSeed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An encrypted seed, with all that is needed to open it but the passphrase."""
+
+    box: str
+    memory: int
+    rounds: int
+    salt: str
+
+
+def require_long_passphrase(passphrase: str) -> None:
+    """Refused if a new passphrase is too short; keys locked with a shorter one still open.
+
+    Whoever has the file can guess without end, and a guess costs less than a second.
+    """
+    if len(passphrase.strip()) < SHORTEST_PASSPHRASE:
+        raise Refused(
+            "passphrase_too_short",
+            f"a person's key needs a passphrase of at least {SHORTEST_PASSPHRASE} characters",
+            hint="a few words that nobody would guess are easier to keep in mind than signs",
+        )
+
+
+def lock_seed(seed: bytes, passphrase: str, cost: HashingCost = USUAL_COST) -> LockedSeed:
+    salt = bindings.randombytes(bindings.crypto_pwhash_SALTBYTES)
+    box = _box(passphrase, salt, cost).encrypt(seed)
+    return LockedSeed(bytes(box).hex(), cost.memory, cost.rounds, salt.hex())
+
+
+def unlock_seed(locked: LockedSeed, passphrase: str) -> bytes:
+    """The seed; Refused if the passphrase is wrong. A changed box looks the same and is refused
+    too."""
+    if not (0 < locked.memory <= MAX_MEMORY and 0 < locked.rounds <= MAX_ROUNDS):
+        raise Malformed("the key file asks for an absurd cost", code="bad_key_file")
+    cost = HashingCost(locked.rounds, locked.memory)
+    try:
+        box = _box(passphrase, bytes.fromhex(locked.salt), cost)
+        return bytes(box.decrypt(bytes.fromhex(locked.box)))
+    except CryptoError:
+        raise Refused(
+            "wrong_passphrase", "this passphrase does not open the key", hint="try again"
+        ) from None
+    except (ValueError, TypeError) as error:
+        raise Malformed(f"the key file is damaged: {error}", code="bad_key_file") from None
+
+
+def _box(passphrase: str, salt: bytes, cost: HashingCost) -> SecretBox:
+    """The cipher for this passphrase. Its libraries are loaded only here: most commands use no
+    person's key, and all of them should start fast."""
+    from nacl.pwhash import argon2id
+    from nacl.secret import SecretBox
+
+    key = argon2id.kdf(
+        SecretBox.KEY_SIZE,
+        passphrase.encode(),
+        salt,
+        opslimit=cost.rounds,
+        memlimit=cost.memory,
+    )
+    return SecretBox(key)

@@ -1,0 +1,107 @@
+"""The one template: a report as a single HTML file that needs nothing else.
+
+No script, no network, no links; the browser is told to allow only the page's own stylesheet.
+Decision and dissent come first, then the blocks, then where the proof is.
+"""
+
+from moot.pages.blocks import block_section, fact_list, optional_line, quote_figure, text_paragraphs
+from moot.pages.inline import code_element, with_tone_sign
+from moot.pages.markup import Markup, document, join_markup, stylesheet, tag
+from moot.pages.model import DecisionCard, Dissent, ProofFile, Report, VerdictBadge
+from moot.pages.style import CSS, POLICY
+from moot.pages.text import one_line
+from moot.pages.wording import NO_PROOF, UNTITLED, dissent_note, proof_sentence
+
+
+def to_html(report: Report) -> str:
+    """The report as one self-contained HTML document."""
+    return document(_head(report), _body(report))
+
+
+def _head(report: Report) -> Markup:
+    title = f"{one_line(report.title) or UNTITLED} · {one_line(report.kind)}"
+    return tag(
+        "head",
+        None,
+        tag("meta", {"charset": "utf-8"}),
+        tag("meta", {"http-equiv": "Content-Security-Policy", "content": POLICY}),
+        tag("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
+        tag("meta", {"name": "color-scheme", "content": "light dark"}),
+        tag("meta", {"name": "referrer", "content": "no-referrer"}),
+        tag("title", None, title),
+        stylesheet(CSS),
+    )
+
+
+def _body(report: Report) -> Markup:
+    blocks = (block_section(block, f"b{index}") for index, block in enumerate(report.blocks, 1))
+    main = tag(
+        "main",
+        None,
+        _decision(report.decision),
+        _dissent(report.dissent) if report.dissent else None,
+        *blocks,
+    )
+    return tag("body", None, _header(report), main, _footer(report.proof))
+
+
+def _header(report: Report) -> Markup:
+    return tag(
+        "header",
+        None,
+        tag(
+            "div",
+            {"class": "kicker"},
+            tag("span", {"class": "kind sans"}, "Moot · ", tag("bdi", None, one_line(report.kind))),
+            _verdict(report.verdict),
+        ),
+        tag("h1", {"dir": "auto"}, one_line(report.title) or UNTITLED),
+        optional_line("subtitle", report.subtitle),
+    )
+
+
+def _verdict(verdict: VerdictBadge) -> Markup:
+    note = one_line(verdict.note)
+    return tag(
+        "div",
+        {"class": "verdict"},
+        tag(
+            "strong",
+            {"class": f"badge {verdict.tone}"},
+            *with_tone_sign(verdict.tone, verdict.label),
+        ),
+        tag("span", {"class": "note", "dir": "auto"}, note) if note else None,
+    )
+
+
+def _decision(decision: DecisionCard) -> Markup:
+    return tag(
+        "section",
+        {"class": "card decision"},
+        tag("h2", {"class": "sans"}, one_line(decision.heading)),
+        *text_paragraphs(decision.statement, "statement text"),
+        fact_list(decision.facts) if decision.facts else None,
+    )
+
+
+def _dissent(dissent: Dissent) -> Markup:
+    return tag(
+        "section",
+        {"class": "card dissent"},
+        tag("h2", {"class": "sans"}, one_line(dissent.heading)),
+        optional_line("caption" if dissent.voices else "empty", dissent_note(dissent)),
+        *(quote_figure(voice) for voice in dissent.voices),
+    )
+
+
+def _footer(proof: ProofFile | None) -> Markup:
+    if proof is None:
+        return tag("footer", None, tag("div", {"class": "inner"}, tag("p", None, NO_PROOF)))
+    rows = (
+        ("File", code_element(proof.file_name)),
+        ("SHA-256", code_element(proof.sha256)),
+        ("Check it", tag("pre", None, proof.command)),
+    )
+    listed = [join_markup(tag("dt", None, name), tag("dd", None, value)) for name, value in rows]
+    words = tag("p", None, proof_sentence(proof))
+    return tag("footer", None, tag("div", {"class": "inner"}, words, tag("dl", None, *listed)))

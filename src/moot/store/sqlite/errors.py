@@ -1,0 +1,101 @@
+"""SQLite's errors as ours: what happened, and what to do about it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from moot.core.errors import Conflict, MootError, StoreFailed
+
+# Result code, extended or primary -> (code, sentence, hint).
+_TROUBLE: dict[int, tuple[str, str, str]] = {
+    sqlite3.SQLITE_BUSY: (
+        "store_busy",
+        "another process held the ledger too long",
+        "try again; `moot ledger doctor` shows who may hold it",
+    ),
+    sqlite3.SQLITE_FULL: (
+        "disk_full",
+        "the disk is full; nothing of this command was written",
+        "free some space and try again",
+    ),
+    sqlite3.SQLITE_READONLY: (
+        "store_read_only",
+        "the ledger may not be written here",
+        "check permissions of .moot and its disk; commands that only read still work",
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        "store_unreachable",
+        "the ledger file cannot be opened",
+        "check that the .moot folder exists and may be read",
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        "store_damaged",
+        "the ledger file is damaged",
+        "keep the file; `moot ledger doctor` says what can be read; restore from a backup",
+    ),
+    sqlite3.SQLITE_NOTADB: (
+        "store_damaged",
+        "the ledger file is not a database",
+        "keep the file; restore from a backup",
+    ),
+    sqlite3.SQLITE_IOERR: (
+        "disk_failed",
+        "the disk failed while the ledger was used; nothing of this command was acknowledged",
+        "check the disk, then try again",
+    ),
+}
+# Opening a file, even to read it, makes an index of its log: on a full disk that fails like this.
+_TROUBLE[sqlite3.SQLITE_IOERR_SHMSIZE] = _TROUBLE[sqlite3.SQLITE_FULL]
+
+
+class translate_errors:  # noqa: N801 - used like a function
+    """Turns whatever error SQLite raises inside into one of ours. A class, since every command
+    enters several and a generator would cost more."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _type: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, sqlite3.Error):
+            raise as_moot_error(error, self._path) from error
+
+
+@contextmanager
+def translate_opening_errors(path: Path) -> Iterator[None]:
+    """The same for opening: of a damaged schema Python cannot even decode SQLite's complaint."""
+    try:
+        with translate_errors(path):
+            yield
+    except UnicodeDecodeError as error:
+        code, sentence, hint = _TROUBLE[sqlite3.SQLITE_CORRUPT]
+        raise StoreFailed(code, f"{sentence} ({path.name})", hint=hint) from error
+
+
+def as_moot_error(error: sqlite3.Error, path: Path) -> MootError:
+    number = getattr(error, "sqlite_errorcode", None) or _unnumbered(error)
+    if isinstance(error, sqlite3.IntegrityError):
+        return Conflict("position_taken", f"another writer was first: {error}", hint="try again")
+    row = _TROUBLE.get(number) or _TROUBLE.get(number & 0xFF)
+    if row is None:
+        return StoreFailed("store_failed", f"the ledger at {path}: {error}")
+    code, sentence, hint = row
+    return StoreFailed(code, f"{sentence} ({path.name}: {error})", hint=hint)
+
+
+def read_only_error(path: Path) -> StoreFailed:
+    """The error that SQLite would raise at the first write."""
+    code, sentence, hint = _TROUBLE[sqlite3.SQLITE_READONLY]
+    return StoreFailed(code, f"{sentence} ({path.name})", hint=hint)
+
+
+def _unnumbered(error: sqlite3.Error) -> int:
+    """The number for an error that Python itself raised: text that is not UTF-8 means damage."""
+    return sqlite3.SQLITE_CORRUPT if isinstance(error, sqlite3.OperationalError) else 0

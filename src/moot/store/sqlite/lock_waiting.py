@@ -1,0 +1,64 @@
+"""Waiting for a locked file, so that nobody waits for ever.
+
+SQLite gives the lock to whoever asks in the right moment; there is no queue. Its own waiting asks
+again after 1, 2, 5 and at last 100 ms: who has waited longest asks most rarely, and can lose again
+and again to those who have just come. Here everyone asks equally often, at random moments, so that
+each has the same chance. SQLite's own waiting is switched off in an open store (`busy_timeout =
+0`).
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+WRITE = "BEGIN IMMEDIATE"
+READ = "BEGIN"  # takes no lock yet: the first query, which asks for the version, does
+NAP_SECONDS = 0.004  # at most; with many waiting, one of them asks far sooner
+
+
+def begin_when_free(db: sqlite3.Connection, begin: str, seconds: float) -> int:
+    """Begin a transaction, waiting up to `seconds` while another has the file locked.
+
+    Returns SQLite's data version, a number that changes with every commit of another connection, in
+    this process or another: if it is the same as before, what is in memory is still up to date.
+    """
+    try:
+        return _begin(db, begin)
+    except sqlite3.OperationalError as error:
+        if not _is_busy(error):
+            raise
+    return retry_while_locked(lambda: _begin(db, begin), seconds)
+
+
+def _begin(db: sqlite3.Connection, begin: str) -> int:
+    try:
+        db.execute(begin)
+        (version,) = db.execute("PRAGMA data_version").fetchone()
+    except sqlite3.OperationalError:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    return int(version)
+
+
+def retry_while_locked(act: Callable[[], T], seconds: float) -> T:
+    """Try `act` again and again, for up to `seconds`, while another has the file locked."""
+    end = time.monotonic() + seconds
+    while True:
+        last = time.monotonic() >= end  # asked before the attempt: one is made even at time zero
+        try:
+            return act()
+        except sqlite3.OperationalError as error:
+            if last or not _is_busy(error):
+                raise
+        time.sleep(NAP_SECONDS * os.urandom(1)[0] / 255)
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY

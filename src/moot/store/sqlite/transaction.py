@@ -1,0 +1,211 @@
+"""What can be written, inside one transaction that already holds the write lock.
+
+Appending only adds to the ends of two tables: the events, and what they change in the indexes.
+`file` brings many such changes into the indexes at once (`pending_index.py` says why).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+
+import msgspec
+
+from moot.core.errors import Conflict
+from moot.core.ledger import Head, Heartbeat, RecordToAppend, RowEdit, Snapshot, StoredRow
+from moot.core.machine import Put, Words
+from moot.core.record import Record
+from moot.store.all_or_nothing import all_or_nothing, write_failed_before
+from moot.store.sqlite.pending_index import (
+    IndexDelta,
+    NamedHead,
+    PendingIndex,
+    Row,
+    Text,
+    encode_delta,
+    pending_index_damaged,
+)
+from moot.store.sqlite.queries import SQL
+from moot.store.sqlite.view import SqliteView
+
+LONG = 4_000  # bytes for each stream; a commit that says more is filed at once
+_UNBORN = Head(-1, -1, b"")  # stands for the head of a stream without events
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+class SqliteTransaction(SqliteView):
+    def __init__(self, db: sqlite3.Connection, pending: PendingIndex, file_at: int) -> None:
+        """`file_at`: how many events may wait before a commit files them."""
+        super().__init__(db, pending)
+        self._file_at = file_at
+        self.is_whole = True
+
+    def require_whole(self) -> None:
+        """StoreFailed if a write of this change has failed, or it is over.
+
+        A caller that swallowed the error would otherwise commit a part. SQLite ends the transaction
+        by itself when the disk fails, and each further statement would then commit at once.
+        """
+        if not self.is_whole or not self._db.in_transaction:
+            raise write_failed_before()
+
+    def head(self, stream: str) -> Head | None:
+        """Remembered for the next command, which asks for the same stream and the registry."""
+        head = super().head(stream)
+        if head is not None:
+            self._pending.heads[stream] = head
+        return head
+
+    def append(self, entries: Iterable[RecordToAppend]) -> None:
+        """All positions are checked before anything is written (TRC-019, TRC-051)."""
+        batch = list(entries)
+        heads: dict[str, Head] = {}
+        for entry in batch:
+            record = entry.record
+            name = record.stream
+            before = heads.get(name) or self.head(name) or _UNBORN
+            if record.seq != before.seq + 1:
+                raise Conflict("position_taken", f"{name} has moved on", hint="try again")
+            heads[name] = Head(before.number, record.seq, record.hash)
+        self._append(batch, heads)
+
+    @all_or_nothing
+    def _append(self, batch: list[RecordToAppend], heads: dict[str, Head]) -> None:
+        for name, head in heads.items():
+            if head.number == _UNBORN.number:
+                heads[name] = head._replace(number=self._add_stream(name))
+        last = self._add_events(batch, heads)
+        self._put_delta(last, IndexDelta(list(heads.items()), *_index_changes(batch)))
+
+    def _add_stream(self, name: str) -> int:
+        """Give a new stream the next number; an event that waits must not have it already."""
+        number = int(self._one("add_stream", name)[0])
+        if number in self._pending.numbers:
+            raise pending_index_damaged(f"the stream before {name} is gone")
+        return number
+
+    def _add_events(self, batch: list[RecordToAppend], heads: dict[str, Head]) -> int:
+        """Append the events; returns the number of the last one."""
+        last = self._pending.last_event
+        rows = []
+        for entry in batch:
+            last += 1
+            record = entry.record
+            place = (last, heads[record.stream].number, record.seq)
+            rows.append((*place, record.kid, record.raw, record.signature, entry.key))
+        self._db.executemany(SQL["add_event"], rows)
+        return last
+
+    def _put_delta(self, last_event: int, delta: IndexDelta) -> None:
+        """Put what the events change into one row to be filed later; if it is long, file at once,
+        since writing it twice would cost more than it saves."""
+        if not delta.heads:
+            return
+        self._pending.add(last_event, delta)
+        says = encode_delta(delta)
+        if self._pending.size >= self._file_at or len(says) > LONG * len(delta.heads):
+            self.file_pending()
+        else:
+            self._db.execute(SQL["add_unfiled"], (last_event, says))
+
+    @all_or_nothing
+    def file_pending(self) -> None:
+        """Bring everything that waits into the indexes, sorted, so that each page is written
+        once."""
+        tail = self._pending
+        if tail.doubtful:
+            raise pending_index_damaged(f"{', '.join(sorted(tail.doubtful))} cannot be filed")
+        if not tail.size:
+            return
+        heads = sorted(tail.heads[name] for name in tail.moved)
+        self._db.execute(SQL["file_places"])
+        self._db.executemany(SQL["move_head"], heads)
+        for space, rows in tail.rows.items():
+            self._put_rows(space, rows)
+        self._db.executemany(SQL["put_words"], tail.words)
+        self._db.execute("DELETE FROM unfiled")
+        self._db.execute(SQL["mark_filed"], (tail.last_event,))
+        tail.mark_filed()
+
+    def _put_rows(self, space: str, rows: dict[str, StoredRow | None]) -> None:
+        puts = [(space, *row) for row in rows.values() if row is not None]
+        drops = [(space, key) for key, row in rows.items() if row is None]
+        self._db.executemany(SQL["put_row"], puts)
+        self._db.executemany(SQL["drop_row"], drops)
+
+    @all_or_nothing
+    def edit_rows(self, edits: Iterable[RowEdit]) -> None:
+        self.file_pending()
+        spaces: dict[str, dict[str, StoredRow | None]] = {}
+        words: list[Text] = []
+        for edit in edits:
+            change = edit.change
+            if isinstance(change, Words):
+                words.append((change.space, change.key, change.text))
+                continue
+            value = _encode(change.value) if isinstance(change, Put) else None
+            place = (edit.stream, edit.seq)
+            row = None if value is None else StoredRow(change.key, value, *place)
+            spaces.setdefault(change.space, {})[change.key] = row
+        for space, rows in spaces.items():
+            self._put_rows(space, rows)
+        self._db.executemany(SQL["put_words"], words)
+
+    @all_or_nothing
+    def clear_rows(self) -> None:
+        self.file_pending()
+        for table in ("index_rows", "index_words", "snapshots"):
+            self._db.execute(f"DELETE FROM {table}")
+
+    @all_or_nothing
+    def put_snapshot(self, snapshot: Snapshot) -> None:
+        self._db.execute(SQL["put_snapshot"], snapshot)
+
+    @all_or_nothing
+    def drop_snapshot(self, stream: str) -> None:
+        self._db.execute(SQL["drop_snapshot"], (stream,))
+
+    @all_or_nothing
+    def put_heartbeat(self, heartbeat: Heartbeat) -> None:
+        self._db.execute(SQL["put_heartbeat"], heartbeat)
+
+    @all_or_nothing
+    def put_cursor(self, agent: str, name: str, position: int) -> None:
+        self._db.execute(SQL["put_cursor"], (agent, name, position))
+
+    @all_or_nothing
+    def put_note(
+        self, note: str, nodes: dict[tuple[int, int], bytes], heads: Iterable[NamedHead]
+    ) -> None:
+        self.file_pending()
+        self._db.execute(SQL["add_note"], (note,))
+        self._put_nodes(nodes)
+        self._db.executemany(SQL["pin_head"], [(h.seq, h.hash, h.number) for _, h in heads])
+
+    @all_or_nothing
+    def set_nodes(self, nodes: dict[tuple[int, int], bytes]) -> None:
+        self._db.execute("DELETE FROM nodes")
+        self._put_nodes(nodes)
+
+    def _put_nodes(self, nodes: dict[tuple[int, int], bytes]) -> None:
+        rows = [(*place, node) for place, node in nodes.items()]
+        self._db.executemany(SQL["put_node"], rows)
+
+    @all_or_nothing
+    def keep_fork(self, record: Record) -> None:
+        row = (record.stream, record.seq, record.kid, record.raw, record.signature)
+        self._db.execute(SQL["keep_fork"], row)
+
+
+def _index_changes(batch: list[RecordToAppend]) -> tuple[list[Row], list[Text]]:
+    rows: list[Row] = []
+    words: list[Text] = []
+    for entry in batch:
+        stream, seq = entry.record.stream, entry.record.seq
+        for change in entry.changes:
+            if isinstance(change, Words):
+                words.append((change.space, change.key, change.text))
+            else:
+                value = _encode(change.value) if isinstance(change, Put) else None
+                rows.append((change.space, change.key, value, stream, seq))
+    return rows, words
