@@ -40,10 +40,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("repository")
 @pytest.mark.parametrize("code", EXAMPLES)
-def test_the_example_runs_as_printed(
-    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)  # what it writes is nobody's
+def test_the_example_runs_as_printed(code: str) -> None:
     exec(compile(code, "example", "exec"), {})
 
 

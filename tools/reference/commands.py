@@ -28,6 +28,9 @@ def walk(command: click.Command, above: click.Context | None, name: str) -> Iter
         max_content_width=WIDTH,
         help_option_names=["-h", "--help"],
     )
+    # Click keeps the help option of the first context that asked; another may have asked without -h.
+    vars(command).pop("_help_option", None)
+    command._help_option = None
     yield here
     if isinstance(command, click.Group):
         for word in command.list_commands(here):

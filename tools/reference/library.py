@@ -83,21 +83,36 @@ def _formatted(function: Any) -> str:
     """The signature on one line if it is short, else a line for each parameter."""
     signature = inspect.signature(function)
     whole = str(signature).replace("'", "")
-    if len(whole) < 70:
+    if len(whole) < 70 and " at 0x" not in whole:
         return whole
     lines: list[str] = []
     for parameter in signature.parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and "    *," not in lines:
             lines.append("    *,")
-        lines.append(f"    {str(parameter).replace(chr(39), '')},")
+        lines.append(f"    {_parameter(parameter)},")
     end = f") -> {signature.return_annotation}".replace("'", "")
     return "\n".join(["(", *lines, end])
 
 
+def _parameter(parameter: inspect.Parameter) -> str:
+    """As it is written: of a function or an object that is the default only its name."""
+    default = parameter.default
+    if default is not parameter.empty and " at 0x" in repr(default):
+        named = getattr(default, "__name__", type(default).__name__)
+        return f"{parameter.replace(default=parameter.empty)} = {named}".replace("'", "")
+    return str(parameter).replace("'", "")
+
+
 def _signature(entry: Operation) -> str:
-    return (
-        f"{entry.function.__module__}.{entry.function.__name__}{inspect.signature(entry.function)}"
-    )
+    signature = inspect.signature(entry.function)
+    lines: list[str] = []
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in lines:
+            lines.append("*")
+        lines.append(_parameter(parameter))
+    end = str(signature.return_annotation).replace("'", "")
+    function = entry.function
+    return f"{function.__module__}.{function.__name__}({', '.join(lines)}) -> {end}"
 
 
 def _paragraphs(thing: Any, wanted: bool = True) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The store of a ledger that may not be written here: all of it can be read, nothing written.
 
-It is read as a check reads it (`read_only_file.py`): the newest commits are read too, or there is an
-error.
+It is read as a check reads it (`read_only_file.py`): the newest commits are read too, or there is
+an error.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A ledger file that is only read: nothing is written, migrated or repaired.
 
 For checks, which must leave the evidence as it is and must work where nothing may be written
-(`read_only_file.py`). `immutable` is for a private copy that nobody writes: then not even a lock file
-appears beside it.
+(`read_only_file.py`). `immutable` is for a private copy that nobody writes: then not even a lock
+file appears beside it.
 """
 
 from __future__ import annotations
