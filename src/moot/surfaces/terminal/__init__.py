@@ -5,6 +5,5 @@ answer.py    what a command gives back, printed as one JSON envelope or as lines
 lazy.py      groups that load only the command that was asked for
 listing.py, verdict.py, progress.py   tables, verdicts and long work, for people
 output.py, page.py   `-o FILE`
-people.py    acts reserved to people: the human key that must consent
 typed.py     hints that name what was typed
 """
