@@ -97,12 +97,12 @@ ON_ONE_CORE = """
 import os, threading
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 from tests.engine.test_signing_pool import MANY, asked
-from moot.engine.signing_pool import Pens
-from moot.engine.signatures import one_by_one
-pens = Pens()
-assert pens.sign_all(asked(MANY)) == one_by_one(asked(MANY))
+from moot.engine.signing_pool import SigningPool
+from moot.engine.signatures import sign_one_by_one
+pool = SigningPool()
+assert pool.sign_all(asked(MANY)) == sign_one_by_one(asked(MANY))
 print(threading.active_count())
-pens.close()
+pool.close()
 """
 
 

@@ -84,8 +84,11 @@ def test_a_signal_is_told_apart_from_a_status(tmp_path: Path) -> None:
 def test_standard_input_is_closed_or_given(tmp_path: Path) -> None:
     reads = "import sys; print(repr(sys.stdin.read()))"
     assert run_program(python(tmp_path, reads)).stdout.beginning == b"''\n"
-    assert run_program(python(tmp_path, reads, given=b"hello")).stdout.beginning == b"'hello'\n"
-    unread = python(tmp_path, "pass", given=b"x" * 5_000_000)
+    assert (
+        run_program(python(tmp_path, reads, standard_input=b"hello")).stdout.beginning
+        == b"'hello'\n"
+    )
+    unread = python(tmp_path, "pass", standard_input=b"x" * 5_000_000)
     assert run_program(unread).exit_status == 0
 
 
@@ -93,9 +96,10 @@ def test_our_own_standard_input_is_not_the_commands(tmp_path: Path) -> None:
     code = """
         import sys
         from pathlib import Path
-        from moot.system.running import Order, run
+        from moot.system.running import RunOrder, run_program
         words = (sys.executable, "-c", "import sys; print(sys.stdin.read())")
-        print(run(Order(words, Path(sys.argv[1]), {}, 30.0, 1_000)).stdout.kept)
+        order = RunOrder(words, Path(sys.argv[1]), {}, 30.0, 1_000)
+        print(run_program(order).stdout.beginning)
     """
     words = [PYTHON, "-c", textwrap.dedent(code), str(tmp_path)]
     done = subprocess.run(words, input=b"ours", capture_output=True, check=True)
@@ -222,11 +226,11 @@ def test_our_own_interruption_kills_the_command_and_is_told(tmp_path: Path, numb
     script = """
         import sys
         from pathlib import Path
-        from moot.system.running import Order, run
+        from moot.system.running import RunOrder, run_program
         code = "import os, signal; print(os.getpid(), flush=True); signal.pause()"
         words = (sys.executable, "-c", code)
         started = lambda pid: print(pid, flush=True)
-        done = run(Order(words, Path("."), {}, 600, 1000), started)
+        done = run_program(RunOrder(words, Path("."), {}, 600, 1000), started)
         print(done.interrupted, done.signal, flush=True)
     """
     ours = subprocess.Popen(
