@@ -88,9 +88,9 @@ def as_prompt(brief: Brief, seconds: float) -> str:
     if brief.view:
         parts.append(f"Where things stand:\n{as_line(brief.view)}")
     if brief.quotes:
-        parts.append("\n".join((_QUOTED, _OPEN, *as_lines(brief.quotes), _CLOSE)))
+        parts.append("\n".join((_QUOTED, _OPEN, *as_lines(brief.quotes), _CLOSE)))  # AGT-005
     if brief.findings:
-        wrong = [as_line(_short(finding)) for finding in brief.findings[:20]]
+        wrong = [as_line(_short(finding)) for finding in brief.findings[:20]]  # AGT-011
         parts.append("\n".join(("Your last reply could not be used:", *wrong)))
     parts.append(
         "Reply with one JSON object and nothing else, by this schema:\n"

@@ -35,7 +35,7 @@ class Spent(msgspec.Struct, frozen=True):
 def find_reached_limit(
     budget: Budget, spent: Spent, seconds: float
 ) -> tuple[StopReason, str] | None:
-    """The first limit that leaves no room for another turn, with a sentence about it."""
+    """The first limit that leaves no room for another turn, with a sentence about it (AGT-015)."""
     return next(_limits_reached(budget, spent, seconds), None)
 
 

@@ -59,7 +59,7 @@ class CommandParticipant:
         try:
             ran = run_program(order, self._note_started)
         except ProgramNotStarted as error:
-            raise NoAnswer(CallEnding.NOT_FOUND, str(error)) from None
+            raise NoAnswer(CallEnding.NOT_FOUND, str(error)) from None  # AGT-031
         finally:
             self._note_ended()
         if ran.interrupted is not None:
@@ -69,13 +69,13 @@ class CommandParticipant:
         self._note_model(heard.model)
         _require_output(ran, seconds, cost)
         try:
-            return ParticipantReply(read_reply(heard.text), cost)
+            return ParticipantReply(read_reply(heard.text), cost)  # AGT-030
         except Malformed as error:
             raise unreadable_reply(error, cost) from None
 
     def stop(self) -> None:
         with self._lock:
-            self._given_up = True
+            self._given_up = True  # AGT-018
             for pid in self._running:
                 _kill(pid)
 
@@ -104,7 +104,8 @@ def _kill(pid: int) -> None:
 
 
 def _require_installed(program: str, folder: Path, env: Mapping[str, str]) -> None:
-    """Unavailable if the program is not installed: said before anybody is asked anything."""
+    """Unavailable if the program is not installed: said before anybody is asked anything
+    (AGT-031)."""
     place = folder / program if os.path.dirname(program) else Path(program)
     if shutil.which(place, path=env.get("PATH", os.defpath)) is None:
         raise Unavailable(
@@ -115,7 +116,8 @@ def _require_installed(program: str, folder: Path, env: Mapping[str, str]) -> No
 
 
 def _require_output(ran: ProgramResult, seconds: float, cost: Cost) -> None:
-    """NoAnswer if the program was killed, failed, printed nothing, or printed without end."""
+    """NoAnswer if the program was killed, failed, printed nothing, or printed without end
+    (AGT-031)."""
     if ran.timed_out:
         raise NoAnswer(CallEnding.TIMED_OUT, f"no answer within {seconds:g} s; it was ended", cost)
     if ran.stdout.truncated:

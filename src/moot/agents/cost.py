@@ -29,6 +29,7 @@ class Cost(msgspec.Struct, frozen=True):
         return self.tokens_in + self.tokens_out
 
     def __add__(self, other: Cost) -> Cost:
+        # AGT-050
         names = self.__struct_fields__
         return Cost(*(getattr(self, name) + getattr(other, name) for name in names))
 
@@ -39,7 +40,8 @@ NO_COST: Final = Cost()
 def cost_of_call(
     tokens_in: Any = 0, tokens_out: Any = 0, dollars: Any = None, millis: int = 0
 ) -> Cost:
-    """One call, from what a program or a provider says of itself; nonsense counts as not said."""
+    """One call, from what a program or a provider says of itself; nonsense counts as not said
+    (AGT-050)."""
     micros = _micros(dollars)
     return Cost(
         calls=1,
@@ -74,7 +76,7 @@ def format_money(micros: int) -> str:
 
 
 def in_words(cost: Cost) -> str:
-    """`2 calls, 1,204 tokens, $0.02, 3.1 s`; an unknown price is said."""
+    """`2 calls, 1,204 tokens, $0.02, 3.1 s`; an unknown price is said (AGT-050)."""
     parts = [f"{cost.calls} call{'' if cost.calls == 1 else 's'}"]
     if cost.tokens:
         parts.append(f"{cost.tokens:,} tokens")

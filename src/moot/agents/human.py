@@ -26,7 +26,7 @@ class Terminal(Protocol):
 
 
 def require_person(terminal: Terminal | None) -> None:
-    """Unavailable if nobody sits at a terminal: said before anybody is asked anything."""
+    """Unavailable if nobody sits at a terminal: said before anybody is asked anything (AGT-009)."""
     if terminal is None or not terminal.is_present():
         raise Unavailable(
             "nobody_here",
@@ -49,7 +49,7 @@ class HumanParticipant:
         del seconds
         terminal = self._terminal
         if terminal is None or not terminal.is_present():
-            raise NoAnswer(CallEnding.NO_TERMINAL, "nobody sits at a terminal here")
+            raise NoAnswer(CallEnding.NO_TERMINAL, "nobody sits at a terminal here")  # AGT-009
         began = time.monotonic()
         with _TURN:
             terminal.show(brief)

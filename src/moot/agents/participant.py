@@ -31,12 +31,13 @@ class Nature(msgspec.Struct, frozen=True):
 
     @property
     def scripted(self) -> bool:
-        """Its replies were written beforehand; no model and no person thought about them."""
+        """Its replies were written beforehand; no model and no person thought about them
+        (AGT-008)."""
         return self.kind in SCRIPTED
 
     @property
     def label(self) -> str:
-        return f"{self.spec} (scripted voice)" if self.scripted else self.spec
+        return f"{self.spec} (scripted voice)" if self.scripted else self.spec  # AGT-008
 
 
 class ParticipantReply(msgspec.Struct, frozen=True):

@@ -44,7 +44,7 @@ def _command(spec: Spec, agent: str, room: RunSurroundings) -> Participant:
 
 
 def _model(spec: Spec, _agent: str, room: RunSurroundings) -> Participant:
-    from moot.agents.llm import ModelParticipant
+    from moot.agents.llm import ModelParticipant  # AGT-044: only when a model takes part
 
     return ModelParticipant(spec, room.env)
 

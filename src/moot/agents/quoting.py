@@ -40,12 +40,12 @@ class QuotedText(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def flags(self) -> tuple[str, ...]:
-        return () if self.trust is AuthorTrust.PERSON else flags_of(self.text)
+        return () if self.trust is AuthorTrust.PERSON else flags_of(self.text)  # AGT-006
 
     def as_data(self) -> dict[str, Any]:
         """Shortened to a bound, which is said; a flag looks at the whole text."""
         text, cut = self.text[:MOST_CHARACTERS], len(self.text) - MOST_CHARACTERS
-        found: dict[str, Any] = {"author": self.author, "trust": self.trust.value}
+        found: dict[str, Any] = {"author": self.author, "trust": self.trust.value}  # AGT-005
         found |= {"place": self.place} if self.place else {}
         found |= {"warning": list(self.flags)} if self.flags else {}
         found |= {"characters_left_out": cut} if cut > 0 else {}
@@ -102,14 +102,15 @@ _PATTERNS: Final = tuple(
 
 
 def flags_of(text: str) -> tuple[str, ...]:
-    """What in this text lends itself weight; also where letters are dressed up or hidden."""
+    """What in this text lends itself weight; also where letters are dressed up or
+    hidden (AGT-006)."""
     plain = unicodedata.normalize("NFKC", text)
     plain = "".join(char for char in plain if unicodedata.category(char) != "Cf")
     return tuple(name for name, pattern in _PATTERNS if pattern.search(plain))
 
 
 def as_line(value: Any) -> str:
-    """JSON on one line, harmless among prose: no fence, no mark, nothing invisible."""
+    """JSON on one line, harmless among prose: no fence, no mark, nothing invisible (AGT-005)."""
     raw = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
     return "".join(_escaped(char) for char in raw)
 

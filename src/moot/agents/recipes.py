@@ -81,10 +81,10 @@ def _begins(words: tuple[str, ...], wanted: tuple[str, str]) -> bool:
 def call_for(words: tuple[str, ...], brief: Brief, seconds: float) -> ProgramCall:
     """What to start for this brief."""
     if any(PROMPT in word for word in words):
-        return _by_argument(words, as_prompt(brief, seconds))
+        return _by_argument(words, as_prompt(brief, seconds))  # AGT-032
     recipe = recipe_for(words)
     if recipe is None:
-        return ProgramCall(words, as_json(brief, seconds))
+        return ProgramCall(words, as_json(brief, seconds))  # AGT-030
     chosen = any(flag in words for flag in recipe.not_if_given)
     more = () if chosen else recipe.added_words
     return ProgramCall((*words, *recipe.last_words, *more), _bytes(as_prompt(brief, seconds)))
@@ -174,6 +174,7 @@ def _events(raw: bytes) -> Iterator[dict[str, Any]]:
     return (_json(line) for line in lines if line.startswith(b"{"))
 
 
+# AGT-033
 RECIPES: Final = (
     Recipe(
         ("claude", "-p"),

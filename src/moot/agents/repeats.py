@@ -42,6 +42,6 @@ def repeats_itself(history: Sequence[Utterance], who: str) -> bool:
 
 
 def goes_in_circles(history: Sequence[Utterance]) -> bool:
-    """Does everybody who has spoken only repeat what they said before?"""
+    """Does everybody who has spoken only repeat what they said before (AGT-016)?"""
     speakers = {said.who for said in history}
     return bool(speakers) and all(repeats_itself(history, who) for who in speakers)

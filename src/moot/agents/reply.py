@@ -23,7 +23,7 @@ _MOST_DEPTH: Final = 32
 
 def read_reply(raw: bytes) -> dict[str, Any]:
     """The reply as an object; Malformed if there is none, or the text is too long to be
-    searched."""
+    searched (AGT-003)."""
     if len(raw) > MOST_BYTES:
         raise _malformed("reply_too_long", f"the reply is longer than {MOST_BYTES} bytes")
     try:
@@ -131,7 +131,8 @@ _WHO: Final = ("author", "agent", "from", "by", "speaker", "as", "you")
 
 
 def without_author(reply: dict[str, Any], agent: str) -> dict[str, Any]:
-    """The reply without its author's name; Malformed if it names somebody else as its author."""
+    """The reply without its author's name; Malformed if it names somebody else as its author
+    (AGT-020)."""
     for name in _WHO:
         if name in reply and reply[name] != agent:
             raise Malformed(

@@ -35,6 +35,7 @@ class RuleParticipant:
         rule = self._voice.get(brief.what)
         if rule is None:
             raise NoAnswer(CallEnding.SILENT, f"this voice has no rule for {brief.what}")
+        # AGT-008: the same in the same situation
         return ParticipantReply(rule(brief), Cost(calls=1))
 
     def stop(self) -> None:
@@ -42,7 +43,7 @@ class RuleParticipant:
 
 
 def _entry(stance: str, confidence: float, why: str) -> dict[str, Any]:
-    """A debate's entry that says by itself that a rule wrote it."""
+    """A debate's entry that says by itself that a rule wrote it (AGT-008)."""
     return {
         "stance": stance,
         "confidence": confidence,

@@ -36,7 +36,7 @@ from moot.core.findings import Finding
 from moot.core.machine import Due
 
 MOST_AT_ONCE: Final = 16
-ATTEMPTS: Final = 2
+ATTEMPTS: Final = 2  # AGT-011: once, and once more with the findings
 TURN_SECONDS: Final = 300.0
 SHORTEST: Final = 1.0
 # Seconds to wait beyond a deadline: time is up after it, not at it.
@@ -89,7 +89,7 @@ class Runner:
         self._watch = watch or NoWatcher()
         self._timer = timer
         self._began = timer()
-        self._spent = runnable.spent()  # by earlier runs of the same session
+        self._spent = runnable.spent()  # by earlier runs of the same session (AGT-015)
         self._here = Spent()  # by this run
         self._pause = pause
         # Dues that are not asked for again, by identity: those that are passed over once their time
@@ -102,10 +102,10 @@ class Runner:
         self._began = self._timer()
         try:
             ended = self._loop()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt:  # AGT-018
             self._stop_all()
             ended = self._make_end(StopReason.INTERRUPTED, "interrupted; run it again to go on")
-        except MootError as error:  # our own trouble: recorded by its name, and raised
+        except MootError as error:  # our own trouble (AGT-018): recorded by its name, and raised
             self._stop_all()
             with suppress(MootError):  # what broke may also keep us from writing
                 self._runnable.record_end(self._make_end(StopReason.FAILED, str(error)))
@@ -117,6 +117,8 @@ class Runner:
         return ended
 
     def _loop(self) -> RunEnd:
+        # AGT-010: what is due is asked for and executed until nothing is. AGT-019: every step reads
+        # the record anew, so that a second run goes on where the first was killed.
         while True:
             self._runnable.advance()
             dues = self._runnable.dues()
@@ -141,7 +143,7 @@ class Runner:
         limit = find_reached_limit(self._budget, self._spent_in_all(), self._seconds_so_far())
         if limit is not None:
             return self._make_end(*limit)
-        if goes_in_circles(self._runnable.history()):
+        if goes_in_circles(self._runnable.history()):  # AGT-016
             return self._make_end(StopReason.CIRCLES, "everybody only repeats what was said before")
         return None
 
@@ -170,7 +172,8 @@ class Runner:
         return PassOverResult.DONE in passed
 
     def _left_waiting(self, dues: Sequence[Due]) -> RunEnd:
-        """The end of a run whose dues are others', or can be neither answered nor passed over."""
+        """The end of a run whose dues are others', or can be neither answered nor passed over
+        (AGT-013)."""
         stuck = [self._stuck[identity(due)] for due in dues if identity(due) in self._stuck]
         names = tuple(dict.fromkeys(due.who for due in dues))
         if stuck:
@@ -196,7 +199,7 @@ class Runner:
         return [due for due in dues if due.who in self._seats and identity(due) not in given_up]
 
     def _next_wave(self, mine: list[Due]) -> list[ParticipantCall]:
-        """What to ask now: the first due, and all that may be answered at the same time."""
+        """What to ask now: the first due, and all that may be answered at once (AGT-017)."""
         first = mine[0]
         if not self._runnable.may_be_asked_together(first):
             return [self._prepare_call(first)]
@@ -240,9 +243,10 @@ class Runner:
             if last or not wave:
                 break
         for due, wrong in given_up:
-            self._pass_over(due, wrong.ending, wrong.detail)
+            self._pass_over(due, wrong.ending, wrong.detail)  # AGT-011
 
     def _prepare_second_call(self, asked: ParticipantCall, wrong: FailedCall) -> ParticipantCall:
+        # AGT-011
         return ParticipantCall(
             asked.due, asked.brief.again(wrong.findings), self._time_for(asked.due)
         )
@@ -262,7 +266,7 @@ class Runner:
             return
         with ThreadPoolExecutor(len(wave), "moot-participant") as pool:
             try:
-                yield from pool.map(self._ask, wave)
+                yield from pool.map(self._ask, wave)  # AGT-017: in the order of the dues
             except BaseException:
                 self._stop_all()  # otherwise the pool would wait for the calls still under way
                 raise
@@ -284,17 +288,17 @@ class Runner:
     ) -> FailedCall | None:
         """Execute one answer; None if the due is done, by us or by someone else."""
         due, cost = asked.due, heard.cost
-        if isinstance(heard, NoAnswer):
+        if isinstance(heard, NoAnswer):  # AGT-012: recorded, and never executed
             self._watch.on_outcome(self._note(due, heard.ending, attempt, cost, heard.detail))
             again = heard.findings if heard.ending is CallEnding.MALFORMED else ()
             return FailedCall(heard.ending, heard.detail, again)
         answered = self._note(due, CallEnding.ANSWERED, attempt, cost)
         try:
-            self._runnable.submit(due, without_author(heard.reply, due.who))
+            self._runnable.submit(due, without_author(heard.reply, due.who))  # AGT-020
         except _REFUSALS as error:
             return self._note_refusal(due, error, attempt, cost)
         self._here = self._here.plus(NO_COST, 1)
-        if self._still_due(due):  # otherwise it would be asked for without end
+        if self._still_due(due):  # otherwise it would be asked for without end (AGT-013)
             self._stuck[identity(due)] = f"{due.who}: answered, and it still waits"
         self._watch.on_outcome(answered)
         self._watch.on_progress(due, self._runnable.standing)
@@ -305,7 +309,7 @@ class Runner:
     ) -> FailedCall | None:
         """Note a reply that the protocol rejected; its cost was noted with the answer itself."""
         ending = CallEnding.MALFORMED if isinstance(error, Malformed) else CallEnding.REFUSED
-        overtaken = not self._still_due(due)
+        overtaken = not self._still_due(due)  # AGT-014
         ending = CallEnding.OVERTAKEN if overtaken else ending
         outcome = self._note(due, ending, attempt, detail=str(error))
         self._watch.on_outcome(msgspec.structs.replace(outcome, cost=cost))
@@ -320,7 +324,7 @@ class Runner:
         """Go on without an answer, in the protocol's own way. `keep`: if it does not let us,
         remember that, so that the due is not asked for again."""
         if not self._still_due(due):
-            return PassOverResult.DONE
+            return PassOverResult.DONE  # AGT-014
         passed = self._runnable.pass_over(due, ending, detail)
         if passed is PassOverResult.DONE:
             self._watch.on_progress(due, self._runnable.standing)
@@ -333,7 +337,7 @@ class Runner:
     def _note(
         self, due: Due, ending: CallEnding, attempt: int, cost: Cost = NO_COST, detail: str = ""
     ) -> CallOutcome:
-        """Record how a call ended and what it cost, before anything else is done about it."""
+        """Record how a call ended and what it cost, before anything else is done (AGT-012)."""
         outcome = CallOutcome(
             agent=due.who,
             what=due.what,

@@ -29,7 +29,7 @@ class ScriptParticipant:
     def reply(self, brief: Brief, seconds: float) -> ParticipantReply:
         del seconds
         mine = self._replies.get(brief.what, self._replies.get("", []))
-        if brief.number >= len(mine):
+        if brief.number >= len(mine):  # AGT-007: counted by the record
             raise NoAnswer(CallEnding.SILENT, f"the script has no more than {len(mine)} replies")
         return ParticipantReply(mine[brief.number], Cost(calls=1))
 

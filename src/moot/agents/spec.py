@@ -20,6 +20,7 @@ _SCHEMES: Final = "|".join(
     kind.value for kind in ParticipantKind if kind is not ParticipantKind.HUMAN
 )
 _SPEC: Final = rf"(?:(?:{_SCHEMES}):|{ParticipantKind.HUMAN.value}\b)"
+# AGT-001: a comma inside a command does not split the list.
 _SPLIT: Final = re.compile(rf",\s*(?={_SPEC}|[a-z0-9]+(?:-[a-z0-9]+)*=)")
 _NAMED: Final = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)=(.*)", re.DOTALL)
 _FORMS: Final = "cmd:COMMAND, llm:PROVIDER/MODEL, script:FILE, rules:NAME, human"
@@ -43,13 +44,13 @@ class Spec(msgspec.Struct, frozen=True):
 
     @property
     def recordable(self) -> str:
-        """For the record: at most 300 characters, and nothing that looks like a secret."""
+        """For the record: at most 300 characters, and nothing that looks secret (AGT-002)."""
         hidden = _SECRET.sub(lambda found: f"{found.group(1) or ''}…", self.text)
         return hidden if len(hidden) <= 300 else f"{hidden[:299]}…"
 
     @property
     def is_recorded_whole(self) -> bool:
-        """Does the record hold all of it, so that a later run need not be told again?"""
+        """Does the record hold all of it, so that a later run need not be told again (AGT-002)?"""
         return self.recordable == self.text
 
 
@@ -59,7 +60,7 @@ def read_specs(text: str) -> tuple[Spec, ...]:
 
 
 def read_spec(text: str) -> Spec:
-    """`NAME=SPEC` or `SPEC`; Malformed if the scheme is unknown."""
+    """`NAME=SPEC` or `SPEC`; Malformed if the scheme is unknown (AGT-001)."""
     named = _NAMED.match(text.strip())
     name, said = (named.group(1), named.group(2)) if named else (None, text)
     scheme, colon, rest = said.strip().partition(":")

@@ -88,7 +88,7 @@ def read_participants(session: Session, participants: Iterable[str]) -> dict[str
     specs = read_named_specs(participants)
     for name in specs:
         if session.acting:
-            session.actor(name)
+            session.actor(name)  # AGT-063: nobody speaks under another's key
     return specs
 
 

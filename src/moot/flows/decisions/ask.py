@@ -84,7 +84,7 @@ def carry_on(
     limits: Limits = USUAL,
     watch: RunWatcher | None = None,
 ) -> DecisionProgress:
-    """Do everything that is still missing before a person can rule on it."""
+    """Do everything that is still missing before a person can rule on it (AGT-070, AGT-074)."""
     participants = seat_participants(specs, room)
     state = state_of(workspace, decision)
     ended: RunEnd | None = None
@@ -107,7 +107,8 @@ def carry_on(
 
 
 def _parliament_goes_on(workspace: Workspace, decision: str, state: State) -> bool:
-    """True if a parliament has to be argued further: its prime minister vetoed the last bill."""
+    """True if a parliament has to be argued further: its prime minister vetoed the last bill
+    (AGT-078)."""
     if state.chamber is not ChamberKind.PARLIAMENT or state.word is not None or not state.session:
         return False
     return parliament_of(workspace, decision, state).state.status not in SETTLED
@@ -122,7 +123,7 @@ def _run_debate(
 ) -> FinishedRun:
     file = session_file(workspace, decision)
     opened = state_of(workspace, decision).session
-    lost = restore_file(workspace, file, opened.id if opened is not None else None)
+    lost = restore_file(workspace, file, opened.id if opened is not None else None)  # AGT-074
     if not file.exists():
         raise Refused(
             "session_gone",
@@ -160,7 +161,7 @@ def _first_answers(
 def _set_motion(workspace: Workspace, decision: str) -> None:
     """Put the most frequent answer to the vote, else the first listed."""
     motion = choose_motion(list_answers(state_of(workspace, decision)))
-    if motion is None:
+    if motion is None:  # AGT-072
         raise Refused(
             "no_answers",
             "nobody gave a first answer, so there is nothing to vote on",
@@ -199,7 +200,8 @@ def _open_parliament(workspace: Workspace, decision: str, _limits: Limits) -> No
 
 
 def _is_left_by_killed_run(parliament: ParliamentSession, problem: str, state: State) -> bool:
-    """What a killed run leaves: convened here, about this very decision, and nothing said yet."""
+    """What a killed run leaves: convened here, about this very decision, and nothing said yet
+    (AGT-074)."""
     found, names = parliament.state, {seat.agent for seat in state.seats}
     untouched = found.next_message_id == 1 and not found.imported and found.outcome is None
     same = found.problem_statement == problem and set(found.holders) == names
@@ -230,7 +232,8 @@ def _another_session(decision: str, place: Path) -> Refused:
 
 
 def _open_debate(workspace: Workspace, decision: str, limits: Limits) -> None:
-    """Make the session file and record it; a file that a killed run left is the one to use."""
+    """Make the session file and record it; a file that a killed run left is the one to use
+    (AGT-074)."""
     state, file = state_of(workspace, decision), session_file(workspace, decision)
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -285,6 +288,6 @@ def compose_context(workspace: Workspace, decision: str, state: State) -> str:
     )
     parts.append(("First answers, given before anyone heard the others", answers))
     if state.motion is not None:
-        parts.append(("Motion: approve or reject this", state.motion.text))
+        parts.append(("Motion: approve or reject this", state.motion.text))  # AGT-070
     sections = "\n".join(f"### {name}\n\n{quote_lines(text)}" for name, text in parts)
     return f"{sections}\nDecision {decision}. Every stance is about the motion."

@@ -50,7 +50,8 @@ def require_open_for(
     text: str | None = None,
     anew: bool = False,
 ) -> int:
-    """Refuse whatever can be refused without a person's key, before they are asked for it.
+    """Refuse whatever can be refused without a person's key, before they are asked for it
+    (AGT-075).
 
     Returns the number of the vote that a parliament waits with, 0 if none does.
     """
@@ -102,7 +103,7 @@ def amend(
     text: str,
     vote: int | None = None,
 ) -> None:
-    """The person's own text stands instead of what came out."""
+    """The person's own text stands instead of what came out (AGT-077)."""
     _require_text(text)
     if not _rule_in_parliament(
         workspace, decision, person, PrimeMinisterChoice.AMEND_AND_APPROVE, reason, text, vote
@@ -142,7 +143,7 @@ def _make_command(
     return Decide(
         decision=str(ruling),
         reason=reason,
-        guidance=reason if veto else "",
+        guidance=reason if veto else "",  # AGT-078
         draft=merge_into_bill(parliament.state, _read_amendment(text)) if text else None,
         extend_rounds=1 if veto else 0,
     )
@@ -169,7 +170,8 @@ def _parliament_to_rule_in(
 
 
 def _read_amendment(text: str) -> Any:
-    """A JSON object says which parts of the bill change; any other text is its solution."""
+    """A JSON object says which parts of the bill change; any other text is its solution
+    (AGT-077)."""
     try:
         parts = read_json(text)
     except Malformed:
@@ -244,7 +246,8 @@ def _vote_waits(decision: str) -> Refused:
 
 
 def supersede(workspace: Workspace, decision: str) -> str:
-    """Begin the decision that takes a vetoed one's place: once, also if we were killed between."""
+    """Begin the decision that takes a vetoed one's place: once, also if we were killed between
+    (AGT-076)."""
     state = state_of(workspace, decision)
     if state.superseded_by is not None:
         return state.superseded_by
@@ -276,7 +279,7 @@ def _unnamed_successor(workspace: Workspace, decision: str) -> str | None:
 def _context_after_veto(workspace: Workspace, decision: str, state: State) -> str:
     ruling, motion = state.word, state.motion
     assert ruling is not None
-    veto = f"{decision} was vetoed by {ruling.by}: {ruling.reason}"
+    veto = f"{decision} was vetoed by {ruling.by}: {ruling.reason}"  # AGT-076
     if motion is not None:
         veto += f"\nThe motion that was vetoed: {motion.text}"
     before = read_text(workspace, state.context)

@@ -64,7 +64,7 @@ def put_question(
 ) -> tuple[str, dict[str, Spec]]:
     """Seat everybody and put the question on record, under the next free id.
 
-    A name is never given twice, so whatever is wrong must be found before one is.
+    A name is never given twice, so whatever is wrong must be found before one is (AGT-073).
     """
     named_specs = read_participants(question.participants)
     require_distinct_names(named_specs)
@@ -200,7 +200,8 @@ def specs_again(state: State, texts: Iterable[str]) -> dict[str, Spec]:
 
 
 def _recorded_specs(state: State) -> dict[str, Spec]:
-    """The participants as they were named; Refused if the record does not hold all of a spec."""
+    """The participants as they were named; Refused if the record does not hold all of a spec
+    (AGT-002)."""
     specs = {seat.agent: read_spec(seat.spec) for seat in state.seats if seat.spec}
     cut = [seat.agent for seat in state.seats if "…" in seat.spec]
     if cut:

@@ -111,7 +111,7 @@ class RunnableAnswers:
         self._engine.execute(self._stream, command, due.who, key="first-answer")
 
     def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
-        command = ask.PassAnswer(agent=due.who, why=f"{ending.value}: {detail}"[:1_000])
+        command = ask.PassAnswer(agent=due.who, why=f"{ending.value}: {detail}"[:1_000])  # AGT-072
         self._engine.execute(self._stream, command, SYSTEM)
         return PassOverResult.DONE
 

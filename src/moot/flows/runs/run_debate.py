@@ -58,10 +58,11 @@ def run_debate(
     limits: Limits = USUAL,
     watch: RunWatcher | None = None,
 ) -> FinishedRun:
-    """Run the debate in this file with these participants until it is over or they are stuck."""
+    """Run the debate in this file with these participants until it is over or they are stuck
+    (AGT-060)."""
     lost = restore_file(workspace, file) if workspace is not None and file.exists() else None
     checked = session.read(file)
-    _require_listed(specs, require_course(checked).rules.agents)
+    _require_listed(specs, require_course(checked).rules.agents)  # AGT-063
     require_somebody(specs)
     participants = seat_participants(specs, room, workspace)
     debate = SeatedDebate(file, participants, clock, workspace)

@@ -148,7 +148,7 @@ MOTIVES: Final = ("quality", "cost", "speed", "safety", "simplicity")
 def convene_for_question(
     workspace: Workspace, folder: Path, problem: str, state: State
 ) -> ParliamentSession:
-    """A parliament about a question, with a seat for everybody who was asked."""
+    """A parliament about a question, with a seat for everybody who was asked (AGT-078)."""
     requests = tuple(
         SeatRequest(f"Rep. {seat.agent}", _motives(state, place, seat.agent), seat.agent)
         for place, seat in enumerate(state.seats)

@@ -59,7 +59,7 @@ class DecisionRunRecord:
     def record_outcome(self, outcome: CallOutcome) -> None:
         self._engine.execute(
             self._stream,
-            ask.NoteCall(
+            ask.NoteCall(  # AGT-062: the cost of every call
                 agent=outcome.agent,
                 what=outcome.what,
                 subject=outcome.subject,

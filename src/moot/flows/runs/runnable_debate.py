@@ -90,7 +90,7 @@ class RunnableDebate:
             return [self._operator(f"{here.open_entry.author} has not yielded its entry")]
         if not here.may_speak:
             return [self._operator(f"{', '.join(here.due)} let its time pass")]
-        return [self._due(course, here, agent) for agent in here.may_speak]
+        return [self._due(course, here, agent) for agent in here.may_speak]  # AGT-020
 
     def _due(self, course: Course, here: DebateStanding, agent: str) -> Due:
         before = course.running_round.count_entries_of(agent) if course.running_round else 0
@@ -99,7 +99,7 @@ class RunnableDebate:
 
     def may_be_asked_together(self, due: Due) -> bool:
         del due
-        return require_course(self._checked()).rules.turn_order is TurnOrder.FREE_FORM
+        return require_course(self._checked()).rules.turn_order is TurnOrder.FREE_FORM  # AGT-017
 
     # What a speaker is told -----------------------------------------------------------------------
 
@@ -135,7 +135,8 @@ class RunnableDebate:
     def _quotes(
         self, checked: CheckedSession, said: list[DebateEntry]
     ) -> tuple[tuple[QuotedText, ...], int]:
-        """Title and context first, then what was said, from the newest back to a bound."""
+        """Title and context first, then what was said, from the newest back to a bound
+        (AGT-060)."""
         document, kept, room = checked.document, list[QuotedText](), MOST_SAID
         record = (
             find_record(self._workspace, self._file, checked)
@@ -160,7 +161,7 @@ class RunnableDebate:
 
     def submit(self, due: Due, reply_fields: dict[str, Any]) -> None:
         try:
-            reply = msgspec.convert(reply_fields, EntryReply)
+            reply = msgspec.convert(reply_fields, EntryReply)  # AGT-061
         except msgspec.ValidationError as error:
             raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
         draft = EntryDraft(
@@ -172,19 +173,22 @@ class RunnableDebate:
             action_requested=reply.action_requested.strip() or "n/a",
             evidence=reply.evidence.strip() or "n/a",
         )
+        # AGT-062: in a workspace this signs the entry with its author's key.
         session.add(
             self._file, draft, self._clock, self._workspace,
             entry_id=self._entry_id(due), cached=self._cached,
         )  # fmt: skip
 
     def _entry_id(self, due: Due) -> str:
-        """The same for the same turn: a turn that was taken twice at once is taken once."""
+        """The same for the same turn: a turn that was taken twice at once is taken once
+        (AGT-019)."""
         session_id = self._checked().document.session_id
         turn = "\n".join((session_id, due.who, due.subject))
         return str(uuid.UUID(bytes=hashlib.sha256(turn.encode()).digest()[:16], version=4))
 
     def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
-        """Only the session's own policy writes in someone's place, and only after the deadline."""
+        """Only the session's own policy writes in someone's place, and only after the deadline
+        (AGT-061)."""
         del due, ending, detail
         if require_course(self._checked()).rules.escalation is Escalation.HUMAN:
             return PassOverResult.NEVER

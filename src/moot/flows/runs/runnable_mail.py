@@ -56,7 +56,7 @@ class MailDesk:
                 for due in self._owed(stream, state)]  # fmt: skip
 
     def _owed(self, stream: str, state: State) -> Iterator[Due]:
-        """Who has given no answer at all, and still holds the name it was sent to."""
+        """Who has given no answer at all, and still holds the name it was sent to (AGT-066)."""
         for _, due in self._space.engine.agenda([stream]):
             id_ = due.subject.partition(": ")[0]
             message = state.find_message(id_)
@@ -95,7 +95,7 @@ class MailDesk:
         notices.acknowledge(self._space, due.who, due.subject, reply.status, reply.notes)
 
     def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
-        """A receiver who is silent is chased by mail itself, in its own time."""
+        """A receiver who is silent is chased by mail itself, in its own time (AGT-066)."""
         del due, ending, detail
         return PassOverResult.NEVER
 

@@ -53,6 +53,7 @@ OFFENCES: Final = frozenset({CallEnding.MALFORMED, CallEnding.TOO_LONG})
 FAILURES: Final = frozenset(
     {CallEnding.REFUSED, CallEnding.SILENT, CallEnding.TIMED_OUT, CallEnding.CRASHED}
 )
+# AGT-064: statements and votes are asked for at once.
 TOGETHER: Final = frozenset({Kind.OPENING_STATEMENT, Kind.VOTE})
 
 
@@ -64,7 +65,7 @@ class RunnableParliament:
         self._record = record
 
     def advance(self) -> None:
-        conduct_procedure(self._session)
+        conduct_procedure(self._session)  # AGT-064: by the machine
 
     def dues(self) -> Sequence[Due]:
         """What a seat can answer; for the rest a person is waited for."""
@@ -105,11 +106,11 @@ class RunnableParliament:
         state, wanted = self._session.state, WANTED[due.what]
         reply_fields = {name: value for name, value in reply_fields.items() if value is not None}
         if due.what == INCORPORATE:
-            draft = merge_into_bill(state, reply_fields)
+            draft = merge_into_bill(state, reply_fields)  # AGT-068: in the drafter's words
             command = ask.Incorporate(amendment_id=_amendment_id(due), draft=draft)
             self._session.execute(command, due.who)
             return
-        amendment = _read_amendment(reply_fields.pop("amendment", None))
+        amendment = _read_amendment(reply_fields.pop("amendment", None))  # AGT-068
         # Its turn is taken with the first of the two: only that is asked for again.
         if amendment is None or due.what not in SPEECHES or reply_fields.get("question"):
             self._send(
@@ -127,7 +128,8 @@ class RunnableParliament:
         submit_message(self._session, data, due.who, lambda signer, _is_person: signer or due.who)
 
     def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
-        """A seat that is not there is waited for; one that fails is asked again, then expelled.
+        """A seat that is not there is waited for; one that fails is asked again, then expelled
+        (AGT-065).
 
         A vote or a word in the round is not waited for: the ballot is closed, the seat is quiet.
         """
@@ -148,7 +150,7 @@ class RunnableParliament:
         return self._report(due, ending, times=1) if ending in FAILURES else PassOverResult.NEVER
 
     def _report(self, due: Due, ending: CallEnding, times: int) -> PassOverResult:
-        """Two malformed replies expel a seat; what the chamber counted itself counts."""
+        """Two malformed replies expel a seat; what the chamber counted itself counts (AGT-065)."""
         for _ in range(times):
             if due not in self.dues():
                 break
@@ -179,7 +181,7 @@ class RunnableParliament:
 
 
 def _waited_person(due: Due) -> str:
-    return due.who if due.who == PRIME_MINISTER else OPERATOR
+    return due.who if due.who == PRIME_MINISTER else OPERATOR  # AGT-064: a person ends it
 
 
 def _seat_of(state: State, due: Due) -> Seat:
@@ -313,7 +315,7 @@ def _as_answer(state: State, due: Due, said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_address(said: dict[str, Any]) -> dict[str, Any]:
-    """To whom, and what is moved, stand beside the content."""
+    """To whom, and what is moved, stand beside the content (AGT-068)."""
     names = [name for name in ("to", "motion") if name in said]
     return {**{name: said.pop(name) for name in names}, "content": said}
 

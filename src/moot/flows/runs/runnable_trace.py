@@ -73,7 +73,8 @@ class RunnableTrace:
         site: ExecutionSite | None = None,
         record: RunRecord | None = None,
     ) -> None:
-        """With `site`, intents that may run are run; without it they wait for someone else."""
+        """With `site`, intents that may run are run; without it they wait for someone else
+        (AGT-067)."""
         self._workspace = workspace
         self._stream = stream
         self._seated = frozenset(seated)
@@ -95,10 +96,10 @@ class RunnableTrace:
         for due in self._agenda():
             if due.who not in self._seated:
                 continue
-            if due.what == RUN and self._site is not None:
+            if due.what == RUN and self._site is not None:  # AGT-067: agreed upon, and allowed
                 self._run(due, self._site)
                 return
-            if due.what in VERIFY:
+            if due.what in VERIFY:  # AGT-067: the audit is the machine's
                 auditing.audit_trace(self._workspace, self._stream, due.who, Profile.DEFAULT)
                 return
 
@@ -121,7 +122,7 @@ class RunnableTrace:
         ]
 
     def _to_judge(self) -> Iterator[Due]:
-        """Before the work is closed the critic looks at every claim that stands, once."""
+        """Before the work is closed the critic looks at every claim that stands, once (AGT-069)."""
         if not any(due.what == FINISH for due in self._agenda()):
             return
         state = self._state
@@ -193,7 +194,8 @@ class RunnableTrace:
         return PassOverResult.NEVER
 
     def history(self) -> Sequence[Utterance]:
-        """The latest words of the roles: what is blocked and revised without end is a circle."""
+        """The latest words of the roles: what is blocked and revised without end is a circle
+        (AGT-069)."""
         with self._workspace.store.read() as view:
             records = [read_record(MACHINE, record) for record in view.records(self._stream)]
         found = [(one.actor.id, _words(one.event)) for one in records]
@@ -240,7 +242,7 @@ class RunnableTrace:
             risk=reply.risk,
             justification=reply.why,
             writes=tuple(reply.writes),
-            supersedes=_about(due) if due.what == REVISE_INTENT else None,
+            supersedes=_about(due) if due.what == REVISE_INTENT else None,  # AGT-069
         )
 
     def review_intent(self, due: Due, reply: IntentReviewReply) -> Command:
@@ -255,6 +257,7 @@ class RunnableTrace:
         return ask.ChallengeClaim(claim_id=due.subject, reason=reply.reason)
 
     def answer(self, due: Due, reply: ChallengeReply) -> Command:
+        # AGT-069: the executor answers a challenge.
         if reply.action == "withdraw":
             return ask.WithdrawClaim(claim_id=due.subject, reason=reply.reason)
         better = ClaimReply(reply.text, reply.confidence, reply.evidence)

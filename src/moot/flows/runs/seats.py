@@ -30,7 +30,7 @@ def seat_participants(
     """A participant for each name; in a workspace each must have its key here.
 
     Malformed, Unavailable or Refused before anyone is asked, and before a new name is registered
-    for a participant that cannot be made.
+    for a participant that cannot be made (AGT-063).
     """
     participants = {name: make_participant(spec, name, room) for name, spec in specs.items()}
     if workspace is not None:
@@ -45,7 +45,7 @@ def require_somebody(specs: Mapping[str, Spec]) -> None:
 
 
 def name_specs(workspace: Workspace, specs: tuple[Spec, ...]) -> dict[str, Spec]:
-    """Each spec under a name whose key is here; those without one get a fresh name."""
+    """Each spec under a name whose key is here; those without one get a fresh name (AGT-071)."""
     require_distinct_names(specs)
     for spec in specs:
         if spec.name is not None:
@@ -66,7 +66,7 @@ def require_distinct_names(specs: Iterable[Spec]) -> None:
 
 
 def require_key(workspace: Workspace, name: str) -> None:
-    """Register a new name; Refused if an old one's key is not here, or is a person's."""
+    """Register a new name; Refused if an old one's key is not here, or is a person's (AGT-063)."""
     registry = workspace.engine.registry()
     if name not in registry.agents:
         arrival.enter(workspace, name)

@@ -105,6 +105,7 @@ _RESULT: Final[Rows] = (
          breach.result_out_of_place, "look at what is recorded"),
     *_text("summary"),
 )  # fmt: skip
+# AGT-075
 _PERSON: Final = Rule("DEC-013", "human_key_required", "only a person decides",
                       breach.not_a_person,
                       "run this yourself, at a terminal, outside of `moot run`")  # fmt: skip

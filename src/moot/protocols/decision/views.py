@@ -167,7 +167,7 @@ def list_answers(state: State) -> list[FirstAnswer]:
 
 
 def find_shared_models(state: State) -> dict[str, list[str]]:
-    """Models, or programs that do not name theirs, with more than one seat (DEC-019).
+    """Models, or programs that do not name theirs, with more than one seat (DEC-019, AGT-081).
 
     Agreement between seats that are one model weighs less.
     """
@@ -179,6 +179,7 @@ def find_shared_models(state: State) -> dict[str, list[str]]:
 
 
 def list_costs(state: State) -> list[tuple[str, CallCost]]:
-    """What each participant cost, in the order of the seats, without those who were never asked."""
+    """What each participant cost, in the order of the seats, without those who were never asked
+    (AGT-081)."""
     names = [seat.agent for seat in state.seats if seat.agent in state.purses]
     return [(name, state.purses[name]) for name in names]

@@ -60,7 +60,7 @@ def _shortened(text: str) -> str:
 
 
 def notes(decision: DecisionView) -> Iterable[str]:
-    """What weighs beside the tally."""
+    """What weighs beside the tally (AGT-081)."""
     for model, names in decision.shared_models.items():
         yield f"note: {', '.join(names)} are the same, {visible(model)}: agreement weighs less"
     seats = len(decision.participants)
@@ -69,7 +69,7 @@ def notes(decision: DecisionView) -> Iterable[str]:
 
 
 def costs(decision: DecisionView) -> Iterable[str]:
-    """What it cost, and each participant's part of it where that says more."""
+    """What it cost, and each participant's part of it where that says more (AGT-081)."""
     total = _as_cost(decision.cost)
     yield f"cost: {in_words(total)}"
     if total.tokens or total.micros:

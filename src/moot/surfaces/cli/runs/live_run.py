@@ -25,7 +25,7 @@ MOST_DETAIL = 160
 
 @contextmanager
 def watching(title: str, patience: str = "") -> Iterator[Lines | Board]:
-    """Something that looks on, for as long as the run takes.
+    """Something that looks on, for as long as the run takes (AGT-080).
 
     `patience` is for whoever has to wait for a turn's time to be up: what else can be done.
     """
