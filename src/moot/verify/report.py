@@ -116,6 +116,7 @@ _AT_THE_END: Final[tuple[_Row, ...]] = (
 
 
 def _checks(state: CheckState) -> Iterator[VerdictCheck]:
+    # LDG-092
     stopped = None if state.failure is None else f"held up to line {(state.failure.line or 1) - 1}"
     yield from (_check(state, row, stopped) for row in _BY_LINE)
     unreached = None if state.failure is None else "not reached"
