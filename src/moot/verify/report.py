@@ -17,7 +17,7 @@ def report_verdict(state: CheckState) -> BundleVerdict:
     first_bad = _first_bad(state)
     return BundleVerdict(
         verdict=state.marks.verdict(),
-        integrity=sentences.describe_integrity(state, first_bad),
+        integrity=sentences.describe_integrity(state, first_bad),  # LDG-092
         authenticity=sentences.describe_authenticity(state),
         completeness=sentences.describe_completeness(state),
         freshness=sentences.describe_freshness(state),
@@ -25,7 +25,7 @@ def report_verdict(state: CheckState) -> BundleVerdict:
         artifacts=sentences.describe_artifacts(state),
         custody=sentences.describe_custody(state.registry),
         first_bad=first_bad,
-        last_trusted=_last_trusted(state, first_bad),
+        last_trusted=_last_trusted(state, first_bad),  # LDG-091
         checks=tuple(_checks(state)),
         findings=tuple(findings_of(state)),
         origin=state.header.origin if state.header is not None else None,
@@ -116,7 +116,6 @@ _AT_THE_END: Final[tuple[_Row, ...]] = (
 
 
 def _checks(state: CheckState) -> Iterator[VerdictCheck]:
-    # LDG-092
     stopped = None if state.failure is None else f"held up to line {(state.failure.line or 1) - 1}"
     yield from (_check(state, row, stopped) for row in _BY_LINE)
     unreached = None if state.failure is None else "not reached"
