@@ -205,7 +205,7 @@ def test_a_vote_that_was_given_counts_although_another_seat_failed(
         def fails(brief: Any) -> dict[str, Any]:
             if brief.what == "vote":
                 raise NoAnswer(CallEnding.CRASHED, "exit status 3")
-            said: dict[str, Any] = inner.reply(brief, 1).said
+            said: dict[str, Any] = inner.reply(brief, 1).reply
             return said
 
         seats[name] = Voice(fails)

@@ -245,7 +245,7 @@ def test_a_challenged_claim_may_be_withdrawn(project: Project) -> None:
         taken.append(told.what)
         if told.what == "challenge_answer":
             return {"action": "withdraw", "reason": "right"}
-        said: dict[str, Any] = usual.reply(told, 1).said
+        said: dict[str, Any] = usual.reply(told, 1).reply
         return said
 
     critic = judging(claim_review=[weak, {"verdict": "stands"}])

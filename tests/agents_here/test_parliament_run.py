@@ -80,7 +80,7 @@ def test_a_seat_is_told_the_matter_and_others_words_as_quotes(project: Project) 
 
         def listen(brief: Any) -> dict[str, Any]:
             told.append(brief)
-            said: dict[str, Any] = inner.reply(brief, 1).said
+            said: dict[str, Any] = inner.reply(brief, 1).reply
             return said
 
         seats[name] = Voice(listen)
@@ -173,7 +173,7 @@ def test_a_seat_whose_provider_is_down_is_not_expelled(project: Project) -> None
         def down(brief: Any) -> dict[str, Any]:
             if brief.what in ("question", "vote"):
                 raise NoAnswer(CallEnding.DOWN, "503")
-            said: dict[str, Any] = inner.reply(brief, 1).said
+            said: dict[str, Any] = inner.reply(brief, 1).reply
             return said
 
         seats[name] = Voice(down)

@@ -55,7 +55,7 @@ def test_a_run_keeps_to_its_limits_and_tells_who_looks_on(bare: Session) -> None
         def __init__(self) -> None:
             self.outcomes: list[CallOutcome] = []
 
-        def heard(self, outcome: CallOutcome) -> None:
+        def on_outcome(self, outcome: CallOutcome) -> None:
             self.outcomes.append(outcome)
 
     file, watcher = bare.folder / "s.md", Watcher()

@@ -187,7 +187,7 @@ def dies(shop: Shop, intent: str) -> None:
         "import os, sys\n"
         "from moot.flows.trace import execution\n"
         "from moot.surfaces.cli.main import run\n"
-        "execution.run = lambda *_: os._exit(9)\n"
+        "execution.run_program = lambda *_: os._exit(9)\n"
         "sys.exit(run(sys.argv[1:]))\n"
     )
     done = subprocess.run(

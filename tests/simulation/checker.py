@@ -157,7 +157,7 @@ def read_note(note: str, origin: str, public: bytes) -> Note:
 
 def check_note(view: Any, ledger: dict[str, list[Event]], origin: str, public: bytes) -> int:
     """The newest note pins heads that are really there, under the root of a naive tree."""
-    stored = view.note()
+    stored = view.newest_note()
     if stored is None:
         return 0
     note = read_note(stored, origin, public)

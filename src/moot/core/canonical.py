@@ -21,7 +21,7 @@ _decode = msgspec.json.Decoder().decode
 
 
 def canonical(value: Any) -> bytes:
-    """The one byte string for `value`; Malformed if the profile does not allow it."""
+    """The one byte string for `value`; Malformed if the profile does not allow it (LDG-001)."""
     check_profile(value)
     return encode_checked(value)
 
@@ -35,7 +35,7 @@ def encode_checked(value: Any) -> bytes:
 
 
 def parse_canonical(data: bytes) -> Any:
-    """The value of canonical bytes; Malformed if `data` is not its own canonical form."""
+    """The value of canonical bytes; Malformed if `data` is not its own canonical form (LDG-003)."""
     try:
         value = _decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -46,7 +46,7 @@ def parse_canonical(data: bytes) -> Any:
 
 
 def check_profile(value: Any, where: str = "", depth: int = 0) -> None:
-    """Raise Malformed at the first value outside the profile, with its path."""
+    """Raise Malformed at the first value outside the profile, with its path (LDG-002)."""
     kind = type(value)
     if kind is str or value is None or kind is bool:
         return

@@ -30,7 +30,7 @@ def changed_nodes(
     nodes: Nodes, size: int, leaves: Iterable[tuple[int, bytes]]
 ) -> dict[Position, bytes]:
     """The nodes that differ once `leaves` are set in a tree of `size` leaves, the leaves
-    included."""
+    included; one node a level for each head that moved (LDG-031)."""
     changed: dict[Position, bytes] = {(0, index): leaf for index, leaf in leaves}
     touched = {index for _, index in changed}
     level = 0
@@ -47,6 +47,7 @@ def changed_nodes(
 
 
 def root_hash(nodes: Nodes, size: int) -> bytes:
+    # LDG-030
     return _subtree(nodes, 0, size) if size else hashlib.sha256(b"").digest()
 
 

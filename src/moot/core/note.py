@@ -39,6 +39,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
 
 def sign_note(checkpoint: Checkpoint, signer: Signer) -> str:
+    # LDG-032
     text = checkpoint.text()
     signature = signer.sign_raw(text.encode())
     stamp = base64.b64encode(_key_hash(checkpoint.origin, signer.public) + signature).decode()
@@ -46,7 +47,7 @@ def sign_note(checkpoint: Checkpoint, signer: Signer) -> str:
 
 
 def read_note(note: str, public: bytes) -> Checkpoint:
-    """The checkpoint of a note that holds under `public`; Malformed otherwise."""
+    """The checkpoint of a note that holds under `public`; Malformed otherwise (LDG-033)."""
     text, _, tail = note.partition("\n\n")
     text += "\n"
     match = _TEXT.match(text)

@@ -44,7 +44,7 @@ class ArtifactRef(msgspec.Struct, frozen=True, gc=False):
 
 
 class Body(msgspec.Struct, frozen=True, gc=False, kw_only=True, forbid_unknown_fields=True):
-    """What is signed, field by field."""
+    """What is signed, field by field (LDG-020)."""
 
     v: Literal[1] = 1
     origin: str
@@ -71,14 +71,14 @@ def frame(*parts: bytes) -> bytes:
 
 
 def genesis(origin: str, stream: str) -> str:
-    """`prev` of a stream's first event: no event fits at the start of another stream."""
+    """`prev` of a stream's first event: no event fits at the start of another stream (LDG-023)."""
     framed = frame(b"moot.genesis.v1", origin.encode(), stream.encode())
     return hashlib.sha256(b"\x02" + framed).hexdigest()
 
 
 def record_hash(body: bytes, kid: str, signature: bytes) -> bytes:
     """The hash that the next event names. It covers the signature too, so that a signature can be
-    neither removed nor replaced."""
+    neither removed nor replaced (LDG-022)."""
     key = kid.encode()
     framed = (_HASHED, _size(len(body)), body, _size(len(key)), key)
     return hashlib.sha256(b"".join((*framed, _size(len(signature)), signature))).digest()
@@ -114,6 +114,7 @@ class Record:
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 place = f"{self.stream} event {self.seq}"
                 problem = f"unreadable body: {error}"
+                # LDG-026
                 raise Malformed(problem, code="unreadable", where=place) from None
         return self._body
 
@@ -131,7 +132,7 @@ class Record:
 
 
 def seal(body: Body, signer: Signer) -> Record:
-    """Make a record: check the body, encode it once, and sign exactly those bytes."""
+    """Make a record: check the body, encode it once, and sign exactly those bytes (LDG-021)."""
     raw = encode_body(body)
     return Record(body.stream, body.seq, signer.kid, raw, signer.sign(EVENT, raw))
 
@@ -139,9 +140,10 @@ def seal(body: Body, signer: Signer) -> Record:
 def encode_body(body: Body) -> bytes:
     """The bytes to sign; Malformed or Refused if the body breaks the profile or the limits."""
     check_profile(body.data, "data", depth=1)
+    # LDG-025
     _check_fields(body)
     raw = encode_checked(body)
-    if len(raw) > MAX_BODY_BYTES:
+    if len(raw) > MAX_BODY_BYTES:  # LDG-024
         raise Refused(
             "too_large",
             f"this event would hold {len(raw)} bytes, the limit is {MAX_BODY_BYTES}",
@@ -152,6 +154,7 @@ def encode_body(body: Body) -> bytes:
 
 def _check_fields(body: Body) -> None:
     """Check the fields that callers provide by section 3: a checker would call others tampered."""
+    # LDG-025, LDG-080
     if body.actor.role is not None:
         _check_length("role", body.actor.role, MAX_ROLE)
     if body.key is not None:

@@ -20,6 +20,7 @@ from nacl.exceptions import BadSignatureError
 
 from moot.core.errors import Malformed
 
+# LDG-012: one payload type for each kind of thing that is signed.
 EVENT: Final = b"application/vnd.moot.event.v1+json"
 KEY_PROOF: Final = b"application/vnd.moot.key-proof.v1+json"
 ENDORSEMENT: Final = b"application/vnd.moot.key-endorsement.v1+json"
@@ -32,7 +33,7 @@ _FIELD_PRIME: Final = 2**255 - 19
 
 
 def pae(payload_type: bytes, body: bytes) -> bytes:
-    """DSSE's pre-authentication encoding: what is really signed."""
+    """DSSE's pre-authentication encoding: what is really signed (LDG-011)."""
     return b"DSSEv1 %d %b %d %b" % (len(payload_type), payload_type, len(body), body)
 
 
@@ -54,7 +55,7 @@ def public_key(text: str) -> bytes:
 
 
 def is_weak(public: bytes) -> bool:
-    """Small order, off the curve, or not the canonical encoding of its point."""
+    """Small order, off the curve, or not the canonical encoding of its point (LDG-010)."""
     y = int.from_bytes(public, "little") & (2**255 - 1)
     return y >= _FIELD_PRIME or not crypto_core_ed25519_is_valid_point(public)
 

@@ -102,6 +102,7 @@ class Batch:
         # can be signed side by side: libsodium releases Python's lock while it signs (decision
         # 0015). tests/engine/test_pens.py holds that the bytes are the same as one after another.
         for wave in _split_into_independent_waves(jobs):
+            # LDG-060
             results += finish_all([self._run(job) for job in wave], sign_all)
         return results
 
@@ -157,6 +158,7 @@ class Batch:
             seq_at_load = self._seq_at_load[stream]
             if seq_at_load < 0 <= loaded.seq:
                 self._require_unused_number(stream)
+            # LDG-062
             if (loaded.seq + 1) // SNAPSHOT_EVERY > (seq_at_load + 1) // SNAPSHOT_EVERY:
                 self._store_snapshot(stream, loaded)
 
@@ -189,12 +191,13 @@ class Batch:
         loaded = self._load(job.stream)
         self._check_job(job, loaded.machine)
         repeat = find_repeat(self._find_keys, job) if job.key is not None else None
-        if repeat is not None and repeat.done_at:
+        if repeat is not None and repeat.done_at:  # LDG-043
             return self._read_first_run(job, loaded, repeat)
         signatory = self._find_signatory(job.actor, job.role)
         yield from self._apply_timeouts(job.stream)
         decision = self._decide(job.stream, job.command, signatory)
         if repeat is not None and repeat.refused_before and decision.refused:
+            # LDG-045
             # The first refusal has recorded its events; a repeat adds none.
             return Refused.of(decision.findings)
         key = repeat.key if repeat is not None else None
@@ -209,6 +212,7 @@ class Batch:
         if type(job.command) not in machine.commands:
             name = type(job.command).__name__
             raise Malformed(f"{machine.name} knows no {name}", code="unknown_command")
+        # LDG-047
         if job.stream in self._unproved and type(job.command) in machine.guarded:
             raise self._unproved[job.stream]
 
@@ -284,6 +288,7 @@ class Batch:
 
         One at a time: each changes the state, and with it what else is overdue.
         """
+        # LDG-046
         done: _RecordedEvents = ()
         while len(done) < MAX_TIMEOUTS:
             loaded = self._streams[stream]
@@ -353,7 +358,7 @@ class Batch:
 
     def _require_stored(self, draft: Draft) -> None:
         """TRC-050: refused unless each artifact that the event cites is stored: no event may cite
-        bytes that were lost in a crash."""
+        bytes that were lost in a crash (LDG-050)."""
         for ref in draft.artifacts:
             if self._artifacts is None or self._artifacts.size(ref.sha256) != ref.size:
                 raise Refused(
@@ -367,7 +372,9 @@ class Batch:
             self._require_stored(draft)
         loaded = self._streams[job.stream]
         machine = loaded.machine
+        # LDG-097: the position gives the order; what the clock says is only noted.
         seq = loaded.seq + 1
+        # LDG-027
         # `reg` is the position of the registry that the author saw: it says which keys were valid.
         reg = self._load(REGISTRY).seq if job.stream != REGISTRY else (seq - 1 if seq else None)
         if loaded.reg > (-1 if reg is None else reg):
@@ -414,6 +421,7 @@ class Batch:
         held = self._keys.find(CHECKPOINT, key_id(self._replay.trust.checkpoint))
         if held is None:  # the next process that has the checkpoint key makes one
             return
+        # LDG-048
         if not loaded.proved:  # whoever reads a signed snapshot verifies nothing before it
             try:
                 loaded = self._replay.load(self._change, stream, proved=True)

@@ -64,7 +64,7 @@ class _StoredNodes(Mapping[headtree.Position, bytes]):
 
 def newest_checkpoint(view: View, trust: LedgerTrust) -> Checkpoint | None:
     """The newest checkpoint in the store; Tampered if its signature does not hold, because no
-    checkpoint can follow one that nobody signed."""
+    checkpoint can follow one that nobody signed (LDG-037)."""
     note = view.newest_note()
     if note is None:
         return None
@@ -103,14 +103,14 @@ def make_checkpoint(
         origin=trust.origin,
         streams=streams,
         root=headtree.root_hash(stored.under(fresh), streams),
-        number=max(last.number if last else 0, beyond) + 1,
+        number=max(last.number if last else 0, beyond) + 1,  # LDG-035
         events=events,
         at=to_text(now),
     )
     note = sign_note(checkpoint, signer)
     if anew:
         change.set_nodes({})  # the lost tree may have had more nodes than the new one
-    change.put_note(note, fresh, moved)
+    change.put_note(note, fresh, moved)  # LDG-034
     return NewCheckpoint(note, checkpoint, moved)
 
 
@@ -119,6 +119,7 @@ def require_stream_count(view: View, trust: LedgerTrust, least: int) -> None:
 
     A checkpoint whose signature is damaged proves nothing, and so counts none.
     """
+    # LDG-098
     last = _newest_if_signed(view, trust)
     if last is not None and least < last.streams:
         gone = last.streams - least
@@ -199,5 +200,5 @@ def _damaged(why: str) -> Tampered:
 
 
 def inclusion_path_of(view: View, number: int, streams: int) -> tuple[bytes, ...]:
-    """The path from stream `number` to the newest note's root."""
+    """The path from stream `number` to the newest note's root (LDG-034)."""
     return headtree.inclusion_path(_StoredNodes(view), number, streams)

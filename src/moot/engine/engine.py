@@ -66,6 +66,7 @@ class Engine:
         self._replay = Replay(trust, machines or Machines(), artifacts)
         self.artifacts = artifacts
         self._on_checkpoint = on_checkpoint
+        # LDG-039: what every command that writes raises, until a person accepts the loss.
         self._write_error = write_error
         self._rollback_guard = rollback_guard
         self._debug = debug
@@ -179,6 +180,7 @@ class Engine:
                 if before_commit is not None:
                     before_commit(decided)
         except BaseException:
+            # LDG-064
             self._replay.clear_cache()
             raise
         batch.commit_to(self._replay)
@@ -197,6 +199,7 @@ class Engine:
         now = self.clock()
         with self._turn, self.store.write() as change:
             known = change.heartbeat(name)
+            # LDG-070
             if known is not None and known.at >= now and is_genuine_heartbeat(registry, known):
                 return known.at  # a newer one stands; a forged one must not stop a real one
             change.put_heartbeat(make_heartbeat(signatory, self.trust.origin, now))
@@ -281,6 +284,7 @@ class Engine:
 
     def close(self) -> None:
         """Make a checkpoint over what this process wrote, if its key is here; close the store."""
+        # LDG-036
         try:
             if self._unpinned:
                 with suppress(
@@ -298,7 +302,7 @@ class Engine:
 
     def _note_unpinned(self, events: int) -> None:
         self._unpinned += events
-        if self._unpinned >= EVERY_EVENTS:
+        if self._unpinned >= EVERY_EVENTS:  # LDG-036
             with suppress(MootError):  # the events are durable; the next command tries again
                 self._pin_if_possible()
 
@@ -320,6 +324,7 @@ class Engine:
         Verifying a long history takes seconds, and every other writer would wait. Under the lock
         the batch verifies only what was added meanwhile.
         """
+        # LDG-047
         return self._prove(
             job.stream for job in jobs if self._replay.needs_proof(job.stream, job.command)
         )

@@ -16,7 +16,7 @@ from moot.store.artifacts import Artifacts, artifact_not_found
 def erase_artifact(
     engine: Engine, artifacts: Artifacts, sha256: str, reason: str, actor: str = SYSTEM
 ) -> bool:
-    """Remove an artifact's bytes for good; False if that was recorded before."""
+    """Remove an artifact's bytes for good; False if that was recorded before (LDG-094)."""
     registry = engine.registry()
     if any(key.heads == sha256 for key in registry.keys.values()):
         raise Refused(

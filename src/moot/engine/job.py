@@ -67,6 +67,7 @@ REFUSED_MARK = "!"
 
 def find_repeat(find: FindKeys, job: Job) -> Repeat:
     """Find earlier runs of a job by its key; Conflict if the key was used for another command."""
+    # LDG-044
     if job.key is None or not CALLER_KEY.match(job.key):
         raise Malformed("a key is 1 to 96 of A-Z a-z 0-9 . _ : @ + ~ -", code="bad_key")
     prefix = f"{job.actor}/{job.key}/"

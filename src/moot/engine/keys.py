@@ -90,6 +90,7 @@ class Signatories:
 
 def find_signatory(registry: State, keys: Keys, name: str, role: str | None = None) -> Signatory:
     """Who `name` is by the registry, with the private key that proves it; Refused without one."""
+    # LDG-040
     key = _valid_key(registry, name)
     held = keys.find(name, key.kid)
     if held is None or held.signer.kid != key.kid:
@@ -98,6 +99,7 @@ def find_signatory(registry: State, keys: Keys, name: str, role: str | None = No
             f"the key of {name} is not in this key folder",
             hint="set MOOT_KEYS to the folder that holds it, or act as another agent",
         )
+    # LDG-015: whether a person unlocked the key goes with whoever acts.
     acting = VerifiedActor(key.name, key.epoch, key.kid, key.kind, role, held.attended)
     return Signatory(acting, held, acting.as_actor())
 
@@ -118,7 +120,7 @@ def _valid_key(registry: State, name: str) -> RegisteredKey:
             "agent_not_found", f"no agent is called {name}", hint="`moot agent list` shows all"
         )
     key = registry.keys[agent.kid]
-    if key.ended is not None:
+    if key.ended is not None:  # LDG-041
         raise Refused(
             _ENDED[key.ending or KeyEnding.ROTATED],
             f"{name} no longer signs: {key.ending}",

@@ -38,17 +38,19 @@ def prove(record: Record, registry: State, trust: LedgerTrust, heads: CitedHeads
 
 
 def _covers(key: RegisteredKey, position: int | None, newest: int) -> bool:
+    # LDG-041
     return position is not None and position <= newest and key.is_valid_at(position)
 
 
 def _may_write(key: RegisteredKey, record: Record) -> bool:
-    """Only the root key signs the registry; a person's key may revoke and erase there."""
+    """Only the root key signs the registry; a person's key may revoke and erase there (LDG-040)."""
     if record.stream != REGISTRY or key.kind is KeyClass.SYSTEM:
         return True
     return key.kind is KeyClass.HUMAN and record.body.type in _BY_HUMANS
 
 
 def _counts(key: RegisteredKey, record: Record, heads: CitedHeads) -> bool:
+    # LDG-042
     if key.ending is not KeyEnding.REVOKED:
         return True
     return record.seq <= heads.last_counted(key.heads or "", record.stream)

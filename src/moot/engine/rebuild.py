@@ -117,7 +117,7 @@ def compare_derived(view: View, replay: Replay) -> DerivedData:
 
 
 def rebuild(change: WriteTransaction, replay: Replay, signer: Signer | None) -> RebuildResult:
-    """Replace what is derived if any of it differs. Snapshots need the checkpoint key."""
+    """Replace what is derived if any of it differs. Snapshots need the checkpoint key (LDG-071)."""
     derived = compare_derived(change, replay)
     if derived.broken:
         raise derived.broken[0]

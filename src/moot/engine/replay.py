@@ -140,6 +140,7 @@ class Replay:
         Tampered if it is beyond the stream's head: what was committed here, or signed, has been
         removed from the file.
         """
+        # LDG-061
         cached = self._cache.get(stream)
         if cached is not None and cached.seq > head:
             raise _cut_off(stream, head)
@@ -163,6 +164,7 @@ class Replay:
 
     def _open_snapshot(self, machine: Machine[Any], snapshot: Snapshot) -> LoadedStream | None:
         """The snapshot's state; None if another version made it or our checkpoint key did not."""
+        # LDG-062
         if snapshot.machine != machine_tag(machine):
             return None
         signed = snapshot_bytes(self.trust.origin, snapshot)
@@ -196,13 +198,16 @@ class Replay:
 
         Its registry position may stay or grow: one that went back could make a revoked key valid.
         """
+        # LDG-049
         seq, protocol = at.seq + 1, body.type.partition(".")[0]
+        # LDG-086
         place = (body.origin, body.stream, body.seq, body.prev, body.actor.kid, protocol)
         due = (self.trust.origin, stream, seq, at.hash.hex(), record.kid, at.machine.name)
         if place != due or record.seq != seq:
             return False
         if stream == REGISTRY:
             return body.reg == (seq - 1 if seq else None)
+        # LDG-027
         return body.reg is not None and body.reg >= max(at.reg, 0)
 
 

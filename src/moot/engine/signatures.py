@@ -49,6 +49,7 @@ def finish_all(jobs: Iterable[Signing[T]], sign_all: SignAll) -> list[T | MootEr
     Nearly every job records one event, so the first signature of each is all there is to gain. The
     jobs must not depend on each other. One that fails is returned as its error; the others go on.
     """
+    # LDG-060
     started = [_run_to_first_signature(steps) for steps in jobs]
     waiting = [job.unsigned for job in started if isinstance(job, _Paused)]
     signatures = iter(sign_all(waiting))

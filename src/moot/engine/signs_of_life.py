@@ -67,6 +67,7 @@ def _sign_by_heartbeat(view: View, registry: Registry, name: str) -> SignOfLife 
 
 def is_genuine_heartbeat(registry: Registry, stored: Heartbeat) -> bool:
     """Did the agent's current key sign this heartbeat, and does it say what the row says?"""
+    # LDG-070
     agent = registry.agents.get(stored.agent)
     key = registry.valid_key(agent.kid) if agent is not None else None
     if key is None or key.kid != stored.kid:

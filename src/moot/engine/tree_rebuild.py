@@ -39,7 +39,7 @@ class RebuiltTree(NamedTuple):
 
 def rebuild_tree(view: View, trust: LedgerTrust) -> RebuiltTree | None:
     """The right tree if another one is stored, else None; Tampered if the pinned events do not give
-    the root that the newest checkpoint signed."""
+    the root that the newest checkpoint signed (LDG-100)."""
     last = newest_checkpoint(view, trust)
     if last is None:
         return None

@@ -43,6 +43,7 @@ class _Envelope(msgspec.Struct, frozen=True):
 
 def witness(engine: Engine, lines: Iterable[bytes]) -> CopyComparison:
     """Compare every event of a bundle with ours and store what proves a second history."""
+    # LDG-087
     registry = engine.registry()
     with engine.store.read() as view:
         comparison = _compare(view, registry, _records(lines))

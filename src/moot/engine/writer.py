@@ -97,7 +97,7 @@ class Writer:
         try:
             return self._engine.execute_all(jobs, sign_all=self._signing_pool.sign_all)
         except MootError as error:
-            return [error] * len(jobs)
+            return [error] * len(jobs)  # LDG-064
         except BaseException as error:  # noqa: BLE001 - the thread must answer whoever waits
             failed = StoreFailed("store_failed", f"the group could not be written: {error!r}")
             return [failed] * len(jobs)
@@ -105,6 +105,7 @@ class Writer:
 
 def _answer(group: Iterable[_Waiting], results: Iterable[Result]) -> None:
     """Give each caller its result. One that gave up is passed over: its command is done anyway."""
+    # LDG-063
     loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[JobOutcome], Result]]]
     loops = defaultdict(list)
     for (_, future), result in zip(group, results, strict=True):

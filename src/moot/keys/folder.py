@@ -116,6 +116,7 @@ class KeyFolder:
             name=name,
             origin=origin,
             public=signer.public.hex(),
+            # LDG-014
             secret=None if locked else seed.hex(),
             locked=locked,
         )
@@ -170,7 +171,7 @@ def _read_or_none(file: Path) -> bytes | None:
 
 
 def _require_private(path: Path) -> None:
-    """Refused if others may read the key: as with ssh, it is not used then."""
+    """Refused if others may read the key: as with ssh, it is not used then (LDG-013)."""
     if os.name != "nt" and stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise Refused(
             "key_exposed",

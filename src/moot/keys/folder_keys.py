@@ -50,6 +50,7 @@ class FolderKeys:
         passphrase = self._ask(name)
         if passphrase is None:
             raise Refused(
+                # LDG-015
                 "human_key_required",
                 f"the key of {name} is locked, and nobody is here to unlock it",
                 hint="run this at a terminal; for automation set MOOT_PASSPHRASE_FILE",

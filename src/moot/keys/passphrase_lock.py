@@ -71,7 +71,7 @@ def lock_seed(seed: bytes, passphrase: str, cost: HashingCost = USUAL_COST) -> L
 
 def unlock_seed(locked: LockedSeed, passphrase: str) -> bytes:
     """The seed; Refused if the passphrase is wrong. A changed box looks the same and is refused
-    too."""
+    too (LDG-014)."""
     if not (0 < locked.memory <= MAX_MEMORY and 0 < locked.rounds <= MAX_ROUNDS):
         raise Malformed("the key file asks for an absurd cost", code="bad_key_file")
     cost = HashingCost(locked.rounds, locked.memory)

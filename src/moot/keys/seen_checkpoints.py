@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS heads (
   origin TEXT NOT NULL, stream TEXT NOT NULL, seq INTEGER NOT NULL, hash BLOB NOT NULL,
   PRIMARY KEY (origin, stream)) STRICT, WITHOUT ROWID;
 """
+# LDG-038: a note is replaced by a newer one only.
 _KEEP_NOTE = (
     "INSERT INTO notes (origin, number, note) VALUES (?, ?, ?) ON CONFLICT (origin) DO UPDATE"
     " SET number = excluded.number, note = excluded.note WHERE excluded.number > notes.number"

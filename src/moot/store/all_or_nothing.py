@@ -25,7 +25,7 @@ C = TypeVar("C", bound=Writing)
 
 def all_or_nothing(write: Callable[Concatenate[C, P], T]) -> Callable[Concatenate[C, P], T]:
     """Decorates a method that writes: if it fails half-way, the change cannot be committed any
-    more."""
+    more (LDG-069)."""
 
     @wraps(write)
     def guarded(change: C, /, *args: P.args, **kwargs: P.kwargs) -> T:

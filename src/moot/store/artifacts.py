@@ -76,7 +76,7 @@ class FileArtifacts:
 
     def _put_in_place(self, temporary: Path, digest: str) -> None:
         """Put the file in its place, even over one of that name: it may be damaged, or not
-        durable."""
+        durable (LDG-077)."""
         place = self._path_of(digest)
         place.parent.mkdir(exist_ok=True)
         os.replace(temporary, place)
@@ -150,7 +150,7 @@ def _copy_hashed(pieces: Iterator[bytes], file: BinaryIO) -> tuple[str, int]:
         digest.update(piece)
         file.write(piece)
     file.flush()
-    os.fsync(file.fileno())
+    os.fsync(file.fileno())  # LDG-077
     return digest.hexdigest(), size
 
 

@@ -78,6 +78,7 @@ def verify_bundle(
     Raises OSError if the file cannot be read, and `NotAnExport` if it does not even claim to be one
     of the two. `progress` is told (lines read, lines promised).
     """
+    # LDG-095: standalone.py answers the same question with code of its own.
     with open(path, "rb") as file:
         require_claim(file)
         inside = open_receipt(file)

@@ -15,6 +15,7 @@ def judge_after_last_line(state: CheckState) -> None:
 
 def _judge_trust(state: CheckState) -> None:
     """The root and checkpoint key and the origin are the trust file's, else unknown key at 2."""
+    # LDG-089
     trust, registry = state.demands.trust, state.registry
     if trust is None:
         state.mark("unknown-key", "trust", "trust_missing", "no trust file was given", 2)
@@ -30,6 +31,7 @@ def _judge_kept_events(state: CheckState) -> None:
 
     A stream that is not in the bundle tells nothing, unless the bundle should hold all of them.
     """
+    # LDG-088
     for name, seq, kept_hash in state.demands.kept:
         stream = state.chain.streams.get(name)
         if stream is None and not state.demands.kept_complete:
@@ -47,17 +49,19 @@ def _judge_kept_events(state: CheckState) -> None:
 
 def _judge_freshness(state: CheckState) -> None:
     """The note's number is below `minimum`, it lacks what a kept one pinned, or there is none."""
+    # LDG-101
     minimum, kept, note = state.demands.minimum, state.demands.note, state.note
     if kept is not None and (note is None or not note.may_follow(kept)):
         message = f"what checkpoint {kept.number} pinned is not all here"
         state.mark("rolled-back", "freshness", "checkpoint_lacking", message)
+    # LDG-088
     if minimum is not None and (note is None or note.number < minimum):
         message = f"a checkpoint of number {minimum} or later is required"
         state.mark("rolled-back", "freshness", "checkpoint_old", message)
 
 
 def _judge_completeness(state: CheckState) -> None:
-    """No checkpoint, a stream without a proof, or events after a proof: unproven."""
+    """No checkpoint, a stream without a proof, or events after a proof: unproven (LDG-081)."""
     if state.note is None:
         message = "there is no checkpoint"
         state.mark("unproven", "completeness", "checkpoint_missing", message)

@@ -47,7 +47,7 @@ class Attribution:
         return True
 
     def judge_revoked_keys(self, heads: Mapping[str, HeadsReader], streams: list[str]) -> None:
-        """Judge the events of revoked keys by the heads that the bundle holds."""
+        """Judge the events of revoked keys by the heads that the bundle holds (LDG-042)."""
         revoked = self._registry.revoked_keys()
         for stream_index, key_index, seq, line in map(
             _NOTED_EVENT.unpack, self._events_of_revoked_keys

@@ -18,7 +18,7 @@ _CHUNK_END: Final = b'"}\n'
 
 
 def lines_of(file: IO[bytes]) -> Iterator[bytes]:
-    """The lines of an open file; an overlong one is cut where it is too long already."""
+    """The lines of an open file; an overlong one is cut where it is too long already (LDG-093)."""
     while line := file.readline(MAX_LINE + 1):
         yield line
 
@@ -42,7 +42,7 @@ class BundleLines:
         if line is None:
             return None
         self.number += 1
-        if len(line) > MAX_LINE:
+        if len(line) > MAX_LINE:  # LDG-093
             raise StepFailure(1, "line_too_long", "the line is longer than 2 MiB").at(self.number)
         if line[-1:] != b"\n":
             raise StepFailure(1, "line_unended", "the line does not end with a newline").at(

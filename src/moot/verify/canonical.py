@@ -36,6 +36,7 @@ def decode(data: bytes) -> str:
 
 def parse_text(text: str, max_depth: int = MAX_DEPTH) -> Any:
     """The value of a canonical JSON text, which is part of another one if less depth is left."""
+    # LDG-003
     if _is_deep(text, max_depth):
         raise NotCanonical(f"nested deeper than {MAX_DEPTH}")
     value = _decode(_decoder, text)
@@ -70,6 +71,7 @@ def _is_deep(text: str, max_depth: int) -> bool:
     innermost pairs once takes away exactly one level, so what is left after `max_depth` rounds is
     deeper (or does not match up, and is no JSON).
     """
+    # LDG-093
     if text.count("[") + text.count("{") <= max_depth:
         return False
     nest = _NOT_BRACKET.sub("", _STRING.sub("", text)).translate(_ONE_BRACKET)

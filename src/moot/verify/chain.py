@@ -91,6 +91,7 @@ class Chain:
             raise _broken("stream_split", "a stream is in one piece", *self.next_position(), step=1)
         if event.seq != 0:
             raise _broken("seq_broken", "the stream does not start at 0", event.stream, 0)
+        # LDG-086
         if event.prev != genesis_hash(self._origin, event.stream):
             raise _broken("prev_broken", "`prev` is not the stream's genesis", event.stream, 0)
         reg = self._checked_reg(event, StreamPosition(event.stream, 0))
@@ -98,13 +99,14 @@ class Chain:
         self.streams[event.stream] = self._newest = stream
 
     def _continue_stream(self, stream: Stream, event: ReadEvent) -> None:
+        # LDG-082, LDG-084: nobody but its author signs anew what stands after a change.
         here = StreamPosition(stream.name, stream.seq + 1)
         if event.seq != here.seq:
             raise _broken("seq_broken", f"event {here.seq} was expected here", *here)
         if event.prev != stream.hash.hex():
             raise _broken("prev_broken", "`prev` is not the hash of the event before", *here)
         reg = self._checked_reg(event, here)
-        if reg < stream.reg:
+        if reg < stream.reg:  # LDG-027
             raise _broken("reg_broken", "`reg` decreases along the stream", *here)
         stream.seq, stream.hash, stream.reg = event.seq, event.hash, reg
 

@@ -130,7 +130,7 @@ class _Checker:
         """Steps 4 and 5 for an event whose steps 1 to 3 hold."""
         state = self._state
         self._line = line
-        if not event.key_is_known:
+        if not event.key_is_known:  # LDG-089
             message, where = "no such key is registered", f"key {event.kid}"
             state.mark("unknown-key", "authors", "key_unknown", message, line, where)
         state.chain.append_event(event, line)
@@ -200,6 +200,7 @@ class _Checker:
 
     def _fork(self, envelope: bytes) -> None:
         """After step 7: steps 2 and 3 hold, its key is known, its position is above and differs."""
+        # LDG-087
         state = self._state
         event = read_event(envelope, self._table)
         if not event.key_is_known:
@@ -222,7 +223,7 @@ class _Checker:
     def _proof(self, value: dict[str, Any]) -> None:
         state = self._state
         stream = state.proofs.add_proof(value, state.chain)
-        if value["seq"] > stream.seq:
+        if value["seq"] > stream.seq:  # LDG-083
             message = f"the checkpoint counts {value['seq'] + 1} events of this stream"
             where = stream.name
             state.mark("truncated", "completeness", "stream_short", message, self._line, where)
@@ -253,12 +254,12 @@ class _Checker:
         """As many lines as the header says, with its digest."""
         header, lines = self._state.header, self._lines.number - 1
         assert header is not None
-        if lines < header.lines:
+        if lines < header.lines:  # LDG-083
             message = f"the header promises {header.lines} lines and {lines} follow"
             self._state.mark("truncated", "completeness", "lines_missing", message)
         elif lines > header.lines:
             raise StepFailure(1, "lines_added", "there are more lines than the header says").at(1)
-        elif self._lines.hexdigest() != header.digest:
+        elif self._lines.hexdigest() != header.digest:  # LDG-085
             raise StepFailure(1, "digest_wrong", "the lines do not have the header's digest").at(1)
         elif self._state.artifacts.is_open:
             raise StepFailure(6, "artifact_short", "the last artifact is not complete")
@@ -266,6 +267,7 @@ class _Checker:
     # Telling.
 
     def _record_failure(self, bad: StepFailure) -> None:
+        # LDG-082
         bad.at(self._line)
         # Until another kind of line was seen, the place is that of the event that was due.
         if self._rank == 0 and bad.line is not None and bad.line > 1:

@@ -49,6 +49,7 @@ def is_weak_key(public: bytes) -> bool:
     Under a key of small order some signatures hold for every message. A key with a part of small
     order, which no honest generator makes, is refused with them.
     """
+    # LDG-010
     return not crypto_core_ed25519_is_valid_point(public)
 
 

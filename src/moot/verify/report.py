@@ -17,7 +17,7 @@ def report_verdict(state: CheckState) -> BundleVerdict:
     first_bad = _first_bad(state)
     return BundleVerdict(
         verdict=state.marks.verdict(),
-        integrity=sentences.describe_integrity(state, first_bad),
+        integrity=sentences.describe_integrity(state, first_bad),  # LDG-092
         authenticity=sentences.describe_authenticity(state),
         completeness=sentences.describe_completeness(state),
         freshness=sentences.describe_freshness(state),
@@ -25,7 +25,7 @@ def report_verdict(state: CheckState) -> BundleVerdict:
         artifacts=sentences.describe_artifacts(state),
         custody=sentences.describe_custody(state.registry),
         first_bad=first_bad,
-        last_trusted=_last_trusted(state, first_bad),
+        last_trusted=_last_trusted(state, first_bad),  # LDG-091
         checks=tuple(_checks(state)),
         findings=tuple(findings_of(state)),
         origin=state.header.origin if state.header is not None else None,

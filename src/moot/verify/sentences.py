@@ -81,7 +81,7 @@ def describe_keys(registry: TrustedRegistry) -> str:
 
 
 def describe_artifacts(state: CheckState) -> str:
-    """Which of the cited artifacts are there."""
+    """Which of the cited artifacts are there (LDG-094)."""
     if state.failure is not None:
         return _STOPPED
     missing = absent_artifacts(state)
@@ -98,6 +98,7 @@ def absent_artifacts(state: CheckState) -> list[str]:
 
 def describe_custody(registry: TrustedRegistry) -> str:
     """How many hands hold the agents' valid keys: whoever holds two can write as either."""
+    # LDG-016
     valid = [key for key in registry.keys.values() if key.kind == "agent" and key.ended is None]
     if not valid:
         return "no agents"
@@ -111,6 +112,7 @@ def describe_custody(registry: TrustedRegistry) -> str:
 
 def describe_loss(accepted: AcceptedLoss) -> str:
     """Section 7: that something is missing, and that it was said so; the reason is a quotation."""
+    # LDG-099
     reason = canonical.write_canonical(accepted.reason).decode()
     place = f"event {accepted.seq} of the registry on {accepted.at}"
     return f"a loss was accepted at {place}: {reason}"

@@ -62,6 +62,7 @@ def parse_trust(data: bytes) -> TrustedLedger:
 
 def with_kept_checkpoint(trust: TrustedLedger, note: bytes) -> TrustedLedger:
     """The same trust, and a checkpoint that was kept; `TrustError` if it is none of that ledger."""
+    # LDG-101
     try:
         kept = read_note(note.decode(), trust.origin, bytes.fromhex(trust.checkpoint))
     except UnicodeDecodeError:

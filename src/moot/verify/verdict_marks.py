@@ -45,11 +45,11 @@ class VerdictMarks:
         return verdict in self._lines
 
     def verdict(self) -> VerdictName:
-        """Section 7: the first that was set, in the order of their gravity."""
+        """Section 7: the first that was set, in the order of their gravity (LDG-090, LDG-091)."""
         return next((name for name in VERDICTS_BY_GRAVITY if name in self._lines), "valid")
 
     def first_bad(self) -> int | None:
-        """The line at which the verdict was set, if it has one."""
+        """The line at which the verdict was set, if it has one (LDG-091)."""
         return self._lines.get(self.verdict())
 
     def failures_of_check(self, check: str) -> list[VerdictMark]:

@@ -24,6 +24,7 @@ class Backup(NamedTuple):
 
 def back_up(store: Store, target: Path) -> Backup:
     """Copy the ledger while others write, compare the copy with it, then give it its name."""
+    # LDG-073
     if target.exists():
         raise _file_exists(target)
     if not target.parent.is_dir():

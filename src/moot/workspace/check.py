@@ -61,7 +61,7 @@ class CheckOptions(NamedTuple):
 
 
 def check_workspace(path: Path, options: CheckOptions, stream: str | None = None) -> BundleVerdict:
-    """Check the workspace at `path`, or only one of its streams and the registry."""
+    """Check the workspace at `path`, or only one of its streams and the registry (LDG-096)."""
     own = _read_own_trust(path, options.folder)
     trust = _choose_trust(options, own.origin)
     kept = read_seen_ledger(options.folder.path / "kept.db", own.origin).heads

@@ -41,7 +41,7 @@ class SeenCheckpointsGuard:
 
     def before_writing(self, view: View) -> None:
         """Before the first write of a process: no stream was removed, and none that the next
-        checkpoint will sign for was cut short."""
+        checkpoint will sign for was cut short (LDG-098)."""
         if self._begun:
             return
         require_stream_count(view, self._trust, view.count_streams_and_events()[0])
@@ -64,7 +64,7 @@ class SeenCheckpointsGuard:
 
     def before_signing(self, view: View) -> None:
         """Compare every stream that moved, and again whenever others have written since: removing
-        events is such a write, too."""
+        events is such a write, too (LDG-098)."""
         others = view.version_of_others()
         if others == self._others:
             return

@@ -135,7 +135,7 @@ class Workspace:
 
     def _find_rollback(self) -> Tampered | None:
         """The error for an older copy, if this is one. Only the newest checkpoint is compared, so
-        that opening stays quick; `moot verify` compares everything."""
+        that opening stays quick; `moot verify` compares everything (LDG-039)."""
         kept = self._newest_seen_checkpoint()
         if kept is None:
             return None

@@ -104,6 +104,7 @@ def bad_clock(case: Case[State, ask.CreateLedger]) -> Breaches:
 def bad_custodian(
     case: Case[State, ask.CreateLedger] | Case[State, ask.AddKey] | Case[State, ask.RotateKey],
 ) -> Breaches:
+    # LDG-016: every key names its custodian.
     if not _CUSTODIAN.match(case.command.custodian):
         yield "", "custodian"
 
@@ -247,6 +248,7 @@ def reason_missing(
 
 
 def history_not_endorsed(case: Case[State, ask.AcceptHistory]) -> Breaches:
+    # LDG-039, LDG-098
     endorsement, humans = case.command.endorsement, {key.kid for key in case.state.human_keys()}
     if endorsement is None and not humans:
         return

@@ -90,7 +90,7 @@ def encode_text(text: str) -> bytes:
 
 def fits_in_event(text: str, data: bytes) -> bool:
     """True if an event can hold this text, both as it is and as escaped JSON in the record."""
-    if len(data) > MAX_TEXT_BYTES:
+    if len(data) > MAX_TEXT_BYTES:  # LDG-028
         return False
     return text.isprintable() or len(msgspec.json.encode(data.decode(errors="replace"))) <= (
         2 * MAX_TEXT_BYTES

@@ -11,17 +11,17 @@ from moot.core.errors import Conflict, MootError, StoreFailed
 
 # Result code, extended or primary -> (code, sentence, hint).
 _TROUBLE: dict[int, tuple[str, str, str]] = {
-    sqlite3.SQLITE_BUSY: (
+    sqlite3.SQLITE_BUSY: (  # LDG-067
         "store_busy",
         "another process held the ledger too long",
         "try again; `moot ledger doctor` shows who may hold it",
     ),
-    sqlite3.SQLITE_FULL: (
+    sqlite3.SQLITE_FULL: (  # LDG-078
         "disk_full",
         "the disk is full; nothing of this command was written",
         "free some space and try again",
     ),
-    sqlite3.SQLITE_READONLY: (
+    sqlite3.SQLITE_READONLY: (  # LDG-078
         "store_read_only",
         "the ledger may not be written here",
         "check permissions of .moot and its disk; commands that only read still work",
@@ -31,7 +31,7 @@ _TROUBLE: dict[int, tuple[str, str, str]] = {
         "the ledger file cannot be opened",
         "check that the .moot folder exists and may be read",
     ),
-    sqlite3.SQLITE_CORRUPT: (
+    sqlite3.SQLITE_CORRUPT: (  # LDG-079
         "store_damaged",
         "the ledger file is damaged",
         "keep the file; `moot ledger doctor` says what can be read; restore from a backup",

@@ -49,6 +49,7 @@ def _begin(db: sqlite3.Connection, begin: str) -> int:
 
 def retry_while_locked(act: Callable[[], T], seconds: float) -> T:
     """Try `act` again and again, for up to `seconds`, while another has the file locked."""
+    # LDG-067
     end = time.monotonic() + seconds
     while True:
         last = time.monotonic() >= end  # asked before the attempt: one is made even at time zero

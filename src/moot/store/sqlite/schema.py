@@ -22,7 +22,7 @@ def version_of(db: sqlite3.Connection) -> int:
 
 def require_our_file(db: sqlite3.Connection) -> None:
     """StoreFailed if another program or a newer Moot made the file; asked before anything is
-    written."""
+    written (LDG-072)."""
     used = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
     # Asked second: another process may be making the file, and sets this together with its tables.
     if used and db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
@@ -39,7 +39,7 @@ def require_our_file(db: sqlite3.Connection) -> None:
 
 
 def migrate(db: sqlite3.Connection) -> None:
-    """Bring the file to VERSION."""
+    """Bring the file to VERSION (LDG-072)."""
     if version_of(db) == VERSION:
         return
     db.execute("BEGIN IMMEDIATE")

@@ -98,6 +98,7 @@ class SqliteStore:
         try:
             with translate_errors(self.path):
                 self._require_idle("a write")
+                # LDG-066: the lock comes before the first read.
                 self._begin(WRITE)
         except BaseException:
             self._turn.release()
@@ -108,12 +109,14 @@ class SqliteStore:
 
     def end_write(self, change: SqliteTransaction, error: BaseException | None) -> None:
         """Commit and release the locks; if anything went wrong, undo the whole change first."""
+        # LDG-069
         try:
             with translate_errors(self.path):
                 change.close()
                 if error is not None:
                     raise error
                 change.require_whole()
+                # LDG-065, LDG-076: nobody is answered before this has returned.
                 self._db.execute("COMMIT")
             if self._debug is not None:
                 self._debug("commit", self.path.name)
@@ -200,7 +203,7 @@ def _set_up(db: sqlite3.Connection) -> None:
     """Check and configure the file. It may be repeated after it failed half-way."""
     require_our_file(db)
     _use_log(db)
-    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA synchronous = FULL")  # LDG-074
     db.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
     db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
     migrate(db)
@@ -219,7 +222,7 @@ def _use_log(db: sqlite3.Connection) -> None:
 
 def _require_whole(path: Path, create: bool) -> None:
     """StoreFailed if the file is shorter than a page. SQLite would take it for a new database and
-    delete the log beside it, which may hold the only copy of the newest events."""
+    delete the log beside it, which may hold the only copy of the newest events (LDG-079)."""
     if not path.is_file():
         if create:
             return
@@ -241,7 +244,7 @@ def _require_whole(path: Path, create: bool) -> None:
 
 
 def copy_to(db: sqlite3.Connection, target: Path) -> None:
-    """Everything that `db` holds, in a new file."""
+    """Everything that `db` holds, in a new file (LDG-073)."""
     with translate_errors(target):
         _create_empty(target)
         try:

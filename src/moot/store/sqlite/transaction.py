@@ -64,7 +64,7 @@ class SqliteTransaction(SqliteView):
             record = entry.record
             name = record.stream
             before = heads.get(name) or self.head(name) or _UNBORN
-            if record.seq != before.seq + 1:
+            if record.seq != before.seq + 1:  # LDG-068
                 raise Conflict("position_taken", f"{name} has moved on", hint="try again")
             heads[name] = Head(before.number, record.seq, record.hash)
         self._append(batch, heads)
