@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.ready
 JOBS   ?= auto
 ARGS   ?=
 
-.PHONY: help setup demo test quick test-agents check bench clean
+.PHONY: help setup demo test quick test-agents check bench docs clean
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
@@ -17,6 +17,7 @@ help:
 	@echo "make quick   lint, types and the fast tests: about a minute"
 	@echo "make test-agents   drive the real coding tools from npm (1.1 GB) against a loopback model"
 	@echo "make check   lint and types only"
+	@echo "make docs    the pages as a site in build/site, with a search that needs no network"
 	@echo "make bench   measure, each figure beside the raw limit of this machine"
 
 # The stamp is newer than what it was made from, so an unchanged set-up costs nothing.
@@ -53,6 +54,12 @@ test-agents: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(ARGS)
+
+docs: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/python -m tools.reference
+	$(BIN)/mkdocs build --quiet --strict
+	@echo "open build/site/index.html, or: $(BIN)/mkdocs serve"
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
