@@ -253,6 +253,7 @@ class Session:
         }
         return Session(self.folder, **{**same, **changes})
 
+    # Who may act for whom: `actor` for agents, `person` and the `require_...` below for people.
     def actor(self, named: str | None = None) -> str:
         """Who acts: `named`, else the session's own name. If both are given they must agree."""
         own = self.acting or self._tool_agent()

@@ -33,7 +33,7 @@ _FIELD_PRIME: Final = 2**255 - 19
 
 
 def pae(payload_type: bytes, body: bytes) -> bytes:
-    """DSSE's pre-authentication encoding: what is really signed (LDG-011)."""
+    """The bytes that are signed, exactly: DSSE's pre-authentication encoding (LDG-011)."""
     return b"DSSEv1 %d %b %d %b" % (len(payload_type), payload_type, len(body), body)
 
 

@@ -134,8 +134,8 @@ class SeenCheckpointsGuard:
 
 
 def lacks_checkpoint(view: View, trust: LedgerTrust, seen: SeenCheckpoint) -> bool:
-    """Does the ledger lack a remembered checkpoint? One whose signature is damaged counts as
-    lacking."""
+    """Notice a rollback: compare the newest checkpoint with the one seen before. One whose
+    signature is damaged counts as lacking."""
     try:
         here = newest_checkpoint(view, trust)
     except Tampered:

@@ -91,7 +91,7 @@ class SessionFiles:
             raise _files_changed(findings)
 
     def write(self) -> tuple[str, ...]:
-        """Bring the files up to date; the names of those that changed."""
+        """Write the parliament's files as the record has them; the names of those that changed."""
         return self._update(self._refuse_foreign)
 
     def restore(self) -> tuple[str, ...]:

@@ -117,7 +117,8 @@ def leave(workspace: Workspace, name: str, reason: str) -> JobOutcome:
 
 
 def depart(workspace: Workspace, name: str, reason: str) -> None:
-    """Release everything and end the name; without the root key the name just leaves."""
+    """Release every reservation and end the name, as when `moot run` ends; without the root key
+    the name just leaves."""
     jobs = [Job(STREAM, Leave(reason=reason), name)]
     jobs.append(Job(REGISTRY, RetireAgent(name=name, reason=reason), SYSTEM))
     left, retired = workspace.engine.execute_all(jobs)

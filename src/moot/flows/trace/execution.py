@@ -75,7 +75,11 @@ def execute(
     env: Mapping[str, str],
     root: Path,
 ) -> EndedRun:
-    """Run the intent in the worktree `root`; Refused, with nothing run, if it may not be."""
+    """Execute a command only after it was approved: run the intent in the worktree `root`.
+
+    Refused, with nothing run, if the trace's rules do not allow it (`approval_missing` and others
+    of `protocols/trace/tool_rules.py`, asked when its start is put on record).
+    """
     recover(workspace, stream)
     intent = tracing.read_intent(workspace, stream, intent_id)
     state: State = workspace.engine.state(stream)

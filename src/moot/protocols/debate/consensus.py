@@ -72,7 +72,7 @@ def find_vote(entry: DebateEntry) -> DebateVote | None:
 
 
 def judge_votes(rules: Rules, votes: Mapping[str, DebateVote]) -> ConsensusVerdict:
-    """What these votes come to under these rules."""
+    """Compute the consensus: what these votes come to under these rules."""
     tally = VoteTally(rules)
     for agent, vote in votes.items():
         tally.set_vote(agent, vote)

@@ -18,8 +18,9 @@ from moot.protocols.presence.liveness import LivenessVerdict
 from moot.protocols.presence.model import Kind, Liveness, Reservation, Stage, State
 from moot.protocols.presence.paths import Scope, classify_overlap, is_inside
 
-# Who may take from whom, by the owner's liveness and whether `--takeover-stale` was given: how the
-# old reservation is archived, or None for refused (section 4.4, B-15, B-16).
+# A living (active) agent is never taken over. Who may take from whom, by the owner's liveness and
+# whether `--takeover-stale` was given: how the old reservation is archived, or None for refused
+# (section 4.4, B-15, B-16).
 TAKEOVER: Final[dict[Liveness, dict[bool, Stage | None]]] = {
     Liveness.ACTIVE: {False: None, True: None},  # OPR-030
     Liveness.STALE: {False: None, True: Stage.TAKEN_OVER},  # OPR-031

@@ -20,7 +20,8 @@ from moot.surfaces.terminal.shell import Shell
 
 INTERRUPTED = 130
 _CLI = "moot.surfaces.cli"
-# What `--help` shows; the rest stands behind `moot help --all`.
+# A new command gets its line here, or in the `SECTIONS` of its group; CONTRIBUTING.md has all the
+# steps. This is what `--help` shows; the rest stands behind `moot help --all`.
 SECTIONS: dict[str, dict[str, Entry]] = {
     "Start here": {
         "run": Entry(f"{_CLI}.presence.run:run", "run a program as an agent, alive while it runs"),

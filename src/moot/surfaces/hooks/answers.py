@@ -23,7 +23,8 @@ def moot_command(session: Session, agent: str) -> str:
 
 
 def block(reason: str) -> str:
-    """Blocks in Claude Code, Codex and Gemini CLI, with exit code 0; our plugin reads it too."""
+    """Say no: the answer that blocks an edit in Claude Code, Codex and Gemini CLI, with exit code
+    0; our plugin for opencode reads it too."""
     return json.dumps(
         {
             "decision": "block",
