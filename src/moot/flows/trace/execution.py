@@ -77,8 +77,9 @@ def execute(
 ) -> EndedRun:
     """Execute a command only after it was approved: run the intent in the worktree `root`.
 
-    Refused, with nothing run, if the trace's rules do not allow it (`approval_missing` and others
-    of `protocols/trace/tool_rules.py`, asked when its start is put on record).
+    Its proposal must be approved, and the intent itself where it is risky or goes beyond that.
+    Refused, with nothing run, if the rules do not allow it (`approval_missing` and others of
+    `protocols/trace/tool_rules.py`, asked when its start is put on record).
     """
     recover(workspace, stream)
     intent = tracing.read_intent(workspace, stream, intent_id)
