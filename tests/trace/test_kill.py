@@ -24,8 +24,8 @@ PAUSE = threading.Event()
 MOMENTS = {
     "before the start is on record": ("execution", "_start", "before"),
     "after the start is on record": ("execution", "_start", "after"),
-    "before the command": ("execution", "run", "before"),
-    "after the command": ("execution", "run", "after"),
+    "before the command": ("execution", "run_program", "before"),
+    "after the command": ("execution", "run_program", "after"),
     "before the outputs are stored": ("execution", "store_outputs", "before"),
     "after the outputs are stored": ("execution", "store_outputs", "after"),
     "before the end is on record": ("execution", "_end", "before"),
