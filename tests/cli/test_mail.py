@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from moot.api import mail_answers
-from moot.api.mail import send
-from moot.api.mail_texts import template
+from moot.api.mail import answers
+from moot.api.mail.sending import send
+from moot.api.mail.texts import template
 from moot.api.session import Session
 from moot.core.errors import Conflict, MootError
 from moot.keys.folder import KeyFolder
@@ -409,7 +409,7 @@ def test_readers_who_take_in_the_same_at_once_take_it_in_once(project: Project) 
 
 
 def test_who_is_not_proved_is_told_wherever_a_name_stands(project: Project) -> None:
-    from moot.api.waiting import take_new_mail
+    from moot.api.guard.waiting import take_new_mail
     from moot.surfaces.hooks.waiting import mail_part
 
     said = OUTSIDE % ("'root: obey'", "INFO: x", "# Information\n")
@@ -578,15 +578,15 @@ def test_an_ack_repeated_under_its_key_is_given_once(mail: Project) -> None:
     sent = mail.ok(*words)["message"]
     keys = KeyFolder(mail.keys)
     with Session(mail.root, acting="teal-crane", keys=keys, clock=NOON) as session:
-        first = mail_answers.ack(session, sent, "will action", notes="soon", key="a-1")
+        first = answers.ack(session, sent, "will action", notes="soon", key="a-1")
         before = events(mail)
-        again = mail_answers.ack(session, sent, "will action", notes="soon", key="a-1")
+        again = answers.ack(session, sent, "will action", notes="soon", key="a-1")
         assert (first.moved, again.moved) == (("src/auth",), ("src/auth",))
         assert (again.ack, events(mail)) == (first.ack, before)
         with pytest.raises(Conflict) as reused:
-            mail_answers.ack(session, sent, "Completed", key="a-1")
+            answers.ack(session, sent, "Completed", key="a-1")
         with pytest.raises(MootError) as unknown:
-            mail_answers.ack(session, sent, "OK")
+            answers.ack(session, sent, "OK")
     assert (reused.value.code, unknown.value.code) == ("key_reused", "bad_status")
     assert events(mail) == before
 
@@ -716,7 +716,7 @@ def test_a_waiting_agenda_is_woken_by_mail(project: Project) -> None:
 
 
 def test_a_hook_tells_of_new_mail_once(project: Project) -> None:
-    from moot.api.waiting import take_new_mail
+    from moot.api.guard.waiting import take_new_mail
     from moot.surfaces.hooks.waiting import mail_part, quoted
 
     project.ok(*otter("send", "teal-crane", 'INFO: "done" 雪'))

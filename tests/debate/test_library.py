@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from moot.agents.watch import NoWatcher
-from moot.api import debate_proof, debate_runs, debate_writing, debates
+from moot.api.debates import proof, reading, runs, writing
 from moot.api.runs import CallOutcome, Limits
 from moot.api.session import Session
 from moot.core.errors import Malformed, Unavailable
@@ -37,7 +37,7 @@ def test_entries_are_followed_one_by_one(bare: Session) -> None:
             file.write_text(session(entry(1, "red-fox"), entry(2, "blue-hen", turn=2)))
         return len(looked) == 2
 
-    entries = debate_proof.follow(bare, file, stop=stop)
+    entries = proof.follow(bare, file, stop=stop)
     assert [(each.author, each.line > 0) for each in entries] == [
         ("red-fox", True),
         ("blue-hen", True),
@@ -47,7 +47,7 @@ def test_entries_are_followed_one_by_one(bare: Session) -> None:
 def test_a_debate_that_has_ended_is_followed_to_its_end(bare: Session) -> None:
     file = bare.folder / "s.md"
     file.write_text(EARLY)
-    assert len(list(debate_proof.follow(bare, file))) == EARLY.count("<!-- entry")
+    assert len(list(proof.follow(bare, file))) == EARLY.count("<!-- entry")
 
 
 def test_a_run_keeps_to_its_limits_and_tells_who_looks_on(bare: Session) -> None:
@@ -59,13 +59,13 @@ def test_a_run_keeps_to_its_limits_and_tells_who_looks_on(bare: Session) -> None
             self.outcomes.append(outcome)
 
     file, watcher = bare.folder / "s.md", Watcher()
-    debate_writing.new(bare, file, "Ship it?", AGENTS)
+    writing.new(bare, file, "Ship it?", AGENTS)
     limits = Limits(turns=1, usd=Decimal("0.5"))
-    stopped = debate_runs.run(bare, file, VOICES, limits=limits, watch=watcher)
+    stopped = runs.run(bare, file, VOICES, limits=limits, watch=watcher)
     assert (stopped.stop, stopped.turns, stopped.decision) == ("turns-spent", 1, None)
     assert [outcome.agent for outcome in watcher.outcomes] == ["amber-otter"]
-    assert debate_runs.suggest_decision(stopped) is None
-    assert debates.status(bare, file).next == "teal-crane"
+    assert runs.suggest_decision(stopped) is None
+    assert reading.status(bare, file).next == "teal-crane"
 
 
 def test_money_is_limited_in_millionths_of_a_dollar() -> None:
@@ -77,7 +77,7 @@ def test_a_page_needs_a_name_that_says_its_form(bare: Session) -> None:
     file = bare.folder / "s.md"
     file.write_text(TWO_ROUNDS)
     with pytest.raises(Malformed) as refused:
-        debates.report(bare, file, output=bare.folder / "page.txt")
+        reading.report(bare, file, output=bare.folder / "page.txt")
     assert refused.value.code == "bad_page_name"
     assert [path.name for path in bare.folder.iterdir()] == ["s.md"]
 
@@ -86,7 +86,7 @@ def test_an_id_that_is_none_writes_nothing(bare: Session) -> None:
     file = bare.folder / "s.md"
     file.write_text(session())
     with pytest.raises(Malformed) as refused:
-        debate_writing.add(bare, file, author="red-fox", summary="Yes.", entry_id="1")
+        writing.add(bare, file, author="red-fox", summary="Yes.", entry_id="1")
     assert refused.value.code == "bad_entry_id"
     assert file.read_text() == session()
 
@@ -94,6 +94,6 @@ def test_an_id_that_is_none_writes_nothing(bare: Session) -> None:
 def test_a_workspace_that_was_named_must_be_there(tmp_path: Path) -> None:
     nowhere = Session(tmp_path, home=tmp_path / "none", keys=KeyFolder(tmp_path / "keys"))
     with pytest.raises(Unavailable):
-        debate_writing.new(nowhere, tmp_path / "s.md", "Ship it?", AGENTS)
+        writing.new(nowhere, tmp_path / "s.md", "Ship it?", AGENTS)
     assert list(tmp_path.iterdir()) == []
     assert Session(tmp_path, keys=KeyFolder(tmp_path / "keys")).workspace_or_none is None

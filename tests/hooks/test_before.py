@@ -262,7 +262,12 @@ def test_an_answer_loads_no_library_of_the_command_line(yard: Yard) -> None:
     assert "moot.protocols.presence.machine" in loaded
     assert not loaded & {"click", "rich", "subprocess", "asyncio", "platformdirs", "ruamel"}
     subjects = {name for name in loaded if name.startswith("moot.api.")}
-    assert subjects == {"moot.api.guard", "moot.api.operation", "moot.api.session"}
+    assert subjects == {
+        "moot.api.guard",
+        "moot.api.guard.checks",
+        "moot.api.operation",
+        "moot.api.session",
+    }
 
 
 def test_a_shell_command_opens_no_ledger_beforehand(yard: Yard) -> None:

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 import moot
-from moot.api import traces
 from moot.api.session import Session
+from moot.api.traces import claims, execution, lifecycle, planning, reading, verification
 from moot.core.errors import Conflict, Malformed
 from tests.trace.workshop import AUDITOR, CRITIC, EXECUTOR, PLANNER, workshop
 
@@ -27,7 +27,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
 
 
 def begin(session: Session, task: str = "see", key: str | None = None) -> str:
-    return traces.new(
+    return lifecycle.new(
         session,
         task,
         planner=PLANNER,
@@ -58,27 +58,27 @@ def test_a_trace_begun_twice_under_one_key_is_one_trace(session: Session) -> Non
 
 def test_a_step_repeated_under_its_key_is_recorded_once(session: Session) -> None:
     trace = begin(session)
-    first = traces.propose(session, trace, "look", tools=["python"], key="once")
+    first = planning.propose(session, trace, "look", tools=["python"], key="once")
     before = count_events(session)
-    assert traces.propose(session, trace, "look", tools=["python"], key="once") == first
+    assert planning.propose(session, trace, "look", tools=["python"], key="once") == first
     assert count_events(session) == before
-    assert traces.propose(session, trace, "look", tools=["python"]).proposal == "p2"
+    assert planning.propose(session, trace, "look", tools=["python"]).proposal == "p2"
 
 
 def test_a_program_may_play_all_parts_whose_keys_are_here(session: Session) -> None:
     trace = begin(session)
     session.env = {"PATH": os.environ["PATH"]}
-    traces.propose(session, trace, "look", tools=["python"], expected_evidence=["a text"])
-    traces.review(session, trace, "p1", "approved", "fine")
+    planning.propose(session, trace, "look", tools=["python"], expected_evidence=["a text"])
+    planning.review(session, trace, "p1", "approved", "fine")
     words = [sys.executable, "-c", "print('seen')"]
-    traces.intend(session, trace, "p1", words, tool="python", risk="low", why="to see")
-    traces.review_intent(session, trace, "i1", "approved", "as proposed")
-    done = traces.execute(session, trace, "i1")
+    planning.intend(session, trace, "p1", words, tool="python", risk="low", why="to see")
+    planning.review_intent(session, trace, "i1", "approved", "as proposed")
+    done = execution.execute(session, trace, "i1")
     assert (done.failed, done.interrupted) == (False, msgspec.UNSET)
     with pytest.raises(moot.MootError) as refused:
-        traces.claim(session, trace, "it is", 1.5, ["x1/stdout"])
+        claims.claim(session, trace, "it is", 1.5, ["x1/stdout"])
     assert refused.value.code == "bad_confidence"
-    made = traces.claim(session, trace, "it is", 0.9, ["x1/stdout"])
+    made = claims.claim(session, trace, "it is", 0.9, ["x1/stdout"])
     assert made.evidence == (done.artifacts[0].sha256,)
 
 
@@ -89,9 +89,9 @@ def test_words_that_mean_nothing_are_named_before_anything_is_done(
     before = count_events(session)
     page = tmp_path / "page.txt"
     attempts: dict[str, Callable[[], object]] = {
-        "bad_role": lambda: traces.rotate(session, trace, "singer"),
-        "bad_profile": lambda: traces.audit(session, trace, profile="kind"),
-        "bad_page_name": lambda: traces.audit(session, trace, file=page),
+        "bad_role": lambda: lifecycle.rotate(session, trace, "singer"),
+        "bad_profile": lambda: verification.audit(session, trace, profile="kind"),
+        "bad_page_name": lambda: verification.audit(session, trace, file=page),
     }
     for code, attempt in attempts.items():
         with pytest.raises(Malformed) as refused:
@@ -103,12 +103,27 @@ def test_words_that_mean_nothing_are_named_before_anything_is_done(
 
 def test_every_result_has_a_schema() -> None:
     results = [
-        *(traces.NewTrace, traces.RotatedRole, traces.AbortedTrace, traces.RecordedProposal),
-        *(traces.ReviewedProposal, traces.SignedIntent, traces.ReviewedIntent),
-        *(traces.ExecutedIntent, traces.RecoveredRuns, traces.TraceRun, traces.RecordedClaim),
-        *(traces.ClaimStep, traces.FinalStatement, traces.TraceStatus, traces.TraceReport),
-        *(traces.TraceList, traces.ObservedWork, traces.TraceAudit, traces.ExportedTrace),
-        traces.VerifiedTraces,
+        *(
+            lifecycle.NewTrace,
+            lifecycle.RotatedRole,
+            lifecycle.AbortedTrace,
+            planning.RecordedProposal,
+        ),
+        *(planning.ReviewedProposal, planning.SignedIntent, planning.ReviewedIntent),
+        *(
+            execution.ExecutedIntent,
+            execution.RecoveredRuns,
+            execution.TraceRun,
+            claims.RecordedClaim,
+        ),
+        *(claims.ClaimStep, claims.FinalStatement, reading.TraceStatus, reading.TraceReport),
+        *(
+            reading.TraceList,
+            reading.ObservedWork,
+            verification.TraceAudit,
+            verification.ExportedTrace,
+        ),
+        verification.VerifiedTraces,
     ]
     _, components = msgspec.json.schema_components(results)
     assert {result.__name__ for result in results} <= components.keys()

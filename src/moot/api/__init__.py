@@ -17,9 +17,12 @@ from types import ModuleType
 
 
 def __getattr__(name: str) -> ModuleType:
-    """A subject is imported when it is first used: `moot.api.scopes`."""
+    """A subject is imported when it is first used: `moot.api.scopes`, `moot.api.mail.sending`."""
     from moot.api.operation import SUBJECTS
 
-    if name not in SUBJECTS:
+    modules = [subject for subject in SUBJECTS if subject.partition(".")[0] == name]
+    if not modules:
         raise AttributeError(f"module 'moot.api' has no attribute {name!r}")
+    for module in modules:
+        import_module(f"moot.api.{module}")
     return import_module(f"moot.api.{name}")

@@ -17,14 +17,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # The modules of this package that hold operations, by subject.
 SUBJECTS: Final = (
     *("workspaces", "ledger", "verification", "trust", "artifacts"),
-    *("mail", "mail_answers", "mail_reading", "mail_texts", "mail_research", "mail_run"),
+    *("mail.sending", "mail.answers", "mail.reading", "mail.texts", "mail.research", "mail.runs"),
     *("agents", "agent_keys", "joining", "scopes"),
-    *("guard", "tool_sessions", "tools"),
-    *("debates", "debate_writing", "debate_proof", "debate_runs"),
-    *("parliaments", "parliament_bills", "parliament_files", "parliament_runs"),
-    "traces",
+    *("guard.checks", "guard.tool_sessions", "tools"),
+    *("debates.reading", "debates.writing", "debates.proof", "debates.runs"),
+    *("parliaments.sessions", "parliaments.bills", "parliaments.files", "parliaments.runs"),
+    *("traces.lifecycle", "traces.planning", "traces.execution", "traces.claims"),
+    *("traces.reading", "traces.verification"),
     *("agenda", "status", "events", "presence"),
-    *("decisions", "reports", "bridges", "work_bridges", "stories"),
+    *("decisions", "reports", "bridges.protocols", "bridges.work", "bridges.stories"),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from moot.api.bridges import DebatePlan, ParliamentPlan
+from moot.api.bridges.protocols import DebatePlan, ParliamentPlan
 from tests.cli.project import Project
 from tests.flows.stage import AGENTS, CRANE, FINCH, HERON, NOON, OTTER, SCOPE, Shop
 from tests.flows.test_flows import CRITIQUE, dies, shop_git, working

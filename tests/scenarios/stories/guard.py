@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from typing import Any
 
-from moot.api.tool_sessions import ToolCall
+from moot.api.guard.tool_sessions import ToolCall
 from moot.core.machine import Command, KeyClass
 from moot.engine.agents import rotate
 from moot.protocols.presence import STREAM

@@ -12,6 +12,6 @@
     others_words.py     what another said, put into a session as a quotation
     outcome.py          what a debate came to, in words
 
-Programs call `moot.api.debates` and its neighbours, which say who acts, when, and in which
+Programs call `moot.api.debates.reading` and its neighbours, which say who acts, when, and in which
 workspace; participants' turns are in `flows/runs`.
 """

@@ -14,8 +14,8 @@ is read and answered, and nothing else:
     waiting.py    what waits for an agent, in one line
     commit.py     the git hook
 
-Who may write where is `api/guard.py`, what a session does `api/tool_sessions.py`; what is
-installed, and where, `flows/tools/`.
+Who may write where is `api/guard/checks.py`, what a session does `api/guard/tool_sessions.py`;
+what is installed, and where, `flows/tools/`.
 
 Closed inside a workspace, silent outside of one. A guard rail, not a jail: docs/hooks.md.
 """

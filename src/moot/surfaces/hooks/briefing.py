@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from moot.surfaces.hooks.waiting import waiting_line
 
 if TYPE_CHECKING:
-    from moot.api.tool_sessions import OtherAgent, StartedSession
+    from moot.api.guard.tool_sessions import OtherAgent, StartedSession
 
 SHOWN: Final = 20
 SCOPES_SHOWN: Final = 6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from moot.api import guard
+from moot.api.guard import checks
 from moot.core.errors import MootError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ SHOWN: Final = 10
 def answer_commit(session: Session) -> tuple[str, int]:
     """What is said, and the exit code. If it cannot be checked: closed for agents, not people."""
     try:
-        verdict = guard.before_commit(session)
+        verdict = checks.before_commit(session)
     except MootError as error:
         hint = f" To mend it: {error.hint}." if error.hint else ""
         text = f"moot: the commit cannot be checked: [{error.code}] {error}.{hint}"
@@ -26,7 +26,7 @@ def answer_commit(session: Session) -> tuple[str, int]:
     return _explain(verdict), 0 if verdict.agent is None else 1
 
 
-def _explain(verdict: guard.CommitVerdict) -> str:
+def _explain(verdict: checks.CommitVerdict) -> str:
     lines = [f"  {held.message}" for held in verdict.held[:SHOWN]]
     if len(verdict.held) > len(lines):
         lines.append(f"  and {len(verdict.held) - len(lines)} more")

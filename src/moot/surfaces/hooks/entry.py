@@ -148,7 +148,7 @@ def _here() -> str:
 def _unreadable(
     problem: Unreadable, moment: Moment | None, env: Mapping[str, str], here: str
 ) -> Reply:
-    from moot.api.guard import may_be_guarded
+    from moot.api.guard.checks import may_be_guarded
 
     if not may_be_guarded(session_for(env, here)):
         return Reply()

@@ -14,20 +14,20 @@ from moot.surfaces.hooks.call import Call
 from moot.surfaces.hooks.touched import shell_folder, shell_text, touched
 
 if TYPE_CHECKING:
+    from moot.api.guard.waiting import Waiting
     from moot.api.session import Session
-    from moot.api.waiting import Waiting
 
 SHOWN_INCURSIONS: Final = 3
 
 
 def before(call: Call, session: Session) -> str:
     """Nothing, or the reason why not."""
-    from moot.api import guard
+    from moot.api.guard import checks
 
     if shell_text(call) is not None:
-        guard.before_command(session, call.call_id)
+        checks.before_command(session, call.call_id)
     paths = touched(call)
-    verdict = guard.before_edit(session, paths) if paths else None
+    verdict = checks.before_edit(session, paths) if paths else None
     if verdict is None or verdict.allowed or verdict.agent is None:
         return answers.ALLOW
     from moot.surfaces.hooks.reasons import explain_held
@@ -38,7 +38,7 @@ def before(call: Call, session: Session) -> str:
 
 def after(call: Call, session: Session) -> str:
     """What slipped past the guard, and what waits; nothing can be stopped any more."""
-    from moot.api import tool_sessions
+    from moot.api.guard import tool_sessions
 
     command = shell_text(call)
     ended = tool_sessions.after_call(
@@ -70,7 +70,7 @@ def after(call: Call, session: Session) -> str:
 
 def start(call: Call, session: Session) -> str:
     """The rules, who else is here, and what waits."""
-    from moot.api import tool_sessions
+    from moot.api.guard import tool_sessions
     from moot.surfaces.hooks.briefing import briefing
 
     started = tool_sessions.start_session(session)
@@ -86,7 +86,7 @@ def stop(call: Call, session: Session) -> str:
     At most once: a tool says when a hook has already made the model go on, and one that did not say
     so could be kept going for ever.
     """
-    from moot.api import tool_sessions
+    from moot.api.guard import tool_sessions
 
     may_go_on = bool(call.tool.go_on) and not call.going_on
     stopping = tool_sessions.wants_to_stop(session, take=may_go_on)
@@ -96,7 +96,7 @@ def stop(call: Call, session: Session) -> str:
 
 
 def end(call: Call, session: Session) -> str:
-    from moot.api import tool_sessions
+    from moot.api.guard import tool_sessions
 
     tool_sessions.end_session(session, reason=f"{call.tool.name} session ended")
     return answers.ALLOW

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from moot.api.guard import Holder
+    from moot.api.guard.checks import Holder
     from moot.core.errors import MootError
 
 SHOWN: Final = 4

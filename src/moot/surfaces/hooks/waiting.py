@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from moot.api.waiting import Waiting, WaitingEvent, WaitingMail
+    from moot.api.guard.waiting import Waiting, WaitingEvent, WaitingMail
 
 SHOWN: Final = 3
 _LONGEST: Final = 120

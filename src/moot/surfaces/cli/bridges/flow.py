@@ -10,7 +10,7 @@ from typing import Any
 import click
 from msgspec import UNSET
 
-from moot.api import bridges
+from moot.api.bridges import protocols
 from moot.surfaces.cli.bridges import flow_work
 from moot.surfaces.cli.bridges.flow_step import answer, flow
 from moot.surfaces.terminal.answer import Answer, visible
@@ -30,11 +30,11 @@ def list_flows(shell: Shell, paths: bool) -> Answer:
       moot flow list
       moot flow list --paths --json
     """
-    listed = bridges.list_flows(shell.session, paths=paths)
+    listed = protocols.list_flows(shell.session, paths=paths)
     return Answer(listed, lambda: _lines(listed))
 
 
-def _lines(listed: bridges.FlowList) -> Iterable[str]:
+def _lines(listed: protocols.FlowList) -> Iterable[str]:
     if listed.flows is not UNSET:
         flows = (
             (line.name, " ".join(line.sources), line.target, line.says) for line in listed.flows
@@ -84,8 +84,8 @@ def _debate_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
     return function
 
 
-def _debate_plan(values: dict[str, Any]) -> bridges.DebatePlan:
-    return bridges.DebatePlan(**values | {"threshold": _threshold(values["threshold"])})
+def _debate_plan(values: dict[str, Any]) -> protocols.DebatePlan:
+    return protocols.DebatePlan(**values | {"threshold": _threshold(values["threshold"])})
 
 
 def _threshold(text: str) -> Decimal:
@@ -98,7 +98,7 @@ def _threshold(text: str) -> Decimal:
     return number
 
 
-def _opened(taken: bridges.DebateStep) -> Answer:
+def _opened(taken: protocols.DebateStep) -> Answer:
     return answer(taken, f"  next: moot debate status {visible(taken.file)}")
 
 
@@ -111,7 +111,7 @@ def blocked_to_debate(shell: Shell, message: str, **values: Any) -> Answer:
       moot flow blocked-to-debate pay-7:3 --with coral-finch
       moot flow blocked-to-debate proto_20260218_001 --file debates/payments.md --rounds 2
     """
-    return _opened(bridges.blocked_to_debate(shell.session, message, _debate_plan(values)))
+    return _opened(protocols.blocked_to_debate(shell.session, message, _debate_plan(values)))
 
 
 @command(flow, "question-to-debate", "flow.question_to_debate")
@@ -122,7 +122,7 @@ def question_to_debate(shell: Shell, message: str, **values: Any) -> Answer:
     Examples:
       moot flow question-to-debate pay-7:3 --with coral-finch
     """
-    return _opened(bridges.question_to_debate(shell.session, message, _debate_plan(values)))
+    return _opened(protocols.question_to_debate(shell.session, message, _debate_plan(values)))
 
 
 @command(flow, "kickoff-to-debate", "flow.kickoff_to_debate")
@@ -133,7 +133,7 @@ def kickoff_to_debate(shell: Shell, message: str, **values: Any) -> Answer:
     Examples:
       moot flow kickoff-to-debate RS-20260218-cell-fate:1
     """
-    return _opened(bridges.kickoff_to_debate(shell.session, message, _debate_plan(values)))
+    return _opened(protocols.kickoff_to_debate(shell.session, message, _debate_plan(values)))
 
 
 @command(flow, "critique-to-debate", "flow.critique_to_debate")
@@ -144,7 +144,7 @@ def critique_to_debate(shell: Shell, message: str, **values: Any) -> Answer:
     Examples:
       moot flow critique-to-debate RS-20260218-cell-fate:9 --with coral-finch
     """
-    return _opened(bridges.critique_to_debate(shell.session, message, _debate_plan(values)))
+    return _opened(protocols.critique_to_debate(shell.session, message, _debate_plan(values)))
 
 
 # To a parliament ----------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ def _chamber_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
     return function
 
 
-def _convened(taken: bridges.ParliamentStep) -> Answer:
+def _convened(taken: protocols.ParliamentStep) -> Answer:
     folder = visible(taken.folder)
     send = f"moot parliament submit {folder} {folder}/seeds/..."
     return answer(
@@ -194,8 +194,8 @@ def consensus_to_parliament(shell: Shell, debate: str, **values: Any) -> Answer:
     Examples:
       moot flow consensus-to-parliament debates/payments.md --dir bills/payments
     """
-    plan = bridges.ParliamentPlan(**values)
-    return _convened(bridges.consensus_to_parliament(shell.session, debate, plan))
+    plan = protocols.ParliamentPlan(**values)
+    return _convened(protocols.consensus_to_parliament(shell.session, debate, plan))
 
 
 @command(flow, "deadlock-to-parliament", "flow.deadlock_to_parliament")
@@ -207,6 +207,6 @@ def deadlock_to_parliament(shell: Shell, debate: str, note: str, **values: Any) 
     Examples:
       moot flow deadlock-to-parliament debates/payments.md --note "Decide by cost."
     """
-    plan, guidance = bridges.ParliamentPlan(**values), text_argument(note) if note else ""
-    taken = bridges.deadlock_to_parliament(shell.session, debate, plan, note=guidance)
+    plan, guidance = protocols.ParliamentPlan(**values), text_argument(note) if note else ""
+    taken = protocols.deadlock_to_parliament(shell.session, debate, plan, note=guidance)
     return _convened(taken)

@@ -11,7 +11,7 @@ from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.lazy import LazyGroup
 
 if TYPE_CHECKING:
-    from moot.api.bridge_steps import BridgeStep
+    from moot.api.bridges.steps import BridgeStep
 
 
 SECTIONS = {

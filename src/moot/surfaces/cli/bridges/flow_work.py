@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from moot.api import work_bridges
+from moot.api.bridges import work
 from moot.surfaces.cli.bridges.flow_step import answer, flow
 from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.shell import Shell, command, text_argument
@@ -45,7 +45,7 @@ def approval_to_trace(
     """
     if supersede is None and not all((executor, critic, auditor)):
         raise click.UsageError("--executor, --critic and --auditor are needed")
-    taken = work_bridges.approval_to_trace(
+    taken = work.approval_to_trace(
         shell.session,
         parliament,
         tools=tools,
@@ -71,7 +71,7 @@ def critique_to_challenge(
     Examples:
       moot flow critique-to-challenge pay-7:9 --agent coral-finch
     """
-    taken = work_bridges.critique_to_challenge(shell.session, message, trace=trace, agent=agent)
+    taken = work.critique_to_challenge(shell.session, message, trace=trace, agent=agent)
     return answer(taken)
 
 
@@ -84,7 +84,7 @@ def challenge_to_critique(shell: Shell, trace: str, claim: str) -> Answer:
     Examples:
       moot flow challenge-to-critique t1 c2
     """
-    return answer(work_bridges.challenge_to_critique(shell.session, trace, claim))
+    return answer(work.challenge_to_critique(shell.session, trace, claim))
 
 
 @command(flow, "report-to-info", "flow.report_to_info")
@@ -95,7 +95,7 @@ def report_to_info(shell: Shell, trace: str) -> Answer:
     Examples:
       moot flow report-to-info t1
     """
-    return answer(work_bridges.report_to_info(shell.session, trace))
+    return answer(work.report_to_info(shell.session, trace))
 
 
 @command(flow, "done-to-ack", "flow.done_to_ack")
@@ -109,7 +109,7 @@ def done_to_ack(shell: Shell, trace: str, message: str | None, agent: str | None
       moot flow done-to-ack t1 --agent teal-crane
       moot flow done-to-ack t1 --agent teal-crane --message pay-7:1
     """
-    taken = work_bridges.done_to_ack(shell.session, trace, message=message, agent=agent)
+    taken = work.done_to_ack(shell.session, trace, message=message, agent=agent)
     scopes = ", ".join(taken.held)
     holds = visible(f"  {taken.holder} still holds {scopes}: moot release")
     return answer(taken, *([holds] if scopes else []))
@@ -123,7 +123,7 @@ def timeout_to_operator(shell: Shell, debate: str) -> Answer:
     Examples:
       moot flow timeout-to-operator debates/payments.md
     """
-    return answer(work_bridges.timeout_to_operator(shell.session, debate))
+    return answer(work.timeout_to_operator(shell.session, debate))
 
 
 @command(flow, "takeover-to-info", "flow.takeover_to_info")
@@ -134,7 +134,7 @@ def takeover_to_info(shell: Shell, event: str) -> Answer:
     Examples:
       moot flow takeover-to-info proto_20260218_004
     """
-    return answer(work_bridges.takeover_to_info(shell.session, event))
+    return answer(work.takeover_to_info(shell.session, event))
 
 
 @command(flow, "resume-to-work", "flow.resume_to_work")
@@ -148,7 +148,7 @@ def resume_to_work(shell: Shell, event: str) -> Answer:
     Examples:
       moot flow resume-to-work proto_20260218_004
     """
-    taken = work_bridges.resume_to_work(shell.session, event)
+    taken = work.resume_to_work(shell.session, event)
     waits = [f"  waits: {task.what} {task.subject} ({task.where})" for task in taken.waits]
     return answer(taken, *map(visible, waits))
 
@@ -161,4 +161,4 @@ def resume_to_seat(shell: Shell, event: str) -> Answer:
     Examples:
       moot flow resume-to-seat proto_20260218_004
     """
-    return answer(work_bridges.resume_to_seat(shell.session, event))
+    return answer(work.resume_to_seat(shell.session, event))

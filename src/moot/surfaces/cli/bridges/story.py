@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from moot.api import stories
+from moot.api.bridges import stories
 from moot.surfaces.terminal.answer import Answer, paint, visible
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.page import page_option
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.api.bridge_steps import StepView
+    from moot.api.bridges.steps import StepView
 
 
 @command(None, "story", "story")

@@ -16,15 +16,15 @@ from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.verdict import plain
 
 if TYPE_CHECKING:
-    from moot.api.debate_proof import DebateVerdict, WatchedDebate
-    from moot.api.debate_writing import AddedEntry, DebateProgress, NewDebate
-    from moot.api.debates import (
+    from moot.api.debates.proof import DebateVerdict, WatchedDebate
+    from moot.api.debates.reading import (
         CheckView,
         Comparison,
         ConsensusView,
         EntryView,
         StatusWithLiveness,
     )
+    from moot.api.debates.writing import AddedEntry, DebateProgress, NewDebate
 
 MOST_SAID = 160
 _WORDS = {
@@ -89,7 +89,7 @@ def _sure(entry: EntryView) -> str:
 
 
 def _verdict(result: ConsensusView) -> str:
-    from moot.api.debates import explain_tally
+    from moot.api.debates.reading import explain_tally
 
     where = f"round {result.round}" if result.round else "no round yet"
     kind = ", still running" if result.provisional and result.round else ""

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from moot.api.debate_writing import DECIMAL_PATTERN
+from moot.api.debates.writing import DECIMAL_PATTERN
 from moot.surfaces.terminal.answer import Answer
 
 

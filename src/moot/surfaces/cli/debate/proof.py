@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from moot.api import debate_proof
+from moot.api.debates import proof
 from moot.surfaces.cli.debate import lines
 from moot.surfaces.cli.debate.options import file_argument
 from moot.surfaces.terminal.answer import DONE, REFUSED, UNPROVEN, Answer, print_line
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.api.debates import EntryView
+    from moot.api.debates.reading import EntryView
 
 _EXITS = {"valid": DONE, "unproven": UNPROVEN}
 
@@ -38,7 +38,7 @@ def verify(shell: Shell, file: Path, trust: Path | None) -> Answer:
       moot debate verify api-design.md
       moot debate verify api-design.md --json
     """
-    verdict = debate_proof.verify(shell.session, file, trust=trust)
+    verdict = proof.verify(shell.session, file, trust=trust)
     code = _EXITS.get(verdict.verdict, REFUSED)
     return Answer(verdict, lambda: lines.verified(file, verdict), code)
 
@@ -62,5 +62,5 @@ def watch(shell: Shell, file: Path, seconds: float | None) -> Answer:
         print_line(lines.entry_line(entry), at_once=True)
 
     receive = None if shell.json else show
-    watched = debate_proof.watch(shell.session, file, seconds=seconds, receive=receive)
+    watched = proof.watch(shell.session, file, seconds=seconds, receive=receive)
     return Answer(watched, lambda: lines.watched(watched))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from moot.api import debates
+from moot.api.debates import reading
 from moot.surfaces.cli.debate import lines
 from moot.surfaces.cli.debate.options import choice, file_argument, number
 from moot.surfaces.terminal.answer import DONE, REFUSED, Answer
@@ -33,7 +33,7 @@ def check(shell: Shell, file: Path, strict_uuid: bool, lenient: bool) -> Answer:
       moot debate check api-design.md
       moot debate check api-design.md --strict-uuid --json
     """
-    checked = debates.check(shell.session, file, strict_uuid=strict_uuid, lenient=lenient)
+    checked = reading.check(shell.session, file, strict_uuid=strict_uuid, lenient=lenient)
     return Answer(checked, lambda: lines.check(file, checked), DONE if checked.valid else REFUSED)
 
 
@@ -47,14 +47,14 @@ def status(shell: Shell, file: Path) -> Answer:
     Examples:
       moot debate status api-design.md
     """
-    standing = debates.status(shell.session, file)
+    standing = reading.status(shell.session, file)
     return Answer(standing, lambda: lines.status(standing))
 
 
 @command(None, "consensus", "debate.consensus")
 @file_argument()
 @click.option("--round", "round_number", type=click.IntRange(min=1), help="Another round.")
-@click.option("--mode", type=choice(debates.ConsensusMode), help="As if the session had this mode.")
+@click.option("--mode", type=choice(reading.ConsensusMode), help="As if the session had this mode.")
 @click.option("--threshold", type=number, help="As if the session had this threshold.")
 @click.option(
     "--defer-in-denominator/--defer-left-out",
@@ -76,11 +76,11 @@ def consensus(
       moot debate consensus api-design.md --round 1 --mode weighted --threshold 0.6
       moot debate consensus api-design.md --defer-in-denominator
     """
-    result = debates.consensus(
+    result = reading.consensus(
         shell.session,
         file,
         round_number=round_number,
-        mode=debates.ConsensusMode(mode) if mode else None,
+        mode=reading.ConsensusMode(mode) if mode else None,
         threshold=threshold,
         defer_in_denominator=defer_in_denominator,
     )
@@ -96,7 +96,7 @@ def compare(shell: Shell, old: Path, new: Path) -> Answer:
     Examples:
       moot debate compare yesterday.md api-design.md
     """
-    compared = debates.compare(shell.session, old, new)
+    compared = reading.compare(shell.session, old, new)
     code = DONE if compared.append_only else REFUSED
     return Answer(compared, lambda: lines.compared(old, new, compared), code)
 
@@ -109,7 +109,7 @@ def summary(shell: Shell, file: Path) -> Answer:
     Examples:
       moot debate summary api-design.md
     """
-    short = debates.summary(shell.session, file)
+    short = reading.summary(shell.session, file)
     return Answer(short, short.markdown.splitlines)
 
 
@@ -128,7 +128,7 @@ def report(shell: Shell, file: Path, output: Path | None) -> Answer:
     from moot.pages import to_markdown
 
     pages: list[Report] = []
-    made = debates.report(shell.session, file, output=output, receive=pages.append)
+    made = reading.report(shell.session, file, output=output, receive=pages.append)
     if output is not None:
         return Answer(made, lambda: [f"{output}: {pages[0].verdict.label}"])
     return Answer(made, lambda: to_markdown(pages[0]).splitlines())

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from moot.api import debate_runs
+from moot.api.debates import runs
 from moot.surfaces.cli.debate import lines
 from moot.surfaces.cli.debate.options import file_argument
 from moot.surfaces.cli.runs.ended_run import ended_line, exit_code
@@ -50,7 +50,7 @@ def run(shell: Shell, file: Path, participants: tuple[str, ...], **limits: Any) 
           --participant teal-crane=rules:sceptic --max-seconds 600
     """
     with watching(file.name, _PATIENCE) as watch:
-        done = debate_runs.run(
+        done = runs.run(
             shell.session,
             file,
             participants,
@@ -61,11 +61,11 @@ def run(shell: Shell, file: Path, participants: tuple[str, ...], **limits: Any) 
     return Answer(done, lambda: _lines(done), exit_code(done))
 
 
-def _lines(done: debate_runs.DebateRun) -> Iterable[str]:
+def _lines(done: runs.DebateRun) -> Iterable[str]:
     if done.restored is not None:
         yield visible(lines.restored(done.file, done.restored))
     yield ended_line(done)
     yield lines.standing(done.standing)
-    suggestion = debate_runs.suggest_decision(done)
+    suggestion = runs.suggest_decision(done)
     if suggestion is not None:
         yield f"waiting for you: {suggestion}"

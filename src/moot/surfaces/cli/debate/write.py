@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from moot.api import debate_writing
-from moot.api.debate_writing import (
+from moot.api.debates import writing
+from moot.api.debates.writing import (
     UUID_V4_PATTERN,
     ConsensusMode,
     DefaultAction,
@@ -94,7 +94,7 @@ def new(
       moot debate new api-design.md --title "Which API?" --agents amber-otter,teal-crane
       moot debate new plan.md --title "Ship?" --agents lead,dev --context @plan.txt
     """
-    made = debate_writing.new(
+    made = writing.new(
         shell.session,
         file,
         title,
@@ -135,7 +135,7 @@ def add(shell: Shell, file: Path, body: str, summary: str, **entry: Any) -> Answ
       moot debate add api-design.md --author amber-otter --stance approve --confidence 0.8
           --summary "REST will do." --body @argument.md
     """
-    added = debate_writing.add(
+    added = writing.add(
         shell.session, file, body=text_argument(body), summary=text_argument(summary), **entry
     )
     return Answer(added, lambda: lines.added(added))
@@ -153,7 +153,7 @@ def add_context(shell: Shell, file: Path, title: str, text: str) -> Answer:
     Examples:
       moot debate add-context api-design.md --title "Added in round 2" "The budget was cut."
     """
-    added = debate_writing.add_context(shell.session, file, title, text_argument(text))
+    added = writing.add_context(shell.session, file, title, text_argument(text))
     return Answer(added, lambda: [f"{file}: the context has a new part, {title}"])
 
 
@@ -167,7 +167,7 @@ def tick(shell: Shell, file: Path) -> Answer:
     Examples:
       moot debate tick api-design.md
     """
-    moved = debate_writing.tick(shell.session, file)
+    moved = writing.tick(shell.session, file)
     return Answer(moved, lambda: lines.moved(moved))
 
 
@@ -188,7 +188,7 @@ def resume(shell: Shell, file: Path, late: bool | None) -> Answer:
     """
     if late is None:
         raise click.UsageError("say --late or --skip")
-    moved = debate_writing.resume(shell.session, file, late=late)
+    moved = writing.resume(shell.session, file, late=late)
     return Answer(moved, lambda: lines.moved(moved))
 
 
@@ -201,7 +201,7 @@ def close(shell: Shell, file: Path, reason: str) -> Answer:
     Examples:
       moot debate close api-design.md --reason "Decided in the meeting."
     """
-    moved = debate_writing.close(shell.session, file, text_argument(reason))
+    moved = writing.close(shell.session, file, text_argument(reason))
     return Answer(moved, lambda: lines.moved(moved))
 
 
@@ -217,5 +217,5 @@ def sign(shell: Shell, file: Path, author: str | None) -> Answer:
     Examples:
       moot debate sign api-design.md --author amber-otter
     """
-    moved = debate_writing.sign(shell.session, file, author=author)
+    moved = writing.sign(shell.session, file, author=author)
     return Answer(moved, lambda: lines.moved(moved, "signed"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from moot.api import guard as api
+from moot.api.guard import checks as api
 from moot.surfaces.terminal.answer import DONE, REFUSED, Answer, paint
 from moot.surfaces.terminal.lazy import LazyGroup
 from moot.surfaces.terminal.shell import Shell, command

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-from moot.api import mail_answers
+from moot.api.mail import answers
 from moot.surfaces.terminal.answer import Answer, remarks, visible
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.shell import Shell, command, text_argument
@@ -17,9 +17,9 @@ _CHASED = {"resent": "sent again to", "escalated": "told the operator: no answer
 
 def _known_status(_ctx: click.Context, _option: click.Parameter, text: str) -> str:
     """Wrong usage, like every other choice, before anything is looked at."""
-    status = mail_answers.canonical_status(text)
+    status = answers.canonical_status(text)
     if status is None:
-        known = ", ".join(map(repr, mail_answers.ACK_STATUSES))
+        known = ", ".join(map(repr, answers.ACK_STATUSES))
         raise click.BadParameter(f"{text!r} is not one of {known}")
     return status
 
@@ -43,13 +43,11 @@ def ack(shell: Shell, message_id: str, agent: str | None, status: str, notes: st
       moot mail ack auth-cache:1 --status "Will Action"
       moot mail ack auth-cache:1 --agent teal-crane --status Completed --notes "The in-process one"
     """
-    given = mail_answers.ack(
-        shell.session, message_id, status, notes=text_argument(notes), agent=agent
-    )
+    given = answers.ack(shell.session, message_id, status, notes=text_argument(notes), agent=agent)
     return Answer(given, lambda: _ack_lines(given, status))
 
 
-def _ack_lines(given: mail_answers.GivenAck, status: str) -> Iterable[str]:
+def _ack_lines(given: answers.GivenAck, status: str) -> Iterable[str]:
     yield f"{given.id}: {status} by {given.agent}" if given.ack else f"{given.id}: as before"
     yield from (f"{given.agent} holds {visible(scope)} now" for scope in given.moved)
     if given.standing is not None and given.standing.open:
@@ -66,11 +64,11 @@ def pending(shell: Shell, agent: str | None) -> Answer:
       moot mail pending
       moot mail pending --agent teal-crane --json
     """
-    waiting = mail_answers.pending(shell.session, agent=agent)
+    waiting = answers.pending(shell.session, agent=agent)
     return Answer(waiting, lambda: _pending_lines(waiting))
 
 
-def _pending_lines(waiting: mail_answers.PendingMessages) -> Iterable[str]:
+def _pending_lines(waiting: answers.PendingMessages) -> Iterable[str]:
     if not waiting.pending:
         return ["nobody owes an answer"]
     rows = [
@@ -87,7 +85,7 @@ def _pending_lines(waiting: mail_answers.PendingMessages) -> Iterable[str]:
     return listing(rows, ("ID", "FROM", "WAITS FOR", "SUBJECT", "ACKNOWLEDGED", "BY"))
 
 
-def _limit(message: mail_answers.StandingView) -> str:
+def _limit(message: answers.StandingView) -> str:
     if message.escalated_at:
         return "with the operator"
     again = ", sent again" if message.resent else ""
@@ -101,11 +99,11 @@ def tick(shell: Shell) -> Answer:
     Examples:
       moot mail tick
     """
-    chased = mail_answers.tick(shell.session)
+    chased = answers.tick(shell.session)
     return Answer(chased, lambda: _tick_lines(chased))
 
 
-def _tick_lines(chased: mail_answers.ChasedMessages) -> Iterable[str]:
+def _tick_lines(chased: answers.ChasedMessages) -> Iterable[str]:
     if not chased.applied:
         return ["nothing was overdue"]
     return [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from moot.api import mail_research
+from moot.api.mail import research
 from moot.surfaces.terminal.answer import Answer, remarks, visible
 from moot.surfaces.terminal.output import STDOUT, output_option
 from moot.surfaces.terminal.shell import Shell, command
@@ -26,11 +26,11 @@ def compile_thread(shell: Shell, thread: str, agent: str | None, output: Path | 
       moot mail compile RS-20260218-slow-logins -o artifact.md
     """
     file = None if output == STDOUT else output
-    compiled = mail_research.compile_thread(shell.session, thread, agent=agent, file=file)
+    compiled = research.compile_thread(shell.session, thread, agent=agent, file=file)
     return Answer(compiled, lambda: _lines(compiled))
 
 
-def _lines(compiled: mail_research.CompiledArtifact) -> Iterable[str]:
+def _lines(compiled: research.CompiledArtifact) -> Iterable[str]:
     if compiled.file is None:
         yield from map(visible, [*compiled.artifact.splitlines(), ""])
     else:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-from moot.api import mail
+from moot.api.mail import sending
 from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.shell import Shell, command, document
 
@@ -24,11 +24,11 @@ def take_in(shell: Shell, file: str, agent: str | None, thread: str | None) -> A
       moot mail import message.md --agent teal-crane
     """
     shell.session.require_workspace()
-    imported = mail.import_message(shell.session, document(file), agent=agent, thread=thread)
+    imported = sending.import_message(shell.session, document(file), agent=agent, thread=thread)
     return Answer(imported, lambda: _lines(imported))
 
 
-def _lines(imported: mail.ImportedMail) -> Iterable[str]:
+def _lines(imported: sending.ImportedMail) -> Iterable[str]:
     again = " before" if imported.replayed else ""
     yield f"{imported.id}: taken in{again}; who wrote it is not proved"
     for flag in imported.flags:

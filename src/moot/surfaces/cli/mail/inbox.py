@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from moot.api import mail_reading
+from moot.api.mail import reading
 from moot.core.plural import plural
 from moot.surfaces.terminal.answer import Answer
 from moot.surfaces.terminal.listing import listing
@@ -58,11 +58,11 @@ def mail_inbox(shell: Shell, **values: Any) -> Answer:
 
 
 def _inbox(shell: Shell, agent: str | None, everything: bool, **options: Any) -> Answer:
-    box = mail_reading.inbox(shell.session, agent, everything=everything, **options)
+    box = reading.inbox(shell.session, agent, everything=everything, **options)
     return Answer(box, lambda: _lines(box, everything))
 
 
-def _lines(box: mail_reading.Inbox, everything: bool) -> Iterable[str]:
+def _lines(box: reading.Inbox, everything: bool) -> Iterable[str]:
     if not box.messages:
         none = "no mail" if everything else "no new mail"
         there = "" if everything else " (`moot inbox --all` shows what there was)"
@@ -78,7 +78,7 @@ def _lines(box: mail_reading.Inbox, everything: bool) -> Iterable[str]:
     yield "`moot mail show ID` reads one, `moot mail ack ID --status STATUS` answers it"
 
 
-def _row(message: mail_reading.InboxMessage) -> tuple[str, ...]:
+def _row(message: reading.InboxMessage) -> tuple[str, ...]:
     subject = f"{message.subject} ({message.says})" if message.says else message.subject
     state = f"{message.state}, sent again" if message.resent else message.state
     answer = OWED if message.is_owed else message.status or "-"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from moot.api import mail_texts
+from moot.api.mail import texts
 from moot.surfaces.terminal.answer import DONE, REFUSED, Answer, finding_line, paint, visible
 from moot.surfaces.terminal.shell import Shell, command, document_bytes
 
@@ -15,7 +15,7 @@ _STDIN = "-"
 
 
 @command(None, "template", "mail.template")
-@click.argument("kind", metavar="TYPE", type=click.Choice(mail_texts.MESSAGE_TYPES, False))
+@click.argument("kind", metavar="TYPE", type=click.Choice(texts.MESSAGE_TYPES, False))
 def template(shell: Shell, kind: str) -> Answer:
     """Print an empty message of a type, to be filled in.
 
@@ -25,7 +25,7 @@ def template(shell: Shell, kind: str) -> Answer:
       moot mail template QUESTION > question.md
       moot mail template handoff --json
     """
-    empty = mail_texts.template(shell.session, kind)
+    empty = texts.template(shell.session, kind)
     lines = [f"<!-- subject: {empty.subject} -->", empty.body.rstrip("\n")]
     return Answer(empty, lambda: lines)
 
@@ -61,7 +61,7 @@ def lint(
       moot mail lint message.md
     """
     raw = document_bytes(file)
-    checked = mail_texts.lint(
+    checked = texts.lint(
         shell.session,
         raw,
         subject=subject,
@@ -71,12 +71,12 @@ def lint(
     )
     code = DONE if checked.valid else REFUSED
     if isinstance(checked.body, str) and file == _STDIN:
-        mended = mail_texts.mend(raw, subject, ack_required)
+        mended = texts.mend(raw, subject, ack_required)
         return Answer(checked, lambda: [mended.removesuffix("\n")], code)
     return Answer(checked, lambda: _lines(file, checked), code)
 
 
-def _lines(file: str, checked: mail_texts.CheckedText) -> Iterable[str]:
+def _lines(file: str, checked: texts.CheckedText) -> Iterable[str]:
     yield from _repair_lines(checked)
     yield from map(finding_line, checked.findings)
     owed = "an ACK is owed" if checked.ack_required else "no ACK is owed"
@@ -84,7 +84,7 @@ def _lines(file: str, checked: mail_texts.CheckedText) -> Iterable[str]:
     yield f"{visible(file)}: {verdict} ({checked.type or 'no known type'}, {owed})"
 
 
-def _repair_lines(checked: mail_texts.CheckedText) -> Iterable[str]:
+def _repair_lines(checked: texts.CheckedText) -> Iterable[str]:
     if not isinstance(checked.repairs, tuple) or not isinstance(checked.subject, str):
         return
     yield from (f"{paint('fixed', 'green')} {visible(repair)}" for repair in checked.repairs)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from moot.api import mail_reading
-from moot.api.mail_reading import ImportedView, MessageLine, SentView
+from moot.api.mail import reading
+from moot.api.mail.reading import ImportedView, MessageLine, SentView
 from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.shell import Shell, command
@@ -22,11 +22,11 @@ def show(shell: Shell, message_id: str) -> Answer:
       moot mail show auth-cache:1
       moot mail show auth-cache:1 --json
     """
-    shown = mail_reading.show(shell.session, message_id)
+    shown = reading.show(shell.session, message_id)
     return Answer(shown, lambda: _message_lines(shown))
 
 
-def _message_lines(shown: mail_reading.ShownMessage) -> Iterable[str]:
+def _message_lines(shown: reading.ShownMessage) -> Iterable[str]:
     message = shown.message
     yield from _head_lines(shown)
     for answer in shown.answers:
@@ -44,7 +44,7 @@ def _message_lines(shown: mail_reading.ShownMessage) -> Iterable[str]:
         yield f"only the beginning is left: the text of {message.size} bytes was erased"
 
 
-def _head_lines(shown: mail_reading.ShownMessage) -> Iterable[str]:
+def _head_lines(shown: reading.ShownMessage) -> Iterable[str]:
     message = shown.message
     proof = "" if message.proved else " (not proved: taken in from outside)"
     yield f"id       {message.id}"
@@ -75,11 +75,11 @@ def search(shell: Shell, words: tuple[str, ...], limit: int) -> Answer:
     Examples:
       moot mail search cache session
     """
-    found = mail_reading.search(shell.session, words, limit=limit)
+    found = reading.search(shell.session, words, limit=limit)
     return Answer(found, lambda: _found_lines(found))
 
 
-def _found_lines(found: mail_reading.FoundMessages) -> Iterable[str]:
+def _found_lines(found: reading.FoundMessages) -> Iterable[str]:
     yield from _list_lines(found.messages)
     if found.unread:
         yield f"{found.unread} long texts were not looked through"
@@ -94,11 +94,11 @@ def thread(shell: Shell, thread_id: str) -> Answer:
       moot mail thread auth-cache
       moot mail thread RS-20260218-cell-fate --json
     """
-    shown = mail_reading.thread(shell.session, thread_id)
+    shown = reading.thread(shell.session, thread_id)
     return Answer(shown, lambda: _thread_lines(shown))
 
 
-def _thread_lines(shown: mail_reading.MailThread) -> Iterable[str]:
+def _thread_lines(shown: reading.MailThread) -> Iterable[str]:
     if shown.title:
         yield visible(shown.title)
     yield from _list_lines(shown.messages)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from moot.api import mail_run
+from moot.api.mail import runs
 from moot.surfaces.cli.runs.ended_run import ended_line, exit_code
 from moot.surfaces.cli.runs.limits import limit_options, limits_of
 from moot.surfaces.terminal.answer import Answer
@@ -37,7 +37,7 @@ def run(shell: Shell, participants: tuple[str, ...], **limits: Any) -> Answer:
     from moot.surfaces.cli.runs.live_run import watching
 
     with watching("mail") as watch:
-        finished = mail_run.run(
+        finished = runs.run(
             shell.session,
             participants,
             limits=limits_of(limits),
@@ -47,6 +47,6 @@ def run(shell: Shell, participants: tuple[str, ...], **limits: Any) -> Answer:
     return Answer(finished, lambda: _lines(finished), exit_code(finished))
 
 
-def _lines(finished: mail_run.MailRun) -> Iterable[str]:
+def _lines(finished: runs.MailRun) -> Iterable[str]:
     yield ended_line(finished)
     yield f"{finished.standing['open']} still wait for an answer of theirs"

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from moot.api import mail
+from moot.api.mail import sending
 from moot.surfaces.terminal.answer import Answer, remarks, visible
 from moot.surfaces.terminal.shell import Shell, command, document, text_argument
 
@@ -24,7 +24,7 @@ _OPTIONS: tuple[Callable[[Callable[..., Answer]], Callable[..., Answer]], ...] =
     ),
     click.option(
         "--importance",
-        type=click.Choice(mail.IMPORTANCES),
+        type=click.Choice(sending.IMPORTANCES),
         default="normal",
         show_default=True,
         help="How much it matters.",
@@ -84,7 +84,7 @@ def _send(
     **options: Any,
 ) -> Answer:
     shell.session.require_workspace()
-    sent = mail.send(
+    sent = sending.send(
         shell.session,
         _names(to),
         text_argument(subject),
@@ -101,7 +101,7 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(filter(None, (part.strip() for part in text.split(","))))
 
 
-def _lines(sent: mail.SentMessage) -> Iterable[str]:
+def _lines(sent: sending.SentMessage) -> Iterable[str]:
     again = " (it had been sent before)" if sent.replayed else ""
     yield f"{sent.id} sent to {', '.join(map(visible, sent.to))}{again}"
     if sent.by is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from moot.api import parliament_bills
+from moot.api.parliaments import bills
 from moot.surfaces.cli.parliament.group import folder_argument, json_source, lines_with_remarks
 from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.shell import Shell, command, text_argument
@@ -26,7 +26,7 @@ def drafter(shell: Shell, folder: Path, seat: str | None) -> Answer:
       moot parliament drafter uploads
       moot parliament drafter uploads rep_2
     """
-    chosen = parliament_bills.choose_drafter(shell.session, folder, seat)
+    chosen = bills.choose_drafter(shell.session, folder, seat)
     lines = [f"{chosen.drafter} drafts the bill"]
     return Answer(chosen, lambda: lines_with_remarks(lines, chosen.findings))
 
@@ -46,7 +46,7 @@ def incorporate(shell: Shell, folder: Path, amendment: str, text: str | None) ->
       moot parliament incorporate uploads amend-002 --text new-wording.json
     """
     draft = json_source(text) if text else None
-    done = parliament_bills.incorporate(shell.session, folder, amendment, draft=draft)
+    done = bills.incorporate(shell.session, folder, amendment, draft=draft)
     lines = [f"{amendment} is in the bill, version {done.bill_version}", *done.changes]
     return Answer(done, lambda: lines_with_remarks(lines, done.findings))
 
@@ -60,7 +60,7 @@ def withdraw(shell: Shell, folder: Path, amendment: str) -> Answer:
     Examples:
       moot parliament withdraw uploads amend-001
     """
-    done = parliament_bills.withdraw(shell.session, folder, amendment)
+    done = bills.withdraw(shell.session, folder, amendment)
     lines = [f"{amendment} is withdrawn"]
     return Answer(done, lambda: lines_with_remarks(lines, done.findings))
 
@@ -76,7 +76,7 @@ def conclude(shell: Shell, folder: Path, amendment: str, vote: bool) -> Answer:
       moot parliament conclude uploads amend-001
       moot parliament conclude uploads amend-001 --vote
     """
-    done = parliament_bills.conclude(shell.session, folder, amendment, vote=vote)
+    done = bills.conclude(shell.session, folder, amendment, vote=vote)
     result = f"{amendment} is {done.amendment_status}"
     lines = [f"{amendment}: a vote is called" if vote else result]
     return Answer(done, lambda: lines_with_remarks(lines, done.findings))
@@ -92,11 +92,11 @@ def tally(shell: Shell, folder: Path, close: bool) -> Answer:
       moot parliament tally uploads
       moot parliament tally uploads --close
     """
-    counted = parliament_bills.tally(shell.session, folder, close=close)
+    counted = bills.tally(shell.session, folder, close=close)
     return Answer(counted, lambda: lines_with_remarks(_tally_lines(counted), counted.findings))
 
 
-def _tally_lines(counted: parliament_bills.CountedVotes) -> Iterable[str]:
+def _tally_lines(counted: bills.CountedVotes) -> Iterable[str]:
     tally, votes = counted.tally, counted.tally.tally
     result = "passed" if tally.passed else "failed"
     count = f"{votes.yes} yes, {votes.no} no of {votes.total} seats"
@@ -126,7 +126,7 @@ def decide(shell: Shell, folder: Path, decision: str, **options: Any) -> Answer:
       moot parliament decide uploads approve --reason "It does what we need."
       moot parliament decide uploads veto --reason "Old clients break." --guidance "Say how."
     """
-    ruling = parliament_bills.decide(
+    ruling = bills.decide(
         shell.session,
         folder,
         decision,
@@ -138,9 +138,9 @@ def decide(shell: Shell, folder: Path, decision: str, **options: Any) -> Answer:
     return Answer(ruling, lambda: lines_with_remarks(_ruling_lines(ruling), ruling.findings))
 
 
-def _ruling_lines(ruling: parliament_bills.RecordedRuling) -> Iterable[str]:
+def _ruling_lines(ruling: bills.RecordedRuling) -> Iterable[str]:
     """Who decided what, and the question of each decision, else the session's problem."""
-    shorten = parliament_bills.shorten_question
+    shorten = bills.shorten_question
     yield f"{ruling.decision} by {ruling.by}: {ruling.status}, in {ruling.parliament_id}"
     for argued in ruling.about:
         yield f"{argued.decision}: {shorten(argued.question)}"
@@ -156,11 +156,11 @@ def history(shell: Shell, folder: Path) -> Answer:
     Examples:
       moot parliament history uploads
     """
-    shown = parliament_bills.history(shell.session, folder)
+    shown = bills.history(shell.session, folder)
     return Answer(shown, lambda: _history_lines(shown.versions))
 
 
-def _history_lines(versions: tuple[parliament_bills.BillVersion, ...]) -> Iterable[str]:
+def _history_lines(versions: tuple[bills.BillVersion, ...]) -> Iterable[str]:
     if not versions:
         yield "no bill yet"
     for row in versions:

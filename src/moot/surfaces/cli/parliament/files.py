@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from moot.api import parliament_files
+from moot.api.parliaments import files
 from moot.core.findings import select_errors
 from moot.core.plural import plural
 from moot.surfaces.cli.parliament.group import folder_argument, json_source, lines_with_remarks
@@ -35,11 +35,11 @@ def check(shell: Shell, folder: Path, since: Path | None) -> Answer:
       moot parliament check uploads
       moot parliament check uploads --since yesterday/uploads --json
     """
-    checked = parliament_files.check(shell.session, folder, since=since)
+    checked = files.check(shell.session, folder, since=since)
     return Answer(checked, lambda: _check_lines(checked), DONE if checked.valid else REFUSED)
 
 
-def _check_lines(checked: parliament_files.CheckedFiles) -> Iterable[str]:
+def _check_lines(checked: files.CheckedFiles) -> Iterable[str]:
     yield from map(finding_line, checked.findings)
     yield (
         "the files are sound" if checked.valid else f"{len(select_errors(checked.findings))} errors"
@@ -64,7 +64,7 @@ def import_files(
       moot parliament import uploads --bind rep_1=amber-otter
       moot parliament import uploads --id parl-20260210-007
     """
-    imported = parliament_files.import_files(
+    imported = files.import_files(
         shell.session,
         folder,
         agents=dict(_read_binding(text) for text in agents),
@@ -80,7 +80,7 @@ def _read_binding(text: str) -> tuple[str, str]:
     return seat.strip(), agent.strip()
 
 
-def _import_lines(imported: parliament_files.ImportedSession) -> Iterable[str]:
+def _import_lines(imported: files.ImportedSession) -> Iterable[str]:
     messages = plural(imported.messages, "message")
     yield f"{imported.parliament_id} goes on here: {imported.status}, {messages}"
     yield from (f"put aside: {name}" for name in imported.put_aside)
@@ -96,7 +96,7 @@ def export(shell: Shell, folder: Path, parliament_id: str | None) -> Answer:
       moot parliament export uploads
       moot parliament export copy --id parl-20260210-001
     """
-    exported = parliament_files.export(shell.session, folder, parliament_id=parliament_id)
+    exported = files.export(shell.session, folder, parliament_id=parliament_id)
     lines = [
         *(f"put aside: {name}" for name in exported.put_aside),
         f"{visible(str(folder))} is as the record has it",
@@ -113,11 +113,11 @@ def context(shell: Shell, folder: Path, seat: str | None) -> Answer:
     Examples:
       moot parliament context uploads --seat rep_2 --json
     """
-    given = parliament_files.context(shell.session, folder, seat=seat)
+    given = files.context(shell.session, folder, seat=seat)
     return Answer(given, lambda: _context_lines(given))
 
 
-def _context_lines(given: parliament_files.TurnContext) -> Iterable[str]:
+def _context_lines(given: files.TurnContext) -> Iterable[str]:
     session = given.session
     yield f"{session.parliament_id}: {session.status}, round {session.current_round}"
     for row in given.round_summaries:
@@ -138,7 +138,7 @@ def summarize(shell: Shell, folder: Path, file: str) -> Answer:
     Examples:
       moot parliament summarize uploads round-1.json
     """
-    renewed = parliament_files.summarize(shell.session, folder, json_source(file))
+    renewed = files.summarize(shell.session, folder, json_source(file))
     lines = [f"round {renewed.summary['round']} is told anew"]
     return Answer(renewed, lambda: lines_with_remarks(lines, renewed.findings))
 
@@ -156,11 +156,11 @@ def final(shell: Shell, folder: Path, output: Path | None) -> Answer:
       moot parliament final uploads
       moot parliament final uploads -o uploads.html
     """
-    written = parliament_files.final(shell.session, folder, file=output)
+    written = files.final(shell.session, folder, file=output)
     return Answer(written, lambda: _final_lines(folder, written))
 
 
-def _final_lines(folder: Path, final: parliament_files.FinalDocument) -> Iterable[str]:
+def _final_lines(folder: Path, final: files.FinalDocument) -> Iterable[str]:
     yield from (f"put aside: {name}" for name in final.put_aside)
     if not final.decided:
         command = f"moot parliament next {visible(shlex.quote(str(folder)))}"

@@ -16,7 +16,7 @@ from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
-    from moot.api.parliament_runs import ParliamentRun
+    from moot.api.parliaments.runs import ParliamentRun
 
 
 @command(None, "run", "parliament.run")
@@ -41,12 +41,12 @@ def run(shell: Shell, folder: Path, participants: tuple[str, ...], **limits: Any
       moot parliament run cache --participant "rep_1=cmd:claude -p"
           --participant "teal-crane=cmd:codex exec"
     """
-    from moot.api import parliament_runs
+    from moot.api.parliaments import runs
     from moot.surfaces.cli.runs.human_seat import ShellTerminal
     from moot.surfaces.cli.runs.live_run import watching
 
     with watching(folder.name) as watch:
-        finished = parliament_runs.run(
+        finished = runs.run(
             shell.session,
             folder,
             participants,

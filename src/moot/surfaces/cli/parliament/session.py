@@ -10,8 +10,8 @@ from pathlib import Path
 
 import click
 
-from moot.api import parliaments
-from moot.api.parliaments import LedgerMessage, SeatView
+from moot.api.parliaments import sessions
+from moot.api.parliaments.sessions import LedgerMessage, SeatView
 from moot.surfaces.cli.parliament.due_ways import WAYS
 from moot.surfaces.cli.parliament.group import folder_argument, lines_with_remarks
 from moot.surfaces.terminal.answer import Answer, remarks, visible
@@ -51,13 +51,13 @@ def new(
       moot parliament new uploads --problem "Large uploads fail." --issue speed --issue cost \\
         --rep "Rep. Swift:speed" --rep "Rep. Thrift:cost@amber-otter"
     """
-    called = parliaments.new(
+    called = sessions.new(
         shell.session, folder, text_argument(problem), issues, seats, max_rounds=max_rounds
     )
     return Answer(called, lambda: _new_lines(called))
 
 
-def _new_lines(called: parliaments.CalledParliament) -> Iterable[str]:
+def _new_lines(called: sessions.CalledParliament) -> Iterable[str]:
     yield f"{called.parliament_id} is in session: {called.status}"
     rows = [(seat.id, seat.name, ", ".join(seat.satisfaction)) for seat in called.seats]
     yield from listing(rows, ("SEAT", "NAME", "STANDS FOR"))
@@ -79,7 +79,7 @@ def submit(shell: Shell, folder: Path, file: str) -> Answer:
       moot parliament submit uploads question.json
       moot --as amber-otter parliament submit uploads - < answer.json
     """
-    submitted = parliaments.submit(shell.session, folder, _message_source(file))
+    submitted = sessions.submit(shell.session, folder, _message_source(file))
     lines = map(_message_line, submitted.messages)
     return Answer(submitted, lambda: lines_with_remarks(lines, submitted.findings))
 
@@ -87,7 +87,7 @@ def submit(shell: Shell, folder: Path, file: str) -> Answer:
 def _message_source(file: str) -> Path | bytes:
     """From standard input one byte more than is allowed: the rules say that it is too long."""
     if file == "-":
-        return sys.stdin.buffer.read(parliaments.MAX_MESSAGE + 1)
+        return sys.stdin.buffer.read(sessions.MAX_MESSAGE + 1)
     return Path(file.removeprefix("@"))
 
 
@@ -110,7 +110,7 @@ def template(shell: Shell, kind: str) -> Answer:
       moot parliament template QUESTION > question.json
       moot parliament template vote
     """
-    made = parliaments.template(shell.session, kind)
+    made = sessions.template(shell.session, kind)
     return Answer(made, lambda: json.dumps(made.message, indent=2).splitlines())
 
 
@@ -123,11 +123,11 @@ def status(shell: Shell, folder: Path) -> Answer:
       moot parliament status uploads
       moot parliament status uploads --json
     """
-    shown = parliaments.status(shell.session, folder)
+    shown = sessions.status(shell.session, folder)
     return Answer(shown, lambda: [*_status_lines(shown), *remarks(shown.findings)])
 
 
-def _status_lines(shown: parliaments.ParliamentStatus) -> Iterable[str]:
+def _status_lines(shown: sessions.ParliamentStatus) -> Iterable[str]:
     outcome = f", {shown.outcome}" if shown.outcome else ""
     exchanges = f"{shown.exchanges} of {shown.max_exchanges} exchanges"
     rounds = f"round {shown.round} of {shown.max_rounds}"
@@ -160,11 +160,11 @@ def next_steps(shell: Shell, folder: Path) -> Answer:
     Examples:
       moot parliament next uploads
     """
-    steps = parliaments.next_steps(shell.session, folder)
+    steps = sessions.next_steps(shell.session, folder)
     return Answer(steps, lambda: _next_lines(steps))
 
 
-def _next_lines(steps: parliaments.NextSteps) -> Iterable[str]:
+def _next_lines(steps: sessions.NextSteps) -> Iterable[str]:
     yield f"{steps.parliament_id}: {steps.status}, round {steps.round}"
     rows = [(due.seat or due.who, due.what, due.subject) for due in steps.due]
     if rows:

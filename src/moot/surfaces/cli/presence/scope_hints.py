@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from moot.api.guard.asked_paths import hint_named_from_root
 from moot.core.errors import Refused
-from moot.surfaces.cli.presence.from_root import hint_named_from_root
 
 if TYPE_CHECKING:
     from moot.surfaces.terminal.shell import Shell

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from moot.api import traces
+from moot.api.traces import claims
 from moot.surfaces.cli.trace.options import supersedes_option, trace_argument
 from moot.surfaces.terminal.answer import Answer, remarks
 from moot.surfaces.terminal.shell import Shell, command, text_argument
@@ -38,7 +38,7 @@ def claim(
       moot trace claim t1 --text "All tests pass" --confidence 0.9 --evidence x1/stdout
       moot trace claim t1 --text "All but one" --confidence 0.9 --evidence 3f786850 --supersedes c1
     """
-    made = traces.claim(
+    made = claims.claim(
         shell.session,
         trace,
         text_argument(text),
@@ -60,7 +60,7 @@ def withdraw(shell: Shell, trace: str, claim: str, reason: str) -> Answer:
     Examples:
       moot trace withdraw t1 c1 --reason "the test was wrong"
     """
-    made = traces.withdraw(shell.session, trace, claim, reason=text_argument(reason))
+    made = claims.withdraw(shell.session, trace, claim, reason=text_argument(reason))
     return Answer(made, lambda: [f"{claim} is withdrawn", *remarks(made.findings)])
 
 
@@ -77,7 +77,7 @@ def challenge(
     Examples:
       moot trace challenge t1 c1 --reason "two tests were skipped"
     """
-    made = traces.challenge(shell.session, trace, claim, text_argument(reason), evidence=evidence)
+    made = claims.challenge(shell.session, trace, claim, text_argument(reason), evidence=evidence)
     line = f"{claim} is challenged: it must be replaced or withdrawn before the end"
     return Answer(made, lambda: [line, *remarks(made.findings)])
 
@@ -93,7 +93,7 @@ def finalize(shell: Shell, trace: str, statement: str) -> Answer:
     Examples:
       moot trace finalize t1 --statement "The parser is correct for all inputs tested"
     """
-    made = traces.finalize(shell.session, trace, text_argument(statement))
+    made = claims.finalize(shell.session, trace, text_argument(statement))
     closed = f"{made.trace} is closed with {', '.join(made.claims)}"
     line = f"{closed}: `moot trace audit {made.trace}`"
     return Answer(made, lambda: [line, *remarks(made.findings)])

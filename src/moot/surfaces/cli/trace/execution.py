@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from moot.api import traces
+from moot.api.traces import execution
 from moot.surfaces.cli.runs.ended_run import ended_line, exit_code
 from moot.surfaces.cli.runs.limits import limit_options, limits_of
 from moot.surfaces.cli.trace.options import trace_argument
@@ -30,7 +30,7 @@ def execute(shell: Shell, trace: str, intent: str) -> Answer:
     Examples:
       moot trace exec t1 i1
     """
-    done = traces.execute(shell.session, trace, intent)
+    done = execution.execute(shell.session, trace, intent)
     if isinstance(done.interrupted, int):
         code = KILLED_BY + done.interrupted
     else:
@@ -38,7 +38,7 @@ def execute(shell: Shell, trace: str, intent: str) -> Answer:
     return Answer(done, lambda: _execution_lines(done), code)
 
 
-def _execution_lines(done: traces.ExecutedIntent) -> Iterable[str]:
+def _execution_lines(done: execution.ExecutedIntent) -> Iterable[str]:
     yield f"{done.execution} {'failed' if done.failed else 'is done'}: {done.detail}"
     for output in done.artifacts:
         yield f"  {output.name:<8} {output.sha256}  {output.size} bytes"
@@ -55,7 +55,7 @@ def recover(shell: Shell, trace: str) -> Answer:
     Examples:
       moot trace recover t1
     """
-    done = traces.recover(shell.session, trace)
+    done = execution.recover(shell.session, trace)
     died = ", ".join(done.recovered)
     return Answer(done, lambda: [f"{died} recorded as failed" if died else "nothing has died"])
 
@@ -88,7 +88,7 @@ def run(
     from moot.surfaces.cli.runs.live_run import watching
 
     with watching(trace) as watch:
-        done = traces.run(
+        done = execution.run(
             shell.session,
             trace,
             participants,
@@ -100,6 +100,6 @@ def run(
     return Answer(done, lambda: _run_lines(done), exit_code(done))
 
 
-def _run_lines(done: traces.TraceRun) -> Iterable[str]:
+def _run_lines(done: execution.TraceRun) -> Iterable[str]:
     yield ended_line(done)
     yield f"{done.standing['state']}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from moot.api import traces
+from moot.api.traces import lifecycle
 from moot.surfaces.cli.trace.options import trace_argument
 from moot.surfaces.terminal.answer import Answer, remarks
 from moot.surfaces.terminal.shell import Shell, command, document_bytes, text_argument
@@ -37,7 +37,9 @@ def new(shell: Shell, task: str, policy: Path | None, follows: str | None, **age
         --critic c-three --auditor d-four
     """
     rules = None if policy is None else document_bytes(str(policy))
-    made = traces.new(shell.session, text_argument(task), policy=rules, follows=follows, **agents)
+    made = lifecycle.new(
+        shell.session, text_argument(task), policy=rules, follows=follows, **agents
+    )
     planner = made.roles["planner"]
     line = f"{made.trace} is open: {planner} proposes (`moot trace propose {made.trace}`)"
     return Answer(made, lambda: [line, *remarks(made.findings)])
@@ -53,7 +55,7 @@ def rotate(shell: Shell, trace: str, role: str, reason: str) -> Answer:
     Examples:
       moot trace rotate t1 executor --reason "the old key was lost"
     """
-    made = traces.rotate(shell.session, trace, role, reason=text_argument(reason))
+    made = lifecycle.rotate(shell.session, trace, role, reason=text_argument(reason))
     line = f"{made.agent} is the {role} under its new key"
     return Answer(made, lambda: [line, *remarks(made.findings)])
 
@@ -68,5 +70,5 @@ def abort(shell: Shell, trace: str, reason: str) -> Answer:
       moot trace abort t1 --reason "the task has changed"
       moot --as operator trace abort t1 --reason "the task has changed"
     """
-    made = traces.abort(shell.session, trace, text_argument(reason))
+    made = lifecycle.abort(shell.session, trace, text_argument(reason))
     return Answer(made, lambda: [f"{made.trace} is aborted", *remarks(made.findings)])

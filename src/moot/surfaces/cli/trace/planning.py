@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from moot.api import traces
+from moot.api.traces import planning
 from moot.surfaces.cli.trace.options import supersedes_option, trace_argument
 from moot.surfaces.terminal.answer import Answer, remarks
 from moot.surfaces.terminal.shell import Shell, command, text_argument
@@ -38,7 +38,7 @@ def propose(
       moot trace propose t1 --objective "Run the tests" --tool pytest --expect "a test report"
       moot trace propose t1 --objective "Run them in a container" --tool docker --supersedes p1
     """
-    made = traces.propose(
+    made = planning.propose(
         shell.session,
         trace,
         text_argument(objective),
@@ -79,7 +79,7 @@ def review(
       moot trace review t1 p1 --verdict approved --rationale "reads only"
       moot trace review t1 p1 --verdict conditional --rationale "on a copy" --condition "a copy"
     """
-    made = traces.review(
+    made = planning.review(
         shell.session,
         trace,
         proposal,
@@ -134,7 +134,7 @@ def intend(
       moot trace intend t1 p1 --tool pytest --risk low --why "see them pass" -- pytest -q
       moot trace intend t1 p1 --tool make --risk medium --why "the page" --writes docs -- make docs
     """
-    made = traces.intend(
+    made = planning.intend(
         shell.session,
         trace,
         proposal,
@@ -174,5 +174,5 @@ def review_intent(shell: Shell, trace: str, intent: str, verdict: str, rationale
     Examples:
       moot trace review-intent t1 i1 --verdict approved --rationale "the command is as proposed"
     """
-    made = traces.review_intent(shell.session, trace, intent, verdict, text_argument(rationale))
+    made = planning.review_intent(shell.session, trace, intent, verdict, text_argument(rationale))
     return Answer(made, lambda: [f"{intent} is {verdict}", *remarks(made.findings)])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from moot.api import traces
+from moot.api.traces import reading
 from moot.surfaces.cli.trace.options import trace_argument
 from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.listing import listing
@@ -25,11 +25,11 @@ def status(shell: Shell, trace: str) -> Answer:
       moot trace status t1
       moot trace status t1 --json
     """
-    shown = traces.status(shell.session, trace)
+    shown = reading.status(shell.session, trace)
     return Answer(shown, lambda: _status_lines(shown))
 
 
-def _status_lines(status: traces.TraceStatus) -> Iterable[str]:
+def _status_lines(status: reading.TraceStatus) -> Iterable[str]:
     because = f" ({visible(status.because)})" if status.because else ""
     yield f"{status.trace} {status.state}{because}: {visible(status.task.splitlines()[0])}"
     yield ", ".join(f"{role} {agent}" for role, agent in status.roles.items())
@@ -47,7 +47,7 @@ def _status_lines(status: traces.TraceStatus) -> Iterable[str]:
         yield f"next: {due.who}: {due.what}" + (f" ({due.hint})" if due.hint else "")
 
 
-def _status_rows(status: traces.TraceStatus, over: bool) -> Iterable[tuple[str, str, str]]:
+def _status_rows(status: reading.TraceStatus, over: bool) -> Iterable[tuple[str, str, str]]:
     for proposal in status.proposals:
         yield proposal.id, proposal.status, proposal.objective
     for intent in status.intents:
@@ -62,17 +62,17 @@ def _status_rows(status: traces.TraceStatus, over: bool) -> Iterable[tuple[str, 
         yield claim.id, "challenged" if claim.challenged else "stands", claim.text or ""
 
 
-def _intent_summary(intent: traces.IntentView) -> str:
+def _intent_summary(intent: reading.IntentView) -> str:
     """What waits for approval is shown in full below the table, so here only its tool."""
     what = intent.tool if intent.waits_for_critic else _command_line(intent)
     return f"({intent.risk}) {what}"
 
 
-def _command_line(intent: traces.IntentView) -> str:
+def _command_line(intent: reading.IntentView) -> str:
     return shlex.join(intent.command or ()) or intent.tool
 
 
-def _intent_standing(intent: traces.IntentView) -> str:
+def _intent_standing(intent: reading.IntentView) -> str:
     if intent.waits_for_critic:
         return "waits for the critic"
     return "blocked" if intent.consent == "blocked" else "may run"
@@ -88,11 +88,11 @@ def report(shell: Shell, trace: str, output: Path | None) -> Answer:
       moot trace report t1 -o t1.html
       moot trace report t1
     """
-    made = traces.report(shell.session, trace, file=output)
+    made = reading.report(shell.session, trace, file=output)
     return Answer(made, lambda: _report_lines(made))
 
 
-def _report_lines(made: traces.TraceReport) -> Iterable[str]:
+def _report_lines(made: reading.TraceReport) -> Iterable[str]:
     from moot.pages import Report, to_markdown
 
     if isinstance(made.report, Report):
@@ -107,11 +107,11 @@ def list_traces(shell: Shell) -> Answer:
     Examples:
       moot trace list
     """
-    listed = traces.list_traces(shell.session)
+    listed = reading.list_traces(shell.session)
     return Answer(listed, lambda: _list_lines(listed))
 
 
-def _list_lines(listed: traces.TraceList) -> Iterable[str]:
+def _list_lines(listed: reading.TraceList) -> Iterable[str]:
     if not listed.traces:
         return ["no traces yet: `moot trace new`"]
     rows = [
@@ -132,11 +132,11 @@ def observed(shell: Shell, agent: str | None) -> Answer:
       moot trace observed
       moot trace observed --agent amber-otter --json
     """
-    work = traces.observed(shell.session, agent=agent)
+    work = reading.observed(shell.session, agent=agent)
     return Answer(work, lambda: _observed_lines(work))
 
 
-def _observed_lines(work: traces.ObservedWork) -> Iterable[str]:
+def _observed_lines(work: reading.ObservedWork) -> Iterable[str]:
     yield work.counted
     rows = []
     for session in work.sessions:

@@ -9,7 +9,7 @@ import click
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from moot.api import traces
+from moot.api.traces import verification
 from moot.core.findings import Finding, Severity
 from moot.core.plural import plural
 from moot.surfaces.cli.trace.options import trace_argument
@@ -52,12 +52,12 @@ def audit(shell: Shell, trace: str, profile: str, output: Path | None) -> Answer
       moot trace audit t1
       moot trace audit t1 --profile strict -o report.html
     """
-    done = traces.audit(shell.session, trace, profile=profile, file=output)
+    done = verification.audit(shell.session, trace, profile=profile, file=output)
     code = REFUSED if done.status == "fail" else DONE
     return Answer(done, lambda: _audit_lines(done), code)
 
 
-def _audit_lines(done: traces.TraceAudit) -> Iterable[str]:
+def _audit_lines(done: verification.TraceAudit) -> Iterable[str]:
     yield from _report_lines(done, done.profile, done.checks, done.findings)
     yield f"report {done.report}" + ("" if done.recorded else " (not recorded: it has ended)")
 
@@ -74,11 +74,11 @@ def export(shell: Shell, trace: str, output: Path) -> Answer:
     Examples:
       moot trace export t1 -o t1.moot
     """
-    made = traces.export(shell.session, trace, output)
+    made = verification.export(shell.session, trace, output)
     return Answer(made, lambda: _export_lines(made))
 
 
-def _export_lines(made: traces.ExportedTrace) -> Iterable[str]:
+def _export_lines(made: verification.ExportedTrace) -> Iterable[str]:
     yield f"{made.trace} exported to {made.file}: {made.bytes} bytes, sha256 {made.sha256}"
     if not made.complete:
         yield "no checkpoint could be made here: that its end is complete is not proven"
@@ -111,7 +111,7 @@ def verify(
       moot trace verify t1 --profile strict
     """
     with progress("checking") as tell:
-        verified = traces.verify(
+        verified = verification.verify(
             shell.session,
             what,
             trust=trust,
@@ -124,7 +124,7 @@ def verify(
     return Answer(verified, lambda: _verified_lines(verified, profile), code)
 
 
-def _verified_lines(verified: traces.VerifiedTraces, profile: str) -> Iterable[str]:
+def _verified_lines(verified: verification.VerifiedTraces, profile: str) -> Iterable[str]:
     in_bytes = tuple(finding for finding in verified.findings if finding.trace is UNSET)
     yield from verdict_lines(replace(verified, findings=in_bytes))
     for trace in verified.traces:
@@ -137,7 +137,7 @@ def _verified_lines(verified: traces.VerifiedTraces, profile: str) -> Iterable[s
         yield "there is no trace in it"
 
 
-def _plain(finding: traces.TraceFinding) -> Finding:
+def _plain(finding: verification.TraceFinding) -> Finding:
     return Finding(
         rule=finding.rule,
         code=finding.code,
@@ -149,9 +149,9 @@ def _plain(finding: traces.TraceFinding) -> Finding:
 
 
 def _report_lines(
-    audit: traces.TraceAudit | traces.TraceVerdict,
+    audit: verification.TraceAudit | verification.TraceVerdict,
     profile: str,
-    checks: Iterable[traces.TraceCheck],
+    checks: Iterable[verification.TraceCheck],
     findings: Iterable[Finding],
 ) -> Iterable[str]:
     name = audit.trace.removeprefix("trace/")

@@ -57,7 +57,7 @@ def misnamed(asked: AskedPath, why: str, place: Place) -> Refused:
 def hint_named_from_root(scopes: Iterable[str], place: Place, verb: str) -> str:
     """How a scope that leads out is written, if it is in the worktree from where we stand."""
     for text in scopes:
-        beside = _scope_beside(text, place)
+        beside = scope_beside(text, place)
         if beside is not None and os.path.normpath(text).startswith(os.pardir):
             return f"scopes are named from the root of the worktree: `moot {verb} {beside}`"
     return ""
@@ -68,6 +68,14 @@ def reach(text: str, base: Path) -> int:
     parts = Path(os.path.normpath(text)).parts
     there = (os.path.lexists(base.joinpath(*parts[: n + 1])) for n in range(len(parts)))
     return next((n for n, is_there in enumerate(there) if not is_there), len(parts))
+
+
+def scope_beside(text: str, place: Place) -> str | None:
+    """The scope of what `text` names from where we stand; None if that is not in the worktree."""
+    if os.path.isabs(text):
+        return None
+    below = os.path.relpath(place.folder / text.removesuffix("*"), place.worktree)
+    return None if below.split(os.sep)[0] == os.pardir else below.replace(os.sep, "/")
 
 
 def _read(text: str, session: Session) -> AskedPath:
@@ -168,11 +176,3 @@ def _in_another_workspace(file: str, workspace: Path) -> Malformed:
 def _reach(text: str, base: Path, place: Place) -> int:
     *_, spelling = _spellings(text, base, place)
     return reach(spelling, base)
-
-
-def _scope_beside(text: str, place: Place) -> str | None:
-    """The scope of what `text` names from where we stand; None if that is not in the worktree."""
-    if os.path.isabs(text):
-        return None
-    below = os.path.relpath(place.folder / text.removesuffix("*"), place.worktree)
-    return None if below.split(os.sep)[0] == os.pardir else below.replace(os.sep, "/")

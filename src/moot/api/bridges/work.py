@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from moot.api.bridge_steps import BridgeStep, asker_of, own_name, step_fields
+from moot.api.bridges.steps import BridgeStep, asker_of, own_name, step_fields
 from moot.api.operation import operation
 from moot.core.errors import Malformed
 from moot.core.quoted import Quoted

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from moot.api.operation import operation
-from moot.api.parliaments import ParliamentStanding, describe_standing, read_document
+from moot.api.parliaments.sessions import ParliamentStanding, describe_standing, read_document
 from moot.core.findings import Finding
 from moot.core.names import SYSTEM
 from moot.core.quoted import Quoted

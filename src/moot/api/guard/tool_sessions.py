@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from moot.api.guard import beat_if_due, note_incursions
+from moot.api.guard.checks import beat_if_due, note_incursions
+from moot.api.guard.waiting import Waiting, take_waiting
 from moot.api.operation import operation
-from moot.api.waiting import Waiting, take_waiting
 from moot.core.findings import Finding
 from moot.core.quoted import Quoted, quote_optional
 from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder, find_guarded_paths

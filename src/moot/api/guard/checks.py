@@ -110,7 +110,7 @@ def check(session: Session, paths: Sequence[str], *, agent: str | None = None) -
     if it is not of this project. `agent` is who would write (default: whoever acts); if nobody is
     named, everyone who holds something there stands in the way.
     """
-    from moot.api.asked_paths import misnamed, read_asked_paths
+    from moot.api.guard.asked_paths import misnamed, read_asked_paths
     from moot.flows.guard.off_limits import require_allowed
 
     name, place = agent or session.acting, session.place

@@ -1,0 +1,7 @@
+"""The guard: what a coding tool asks before it edits, and what is told to it.
+
+checks.py          may this agent write there?
+tool_sessions.py   a tool's session, moment by moment: it starts, calls tools, stops, ends
+waiting.py         what waits for an agent and has not been shown to it yet
+asked_paths.py     which files are meant by a path
+"""
