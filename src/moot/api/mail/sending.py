@@ -1,10 +1,4 @@
-"""Mail between agents: messages are sent, or taken in from outside. What follows is elsewhere:
-
-    mail_answers.py     acknowledged, pending, chased
-    mail_reading.py     inboxes, messages, threads, search
-    mail_texts.py       templates and checks; no workspace is needed
-    mail_research.py    the contributions of a thread merged into one artifact
-    mail_run.py         participants that give the answers they owe
+"""Mail between agents: messages are sent, or taken in from outside.
 
 Whoever sent a message signed it; of one from outside nothing is proved.
 """
