@@ -102,7 +102,7 @@ def present(
         epoch = workspace.engine.registry().agents[name].epoch
         with _heartbeat(workspace, name, _least_patience(session)):
             yield session.acting_as(name, epoch)
-    finally:
+    finally:  # every reservation is released when `moot run` ends, however it ends
         with _never_raising(
             failed, "could not release and retire; what it holds goes stale by itself"
         ):

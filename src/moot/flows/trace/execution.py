@@ -78,7 +78,7 @@ def execute(
     """Execute a command only after it was approved: run the intent in the worktree `root`.
 
     Its proposal must be approved, and the intent itself where it is risky or goes beyond that.
-    Refused, with nothing run, if the rules do not allow it (`approval_missing` and others of
+    Refused, with nothing run, if the rules do not allow it (`approval_required` and others of
     `protocols/trace/tool_rules.py`, asked when its start is put on record).
     """
     recover(workspace, stream)
