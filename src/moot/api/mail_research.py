@@ -88,8 +88,9 @@ def _compile(
 ) -> tuple[CompiledVersion, str]:
     """The next version, and the id of the last contribution that is in it."""
     from moot.protocols.mail.compilation import compile_thread, split_into_rounds
+    from moot.protocols.mail.machine import MACHINE as MAIL
 
-    state = workspace.engine.state(messages[0].stream)
+    state = workspace.engine.state(MAIL, messages[0].stream)
     rounds = split_into_rounds(_contributions(workspace, messages))
     if not rounds[-1]:
         since = f"since v{state.compiled}" if state.compiled else "yet"

@@ -260,6 +260,13 @@ class Machine(Generic[S]):
         dues = (due for due in self.agenda(state, now) if due.is_overdue(now))
         return tuple(due.command for due in dues if due.command is not None)
 
+    def require_state(self, state: object) -> S:
+        """`state`, typed: it came from a stream of this machine. A TypeError if it did not, since
+        whoever reads it was written for another protocol."""
+        if not isinstance(state, self.state_type):
+            raise TypeError(f"{self.name} does not keep its state in {type(state).__qualname__}")
+        return state
+
     def read_event(self, event_type: str, data: dict[str, Any]) -> Event:
         """The typed event of a body, or StoreFailed if a newer Moot wrote it."""
         try:

@@ -19,7 +19,7 @@ from moot.core.ledger import RecordToAppend, WriteTransaction
 from moot.core.machine import Command, Context, Decision, Draft, Machine, Put, Recorded
 from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM, require_stream_name
 from moot.core.record import Actor, Body, Record, encode_body
-from moot.core.registry.model import State as Registry
+from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
 from moot.core.signing import key_id
 from moot.engine.checkpoints import require_stream_count
 from moot.engine.job import REFUSED_MARK, Job, JobOutcome, Repeat, find_repeat
@@ -242,7 +242,7 @@ class Batch:
         return loaded
 
     def _find_signatory(self, name: str, role: str | None) -> Signatory:
-        registry: Registry = self._load(REGISTRY).state
+        registry = REGISTRY_MACHINE.require_state(self._load(REGISTRY).state)
         return self._signatories.find(registry, self._keys, name, role)
 
     def _decide(self, stream: str, command: Command, signatory: Signatory) -> Decision:

@@ -47,7 +47,7 @@ class JobOutcome(msgspec.Struct, frozen=True, gc=False):
 
     stream: str
     recorded: tuple[Recorded[Any], ...]
-    state: Any
+    state: object
     findings: tuple[Finding, ...] = ()
     replayed: bool = False
 

@@ -27,7 +27,8 @@ from moot.protocols.mail.types import MessageType
 from moot.protocols.path.model import MadeThing, StepTarget
 from moot.protocols.trace import events as did
 from moot.protocols.trace.commands import ChallengeClaim
-from moot.protocols.trace.model import Role, State
+from moot.protocols.trace.machine import MACHINE as TRACE
+from moot.protocols.trace.model import Role
 from moot.workspace.workspace import Workspace
 
 _CLAIM: Final = re.compile(r"(?:(t[0-9]{1,15})[/ ])?(c[0-9]{1,15})\b")
@@ -50,7 +51,7 @@ def critique_to_challenge(
     stream, claim = tracing.require_trace(workspace, name), where[2]
     reason = unwrap_text_block(body.text_of("Attack"))
     require_proved(workspace, stream)
-    critic = tracing.agent_in_role(workspace.engine.state(stream), Role.CRITIC)
+    critic = tracing.agent_in_role(workspace.engine.state(TRACE, stream), Role.CRITIC)
     if actor != critic:
         raise Refused(
             "not_the_critic",
@@ -101,7 +102,7 @@ def challenge_to_critique(workspace: Workspace, named: str, claim: str, asked_by
         recorded.actor.id,
         recorded.corr,
     )
-    state: State = workspace.engine.state(stream)
+    state = workspace.engine.state(TRACE, stream)
     body = body_of_type(
         MessageType.CRITIQUE,
         {
@@ -140,7 +141,7 @@ def _challenge(workspace: Workspace, stream: str, claim: str) -> Recorded[Any]:
 def report_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenStep:
     """What the verification of a trace found, told to all who play a part in it."""
     found, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
-    state: State = workspace.engine.state(stream)
+    state = workspace.engine.state(TRACE, stream)
     short = tracing.short_name(stream)
     codes = f"\nFound: {state.because}" if state.because else ""
     body = (

@@ -19,6 +19,7 @@ from moot.flows.decisions.questions import read_text
 from moot.flows.decisions.receipt_content import describe_outcome, summarize_argument
 from moot.flows.decisions.receipt_tables import TONES
 from moot.protocols.decision import PROTOCOL
+from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.model import ChamberKind, Stage, State
 from moot.protocols.decision.views import list_answers
 from moot.workspace.workspace import Workspace
@@ -67,7 +68,7 @@ class DecisionInStory(msgspec.Struct, frozen=True):
 def list_decisions(workspace: Workspace, streams: Iterable[str]) -> list[DecisionInStory]:
     """Those of these streams that are decisions; the books of a run are none."""
     names = [one for one in streams if one.startswith(f"{PROTOCOL}/")]
-    states: list[tuple[str, State]] = [(name, workspace.engine.state(name)) for name in names]
+    states = [(name, workspace.engine.state(DECISION, name)) for name in names]
     return [
         _describe(workspace, name.partition("/")[2], state)
         for name, state in states

@@ -19,7 +19,8 @@ from moot.protocols.mail.model import stream_of, thread_of_id
 from moot.protocols.mail.types import AckStatus, MessageType
 from moot.protocols.path.model import MadeThing, StepTarget
 from moot.protocols.trace import events as did
-from moot.protocols.trace.model import AuditVerdict, Role, State
+from moot.protocols.trace.machine import MACHINE as TRACE
+from moot.protocols.trace.model import AuditVerdict, Role
 from moot.workspace.workspace import Workspace
 
 FLOW = "done-to-ack"
@@ -30,7 +31,7 @@ def done_to_ack(
     workspace: Workspace, named: str, actor: str, message: str | None = None
 ) -> TakenStep:
     found, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
-    state: State = workspace.engine.state(stream)
+    state = workspace.engine.state(TRACE, stream)
     if state.verdict is None or state.verdict is AuditVerdict.FAIL:
         raise Refused(
             "not_verified",
@@ -61,7 +62,7 @@ def done_to_ack(
 def still_held(workspace: Workspace, named: str) -> tuple[str, list[str]]:
     """The executor of a trace, and what it still holds here of what the trace wrote to."""
     stream = tracing.require_trace(workspace, named)
-    executor = tracing.agent_in_role(workspace.engine.state(stream), Role.EXECUTOR)
+    executor = tracing.agent_in_role(workspace.engine.state(TRACE, stream), Role.EXECUTOR)
     with workspace.store.read() as view:
         used = {
             int(one["fencing"])

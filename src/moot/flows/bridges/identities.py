@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 
 from moot.core.names import AGENT, SYSTEM
+from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
+from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.workspace.workspace import Workspace
 
 _PASCAL = re.compile(r"(?:[A-Z][a-z0-9]*)+\Z")
@@ -65,7 +66,7 @@ def _seated(workspace: Workspace, named: str, streams: Iterable[str]) -> Iterabl
     session, _, seat = named.rpartition("/")
     for stream in [f"parliament/{session}"] if session else streams:
         if stream.startswith("parliament/") and len(stream) < 100:
-            held = workspace.engine.state(stream).seats.get(seat)
+            held = workspace.engine.state(PARLIAMENT, stream).seats.get(seat)
             if held is not None:
                 yield held.agent
 
@@ -86,12 +87,14 @@ def person(workspace: Workspace, agent: str, streams: Iterable[str]) -> Person:
     parts: dict[str, list[str]] = {}
     for stream in streams:
         protocol, _, name = stream.partition("/")
-        state: Any = workspace.engine.state(stream) if protocol in ("parliament", "trace") else None
-        if protocol == "parliament" and agent in state.holders:
-            seats[name] = state.holders[agent]
-        elif protocol == "trace":
-            mine = [str(one.role) for one in state.roles if one.agent == agent]
-            if mine:
-                parts[name] = mine
+        if protocol == PARLIAMENT.name:
+            holders = workspace.engine.state(PARLIAMENT, stream).holders
+            if agent in holders:
+                seats[name] = holders[agent]
+        elif protocol == TRACE.name:
+            bindings = workspace.engine.state(TRACE, stream).roles
+            roles = [str(binding.role) for binding in bindings if binding.agent == agent]
+            if roles:
+                parts[name] = roles
     brenner = pascal(agent) if AGENT.match(agent) else agent
     return Person(agent, str(held.kind), brenner, (held.kid, *kids), seats, parts)

@@ -23,8 +23,8 @@ from moot.protocols.parliament.commands import BindSeat
 from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
 from moot.protocols.path.model import MadeThing, StepTarget
 from moot.protocols.trace.commands import RotateKey
-from moot.protocols.trace.machine import MACHINE
-from moot.protocols.trace.model import RoleBinding, State
+from moot.protocols.trace.machine import MACHINE as TRACE
+from moot.protocols.trace.model import RoleBinding
 from moot.workspace.workspace import Workspace
 
 FLOW = "resume-to-work"
@@ -72,8 +72,8 @@ def resume_to_work(workspace: Workspace, named: str, person: str) -> ResumedWork
 def parts_of(workspace: Workspace, agent: str) -> Iterator[tuple[str, RoleBinding]]:
     """Parts of open traces that are bound to a key this agent no longer has."""
     kid = find_agent(workspace.engine, agent).kid
-    for stream in _open(workspace, MACHINE.name):
-        state: State = workspace.engine.state(stream)
+    for stream in _open(workspace, TRACE.name):
+        state = workspace.engine.state(TRACE, stream)
         for binding in state.roles:
             if binding.agent == agent and binding.kid != kid and not state.ended:
                 yield stream, binding
@@ -82,7 +82,7 @@ def parts_of(workspace: Workspace, agent: str) -> Iterator[tuple[str, RoleBindin
 def _done_before(workspace: Workspace, cause: str) -> Iterator[MadeThing]:
     """What a run that was cut short had done already."""
     kinds = {"trace.key_rotated": ("key", "role"), _FAILED: ("recovery", "execution_id")}
-    streams = _open(workspace, MACHINE.name)
+    streams = _open(workspace, TRACE.name)
     with workspace.store.read() as view:
         for stream in streams:
             for record in view.records(stream):
@@ -153,7 +153,7 @@ def seats_of(workspace: Workspace, agent: str) -> Iterator[tuple[str, str]]:
     """Seats of open sessions that an earlier holder of this name was given."""
     epoch = find_agent(workspace.engine, agent).epoch
     for stream in _open(workspace, PARLIAMENT.name):
-        state = workspace.engine.state(stream)
+        state = workspace.engine.state(PARLIAMENT, stream)
         seat = state.seats.get(state.holders.get(agent, ""))
         if seat is not None and seat.epoch < epoch:
             yield stream, seat.id

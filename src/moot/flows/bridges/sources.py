@@ -19,6 +19,7 @@ from moot.flows.debate.record import stream_of as debate_stream
 from moot.flows.mail.messages import read_message
 from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.flows.trace import tracing
+from moot.protocols.debate.machine import MACHINE as DEBATE
 from moot.protocols.mail.keys import MESSAGES
 from moot.protocols.mail.keys import MESSAGES_OF_EVENTS as MAIL_OF_EVENT
 from moot.protocols.mail.subject import parse_subject
@@ -29,6 +30,7 @@ from moot.protocols.path.model import SourceRecord
 from moot.protocols.presence import STREAM
 from moot.protocols.presence import events as did
 from moot.protocols.presence.machine import MACHINE as PRESENCE
+from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.workspace.workspace import Workspace
 
 _EVENTS = "presence.events"
@@ -139,7 +141,7 @@ def debate(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[FlowS
     _require_plain(named)
     file, stream = _debate(workspace, named)
     recorded = latest(workspace, stream, kinds)
-    state = workspace.engine.state(stream)
+    state = workspace.engine.state(DEBATE, stream)
     place = recorded_path(workspace, file)
     source = source_of(recorded, state.session_id)
     return FlowSource(source, state.title, recorded.actor.id, recorded.corr, place), file
@@ -150,7 +152,7 @@ def _debate(workspace: Workspace, named: str) -> tuple[Path, str]:
     with workspace.store.read() as view:
         known = bool(stream) and len(named) < 100 and view.head(stream) is not None
     if known:
-        return workspace.root / workspace.engine.state(stream).file, stream
+        return workspace.root / workspace.engine.state(DEBATE, stream).file, stream
     file = Path(named)
     with workspace.store.read() as view:  # the place, which the record knows, goes before the id
         recorded = find_session_at(view, recorded_path(workspace, file))
@@ -186,7 +188,7 @@ def trace(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[FlowSo
     """A trace by its name; the source is its latest event of these kinds."""
     stream = tracing.require_trace(workspace, named)
     recorded = latest(workspace, stream, kinds)
-    state = workspace.engine.state(stream)
+    state = workspace.engine.state(TRACE, stream)
     source = source_of(recorded, tracing.short_name(stream))
     return FlowSource(source, state.task, recorded.actor.id, recorded.corr), stream
 

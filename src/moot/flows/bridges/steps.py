@@ -26,6 +26,7 @@ from moot.flows.bridges.notify import tell_blocked
 from moot.protocols.path import commands as ask
 from moot.protocols.path import stream_of
 from moot.protocols.path.machine import ITEMS, SESSION_PROTOCOLS, STEPS
+from moot.protocols.path.machine import MACHINE as PATH
 from moot.protocols.path.model import (
     MAX_TEXT,
     MAX_TITLE,
@@ -139,8 +140,7 @@ def _make_step(workspace: Workspace, path: str, plan: StepPlan) -> TakenStep:
 
 
 def state_of(workspace: Workspace, path: str) -> State:
-    state: State = workspace.engine.state(stream_of(path))
-    return state
+    return workspace.engine.state(PATH, stream_of(path))
 
 
 def path_of(workspace: Workspace, flow: str, found: FlowSource) -> str:

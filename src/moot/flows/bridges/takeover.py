@@ -15,8 +15,8 @@ from moot.flows.bridges.steps import TakenStep
 from moot.flows.bridges.to_mail import send_notice
 from moot.flows.trace import tracing
 from moot.protocols.presence.paths import is_inside, read_scope
-from moot.protocols.trace.machine import MACHINE
-from moot.protocols.trace.model import Role, State
+from moot.protocols.trace.machine import MACHINE as TRACE
+from moot.protocols.trace.model import Role
 from moot.workspace.workspace import Workspace
 
 FLOW = "takeover-to-info"
@@ -46,11 +46,11 @@ def takeover_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenSt
 
 def stopped_by(workspace: Workspace, owner: str, key: str) -> Iterator[tuple[str, str]]:
     """Open intents of this agent that would write to what it no longer holds."""
-    prefix = f"{MACHINE.name}/"
+    prefix = f"{TRACE.name}/"
     for stream in workspace.engine.open_streams():
         if not stream.startswith(prefix):
             continue
-        state: State = workspace.engine.state(stream)
+        state = workspace.engine.state(TRACE, stream)
         bound = state.binding_of(Role.EXECUTOR)
         if bound is None or bound.agent != owner:
             continue

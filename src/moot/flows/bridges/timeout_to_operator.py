@@ -10,7 +10,7 @@ from moot.flows.bridges.liveness import alive
 from moot.flows.bridges.steps import TakenStep
 from moot.flows.bridges.to_mail import send_notice
 from moot.protocols.debate import events as did
-from moot.protocols.debate.state import State
+from moot.protocols.debate.machine import MACHINE as DEBATE
 from moot.protocols.mail.body_writer import write_blocked_body
 from moot.workspace.workspace import Workspace
 
@@ -22,7 +22,7 @@ def timeout_to_operator(workspace: Workspace, named: str, asked_by: str) -> Take
     stream, file = begun.source.stream, shlex.quote(str(path))
     workspace.engine.tick(stream)
     found, _ = sources.debate(workspace, named, did.TurnTimedOut)
-    state: State = workspace.engine.state(stream)
+    state = workspace.engine.state(DEBATE, stream)
     if not workspace.engine.registry().human_keys():
         raise Refused(
             "nobody_to_tell",

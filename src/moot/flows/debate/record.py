@@ -38,7 +38,6 @@ from moot.protocols.debate.pieces import (
     fits_in_event,
     split_into_pieces,
 )
-from moot.protocols.debate.state import State
 from moot.store.artifacts import Artifacts
 from moot.workspace.workspace import Workspace
 
@@ -81,7 +80,7 @@ class SessionRecord:
         self.file = file
         self.stream = stream_of(session_id)
         self.engine: Engine = workspace.engine
-        self.state: State = self.engine.state(self.stream)
+        self.state = self.engine.state(MACHINE, self.stream)
 
     @property
     def is_known(self) -> bool:
@@ -109,7 +108,7 @@ class SessionRecord:
                 write()
 
         done = self.engine.execute_all(jobs, all_or_none)
-        self.state = self.engine.state(self.stream)
+        self.state = self.engine.state(MACHINE, self.stream)
         return [result for result in done if isinstance(result, JobOutcome)]
 
     def witness(self, otherwise: str | None) -> str | None:
@@ -139,7 +138,7 @@ class SessionRecord:
         try:
             self.begin(checked, by)
         except Refused as refused:
-            self.state = self.engine.state(self.stream)
+            self.state = self.engine.state(MACHINE, self.stream)
             if refused.code != "session_known":
                 raise
 

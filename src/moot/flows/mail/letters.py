@@ -128,12 +128,12 @@ def require_receivers(workspace: Workspace, names: Iterable[str]) -> tuple[Party
 def remark_absent_receivers(workspace: Workspace, names: Iterable[str]) -> Iterator[Finding]:
     """A remark for each receiver who has left or was not seen for long."""
     from moot.protocols.presence import STREAM, sorted_index, views
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
     from moot.protocols.presence.model import Liveness
-    from moot.protocols.presence.model import State as Presence
 
     agents = workspace.engine.registry().agents
     known = [n for n in dict.fromkeys(names) if n in agents and agents[n].kind is KeyClass.AGENT]
-    state: Presence = workspace.engine.state(STREAM)
+    state = workspace.engine.state(PRESENCE, STREAM)
     since = {name: agents[name].since for name in known}
     signs = workspace.engine.signs(known)
     moment = views.Observation(workspace.engine.clock(), signs, registered=since)

@@ -87,4 +87,4 @@ def open_threads(workspace: Workspace) -> Iterator[tuple[str, State]]:
     """Threads in which somebody waits for an answer, with their streams."""
     for stream in workspace.engine.open_streams():
         if stream.startswith(stream_of("")):
-            yield stream, workspace.engine.state(stream)
+            yield stream, workspace.engine.state(MACHINE, stream)

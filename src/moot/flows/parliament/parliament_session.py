@@ -96,8 +96,7 @@ class ParliamentSession:
 
     @property
     def state(self) -> State:
-        state: State = self.workspace.engine.state(self.stream)
-        return state
+        return self.workspace.engine.state(MACHINE, self.stream)
 
     def execute(
         self,

@@ -22,7 +22,7 @@ from moot.flows.presence.observation import observe
 from moot.keys.running_names import is_running
 from moot.protocols.presence import STREAM, views
 from moot.protocols.presence.commands import Bead, Evidence, Resume
-from moot.protocols.presence.model import State
+from moot.protocols.presence.machine import MACHINE
 from moot.protocols.presence.paths import read_scope
 from moot.protocols.presence.recommendation import AdoptionCandidate
 from moot.system import beads, git
@@ -42,7 +42,7 @@ def find_candidates(
     workspace: Workspace, place: Place, evidence: Evidence, scopes: tuple[str, ...]
 ) -> tuple[AdoptionCandidate, ...]:
     """Names that a session here could go on under."""
-    state: State = workspace.engine.state(STREAM)
+    state = workspace.engine.state(MACHINE, STREAM)
     names = [member.name for member in state.members]
     barred = frozenset(name for name in names if _why_barred(workspace, name) is not None)
     root = str(place.worktree)
@@ -90,7 +90,7 @@ def require_adoptable(
         raise barred
     root = str(place.worktree)
     verdict = views.judge_adoption_of(
-        workspace.engine.state(STREAM),
+        workspace.engine.state(MACHINE, STREAM),
         name,
         evidence,
         root,
@@ -143,7 +143,7 @@ def _rotate_job(workspace: Workspace, name: str, signer: Signer, endorser: Signe
 def _resume_command(
     workspace: Workspace, name: str, place: Place, evidence: Evidence, scopes: tuple[str, ...]
 ) -> Resume:
-    state: State = workspace.engine.state(STREAM)
+    state = workspace.engine.state(MACHINE, STREAM)
     observation = observe(workspace, [name])
     return Resume(
         evidence=evidence,

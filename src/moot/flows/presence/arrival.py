@@ -20,7 +20,6 @@ from moot.flows.presence.new_key import new_key
 from moot.protocols.presence import STREAM, agent_names
 from moot.protocols.presence.commands import Join, Leave
 from moot.protocols.presence.machine import MACHINE, OVERLAP_CODES
-from moot.protocols.presence.model import State
 from moot.workspace.workspace import Workspace
 
 MOST_ATTEMPTS: Final = 1_000
@@ -102,7 +101,7 @@ def rehearse(
 ) -> None:
     """Let presence decide as if the key were registered already; Refused if it would refuse."""
     engine = workspace.engine
-    state: State = engine.state(STREAM)
+    state = engine.state(MACHINE, STREAM)
     signs = engine.signs(MACHINE.needs_signs_of(state, command))
     context = Context(engine.clock(), acting, STREAM, workspace.trust.origin, signs)
     decision = MACHINE.decide(state, command, context)

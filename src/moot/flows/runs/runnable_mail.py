@@ -21,6 +21,7 @@ from moot.core.errors import Malformed
 from moot.core.machine import Due, KeyClass
 from moot.flows.mail import messages, notices
 from moot.flows.runs.run_record import NoRunRecord, RunRecord
+from moot.protocols.mail.machine import MACHINE as MAIL
 from moot.protocols.mail.model import MailMessage, State, stream_of, thread_of_id
 from moot.workspace.workspace import Workspace
 
@@ -115,7 +116,7 @@ class MailDesk:
         self._record.record_end(ended)
 
     def _message(self, due: Due) -> MailMessage:
-        state = self._space.engine.state(stream_of(thread_of_id(due.subject)))
+        state = self._space.engine.state(MAIL, stream_of(thread_of_id(due.subject)))
         found: MailMessage | None = state.find_message(due.subject)
         if found is None:
             raise messages.message_not_found(due.subject)

@@ -176,7 +176,7 @@ def rehearse(workspace: Workspace, stream: str, command: Command, actor: str) ->
     """Refused as the command itself would be, as things stand; nothing is recorded."""
     hand = find_signatory(workspace.engine.registry(), workspace.keys, actor, _role(command))
     context = Context(workspace.engine.clock(), hand.acting, stream, workspace.trust.origin)
-    decision = MACHINE.decide(workspace.engine.state(stream), command, context)
+    decision = MACHINE.decide(workspace.engine.state(MACHINE, stream), command, context)
     if decision.refused:
         raise Refused.of(decision.findings)
 
