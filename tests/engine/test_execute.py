@@ -20,6 +20,7 @@ from moot.protocols.example.commands import Ask, Finish
 from moot.testing import MemoryKeys, World
 from moot.testing.world import CUSTODIAN
 from tests.engine.forge import chain, everything
+from tests.engine.jotter import MACHINE as JOTTER
 from tests.engine.jotter import STREAM, Complain, Jot, Ponder, desk, jot
 
 OTTER = "amber-otter"
@@ -49,7 +50,7 @@ def test_a_command_becomes_a_signed_record_that_continues_its_stream() -> None:
     assert second.body.prev == first.hash.hex()
     assert [record.body.data for record in (first, second)] == [{"text": "one"}, {"text": "two"}]
     assert [r.hash for r in outcome.recorded] == [first.hash, second.hash]
-    assert outcome.state == world.engine.state(STREAM)
+    assert outcome.state == world.engine.state(JOTTER, STREAM)
     assert outcome.state.texts == ("one", "two")
     assert not outcome.replayed
 
@@ -66,7 +67,7 @@ def test_role_cause_and_correlation_are_recorded_and_signed() -> None:
     assert (told["cause"], told["corr"]) == (cause, "affair-7")
     (recorded,) = outcome.recorded
     assert (recorded.actor.role, recorded.cause, recorded.corr) == ("judge", cause, "affair-7")
-    again = world.another_engine().state(STREAM)
+    again = world.another_engine().state(JOTTER, STREAM)
     assert again == outcome.state
 
 
@@ -109,7 +110,7 @@ def test_a_refusal_raises_its_first_error_with_all_findings_and_keeps_its_events
     assert (caught.value.code, str(caught.value)) == ("unhappy", "too loud")
     assert [f.code for f in caught.value.findings] == ["sigh", "unhappy"]
     assert [record.body.type for record in chain(world, STREAM)] == ["jotter.complained"]
-    assert world.engine.state(STREAM).complaints == 1
+    assert world.engine.state(JOTTER, STREAM).complaints == 1
 
 
 def test_a_plain_refusal_stores_nothing() -> None:
@@ -124,7 +125,7 @@ def test_remarks_travel_with_an_accepted_command() -> None:
     outcome = world.engine.execute(STREAM, Ponder(), OTTER)
     assert [f.code for f in outcome.findings] == ["hm"]
     assert outcome.recorded == ()
-    assert world.engine.state(STREAM).texts == ()
+    assert world.engine.state(JOTTER, STREAM).texts == ()
 
 
 @pytest.mark.requirement("LDG-024")

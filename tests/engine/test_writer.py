@@ -17,6 +17,7 @@ from moot.engine.writer import CAP, Writer
 from moot.store.memory import MemoryStore, MemoryTransaction
 from moot.testing import World
 from tests.engine.forge import chain
+from tests.engine.jotter import MACHINE as JOTTER
 from tests.engine.jotter import STREAM, Complain, desk, jot
 
 OTTER = "amber-otter"
@@ -140,8 +141,9 @@ def test_if_the_commit_fails_everyone_in_the_group_fails_and_the_writer_goes_on(
             assert error.code == code
         store.trouble = None
         assert texts(world) == ["before"]
-        assert writer.submit(job("after")).result(LONG).state.texts == ("before", "after")
-    assert world.another_engine().state(STREAM) == world.engine.state(STREAM)
+        outcome = writer.submit(job("after")).result(LONG)
+        assert JOTTER.require_state(outcome.state).texts == ("before", "after")
+    assert world.another_engine().state(JOTTER, STREAM) == world.engine.state(JOTTER, STREAM)
 
 
 @pytest.mark.requirement("LDG-063")

@@ -9,6 +9,7 @@ import pytest
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail import events as did
 from moot.protocols.mail.lint import lint_message
+from moot.protocols.mail.machine import MACHINE as MAIL
 from moot.protocols.mail.model import Party
 
 from . import scene
@@ -110,4 +111,4 @@ def test_a_thousand_errors_still_fit(desk: Desk) -> None:
     ).recorded
     assert len(kept.event.flags) <= 20
     assert answer.event.size <= 16_384
-    assert desk.world.engine.state(STREAM).count == 2
+    assert desk.world.engine.state(MAIL, STREAM).count == 2

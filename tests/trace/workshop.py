@@ -18,6 +18,7 @@ from moot.flows.trace import execution, tracing
 from moot.flows.trace.execution import EndedRun
 from moot.keys.folder import KeyFolder
 from moot.protocols.trace import commands as ask
+from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.protocols.trace.model import Role, Stage, State
 from moot.protocols.trace.policy import DEFAULT_POLICY, Policy
 from moot.workspace.create import create_workspace
@@ -83,8 +84,7 @@ class Workshop:
 
     @property
     def state(self) -> State:
-        state: State = self.space.engine.state(self.stream)
-        return state
+        return self.space.engine.state(TRACE, self.stream)
 
     def stage(self) -> Stage:
         """A call, so that nobody (mypy included) takes what it was for what it is."""
