@@ -232,6 +232,7 @@ def test_a_long_entry_is_stored_beside_its_event() -> None:
     assert missing.value.code == "artifact_missing"
     world.artifacts.put(text.encode(), "text/markdown")
     (done,) = world.engine.execute(STREAM, adding(world, text), FOX).recorded
+    assert isinstance(done.event, did.EntryYielded)
     assert (done.event.text, done.event.sha256) == (None, sha(text))
     assert [ref.sha256 for ref in done.artifacts] == [sha(text)]
 
@@ -400,6 +401,7 @@ def test_a_person_signs_the_closing_word_and_an_agent_cannot() -> None:
     )
     given(world, MACHINE, STREAM).as_(FOX).refused("not_you", adding(world, said))
     (done, _) = world.engine.execute(STREAM, adding(world, said), "operator").recorded
+    assert isinstance(done.event, did.EntryYielded)
     assert (done.actor.id, done.event.closes, done.event.attended) == ("operator", True, False)
     assert world.engine.state(MACHINE, STREAM).phase == "ended:closed-by-operator"
     with pytest.raises(Refused) as ended:

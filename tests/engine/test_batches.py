@@ -13,7 +13,7 @@ from moot.protocols.example.commands import Finish
 from moot.testing import World
 from tests.engine.forge import chain, everything, spoil_signature
 from tests.engine.jotter import MACHINE as JOTTER
-from tests.engine.jotter import STREAM, Complain, Ponder, Spend, desk, jot
+from tests.engine.jotter import STREAM, Complain, Jotted, Ponder, Spend, desk, jot
 
 OTTER, CRANE = "amber-otter", "teal-crane"
 GOOD = Job(STREAM, jot("good"), OTTER)
@@ -110,7 +110,7 @@ def test_results_stand_in_the_order_of_the_jobs() -> None:
     world = desk()
     jobs = [Job(f"jotter/{n % 3}", jot(str(n)), OTTER) for n in range(9)]
     results = world.engine.execute_all(jobs)
-    told = [r.recorded[0].event.text for r in results if isinstance(r, JobOutcome)]
+    told = [r.newest(Jotted).event.text for r in results if isinstance(r, JobOutcome)]
     assert told == [str(n) for n in range(9)]
 
 

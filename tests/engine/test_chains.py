@@ -7,6 +7,7 @@ import pytest
 from moot.core.errors import Refused, Tampered
 from moot.engine.job import Job, JobOutcome
 from moot.protocols.example.commands import Ask, Finish, Withdraw
+from moot.protocols.example.events import ErrandAsked
 from moot.protocols.example.machine import MACHINE as EXAMPLE
 from moot.testing import World
 from tests.engine import forge
@@ -35,10 +36,11 @@ def ask(title: str) -> Ask:
 def test_the_second_is_made_from_what_the_first_recorded(world: World) -> None:
     def then(done: JobOutcome) -> Job:
         (first,) = done.recorded
+        assert isinstance(first.event, ErrandAsked)
         return Job(SECOND, ask(f"after {first.event.id}"), OTTER, cause=first.hash.hex())
 
     one, two = world.engine.execute_chain(Job(FIRST, ask("x"), OTTER), then)
-    assert two.recorded[0].event.title == "after e1"
+    assert two.newest(ErrandAsked).event.title == "after e1"
     assert two.recorded[0].cause == one.recorded[0].hash.hex()
     assert (
         world.engine.state(EXAMPLE, FIRST).asked == world.engine.state(EXAMPLE, SECOND).asked == 1

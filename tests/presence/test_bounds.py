@@ -97,7 +97,7 @@ def test_another_process_continues_from_the_snapshot() -> None:
     other = scenario.world.another_engine()
     assert other.state(MACHINE, STREAM) == scenario.state
     outcome = other.execute(STREAM, reserve("docs"), CRANE)
-    assert outcome.recorded[0].event.fencing == SNAPSHOT_EVERY + 4
+    assert outcome.newest(did.ScopeReserved).event.fencing == SNAPSHOT_EVERY + 4
 
 
 def test_two_processes_on_one_file_never_own_the_same_place(tmp_path: Path) -> None:

@@ -206,6 +206,7 @@ def _go_on_as(start: _Start, name: str, name_unfinished_work: NameUnfinishedWork
     """Adopt; a rejected adoption may be given one more scope or work item (B-32)."""
     from moot.flows.presence import adoption
     from moot.protocols.presence import codec
+    from moot.protocols.presence.events import AgentResumed
 
     workspace = start.session.workspace
     evidence = adoption.collect_evidence(start.session.place.worktree)
@@ -222,7 +223,7 @@ def _go_on_as(start: _Start, name: str, name_unfinished_work: NameUnfinishedWork
     endorser = _require_endorser(start.session, name)
     place = start.place(start.work)
     outcome = adoption.adopt(workspace, name, place, evidence, start.scopes, endorser)
-    resumed = outcome.recorded[0]
+    resumed = outcome.newest(AgentResumed)
     return Joined(
         agent=name,
         session_agent_id=name,

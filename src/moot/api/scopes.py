@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeGuard
 
 import msgspec
 
 from moot.api.operation import operation
 from moot.core.clock import to_text
 from moot.core.findings import Finding
-from moot.core.machine import KeyClass
+from moot.core.machine import Event, KeyClass
 from moot.core.quoted import Quoted
 from moot.protocols.presence import STREAM, commands, events, paths, sorted_index, views
 from moot.protocols.presence.machine import MACHINE as PRESENCE
@@ -205,7 +205,7 @@ def _reserved_scope(event: events.ScopeReserved) -> ReservedScope:
     return ReservedScope(event.scope, event.fencing, event.work, expires_at)
 
 
-def _is_loss(event: Any) -> bool:
+def _is_loss(event: Event) -> TypeGuard[events.ScopeTakenOver | events.ScopeExpired]:
     expired = isinstance(event, events.ScopeExpired) and event.why == "evicted"
     return expired or isinstance(event, events.ScopeTakenOver)
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 import msgspec
 
 from moot.core.canonical import canonical
 from moot.core.errors import Conflict, Malformed
 from moot.core.findings import Finding
-from moot.core.machine import Command, Recorded
+from moot.core.machine import Command, Event, Recorded
 from moot.core.names import CALLER_KEY
 
+E = TypeVar("E", bound=Event)
 FindKeys = Callable[[str, str], list[tuple[str, int]]]
 
 
@@ -46,10 +47,17 @@ class JobOutcome(msgspec.Struct, frozen=True, gc=False):
     """
 
     stream: str
-    recorded: tuple[Recorded[Any], ...]
+    recorded: tuple[Recorded[Event], ...]
     state: object
     findings: tuple[Finding, ...] = ()
     replayed: bool = False
+
+    def newest(self, kind: type[E]) -> Recorded[E]:
+        """The newest event of this kind among what was recorded; a LookupError without one."""
+        for recorded in reversed(self.recorded):
+            if isinstance(recorded.event, kind):
+                return cast("Recorded[E]", recorded)
+        raise LookupError(f"{self.stream}: no {kind.__name__} was recorded")
 
 
 class Repeat(msgspec.Struct, frozen=True):

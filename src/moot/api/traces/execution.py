@@ -96,6 +96,7 @@ def recover(session: Session, trace: str) -> RecoveredRuns:
     Every operation that writes to a trace does this first. A repeat finds nothing left to record.
     """
     from moot.flows.trace import execution, tracing
+    from moot.protocols.trace.events import ToolExecutionFailed
     from moot.protocols.trace.machine import MACHINE as TRACE
 
     workspace = session.workspace
@@ -103,7 +104,7 @@ def recover(session: Session, trace: str) -> RecoveredRuns:
     died = execution.recover(workspace, stream)
     return RecoveredRuns(
         trace=tracing.short_name(stream),
-        recovered=tuple(outcome.recorded[-1].event.execution_id for outcome in died),
+        recovered=tuple(outcome.newest(ToolExecutionFailed).event.execution_id for outcome in died),
         running=tuple(sorted(workspace.engine.state(TRACE, stream).running)),
     )
 

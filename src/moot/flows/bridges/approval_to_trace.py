@@ -30,6 +30,7 @@ from moot.protocols.parliament.documents.final_document import last_counted_ball
 from moot.protocols.parliament.model import Bill
 from moot.protocols.path.model import MadeThing, PlayedPart, StepTarget
 from moot.protocols.trace.commands import CreateProposal
+from moot.protocols.trace.events import ProposalCreated
 from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.protocols.trace.model import Role, number_of_id
 from moot.protocols.trace.policy import DEFAULT_POLICY, Policy
@@ -179,9 +180,9 @@ def _propose(
     if made is not None:
         return made
     outcome = tracing.execute_step(workspace, target.stream, command, planner, link)
-    last = outcome.recorded[-1]
-    proposal = f"{target.id}/{last.event.proposal_id}"
-    return MadeThing("proposal", target.stream, last.seq, proposal)
+    created = outcome.newest(ProposalCreated)
+    proposal = f"{target.id}/{created.event.proposal_id}"
+    return MadeThing("proposal", target.stream, created.seq, proposal)
 
 
 def _made_before(workspace: Workspace, target: StepTarget, link: Link) -> MadeThing | None:

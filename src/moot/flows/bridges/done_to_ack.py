@@ -49,7 +49,7 @@ def done_to_ack(
         if done is None:
             status = AckStatus.COMPLETED.value
             outcome = notices.acknowledge(workspace, actor, native, status, notes, link=link).mail
-            sent = next(one for one in outcome.recorded if isinstance(one.event, MessageKept))
+            sent = outcome.newest(MessageKept)
             done = MadeThing("message", sent.stream, sent.seq, sent.event.id)
         return (done,)
 

@@ -23,6 +23,7 @@ from moot.protocols.parliament.commands import BindSeat
 from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
 from moot.protocols.path.model import MadeThing, StepTarget
 from moot.protocols.trace.commands import RotateKey
+from moot.protocols.trace.events import ToolExecutionFailed
 from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.protocols.trace.model import RoleBinding
 from moot.workspace.workspace import Workspace
@@ -110,9 +111,9 @@ def _taken_back(
 def _recovered(workspace: Workspace, stream: str, link: Link) -> Iterator[MadeThing]:
     """Runs that died with their process: only the executor's key, now at hand, can say so."""
     for outcome in execution.recover(workspace, stream, link):
-        last = outcome.recorded[-1]
-        native = f"{tracing.short_name(stream)}/{last.event.execution_id}"
-        yield MadeThing("recovery", stream, last.seq, native)
+        failed = outcome.newest(ToolExecutionFailed)
+        native = f"{tracing.short_name(stream)}/{failed.event.execution_id}"
+        yield MadeThing("recovery", stream, failed.seq, native)
 
 
 # Seats --------------------------------------------------------------------------------------------

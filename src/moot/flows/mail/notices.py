@@ -83,9 +83,9 @@ def send(
     made = make_job(workspace, sender, _LETTERS[type(notice)](notice, sender, key))
 
     def message(sent: JobOutcome) -> Job:
-        event = next(one for one in sent.recorded if isinstance(one.event, did.WITH_ENVELOPE))
-        command = msgspec.structs.replace(made.command, event=event.event.id)
-        cause = event.hash.hex()
+        recorded = sent.newest(_EVENTS[type(notice)])
+        command = msgspec.structs.replace(made.command, event=recorded.event.id)
+        cause = recorded.hash.hex()
         return msgspec.structs.replace(made, command=command, cause=cause, corr=corr)
 
     return workspace.engine.execute_chain(Job(STREAM, notice, sender, key, corr=corr), message)
@@ -125,6 +125,10 @@ def _blocked(notice: SendBlocked, _sender: str, key: str | None) -> Letter:
 
 
 _IMPORTANCE: Final = {"low": "low", "medium": "normal", "high": "high"}
+_EVENTS: Final[dict[type[Notice], type[did.HandoffSent | did.BlockedSent]]] = {
+    SendHandoff: did.HandoffSent,
+    SendBlocked: did.BlockedSent,
+}
 _LETTERS: Final[dict[type[Any], Callable[[Any, str, str | None], Letter]]] = {
     SendHandoff: _handoff,
     SendBlocked: _blocked,

@@ -29,7 +29,7 @@ from moot.protocols.trace.commands import (
     StartExecution,
     Stored,
 )
-from moot.protocols.trace.events import ToolIntentSigned
+from moot.protocols.trace.events import ToolExecutionStarted, ToolIntentSigned
 from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import (
     ExecutionFailure,
@@ -172,8 +172,7 @@ def _start(
     tracing.rehearse(workspace, stream, command, actor)  # what is refused leaves no file behind
     workspace.artifacts.put(data, MEDIA_TYPE)
     outcome = tracing.execute_step(workspace, stream, command, actor)
-    execution: str = outcome.recorded[-1].event.execution_id
-    return execution, reserved
+    return outcome.newest(ToolExecutionStarted).event.execution_id, reserved
 
 
 def _not_started(
