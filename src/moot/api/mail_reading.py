@@ -231,7 +231,7 @@ def show(session: Session, message_id: str) -> ShownMessage:
         message=describe_message(recorded, body),
         whole=body is not None,
         answers=answers,
-        item=recorded.event.item or None,
+        item=quote_optional(recorded.event.item or None),
         owner=owner,
         standing=None if standing is None else describe_standing(standing, now),
     )

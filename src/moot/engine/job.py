@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from moot.core.canonical import canonical
 from moot.core.errors import Conflict, Malformed
 from moot.core.findings import Finding
-from moot.core.machine import Command, Event, Recorded
+from moot.core.machine import Command, Event, Recorded, is_kind
 from moot.core.names import CALLER_KEY
 
 E = TypeVar("E", bound=Event)
@@ -53,11 +53,11 @@ class JobOutcome(msgspec.Struct, frozen=True, gc=False):
     replayed: bool = False
 
     def newest(self, kind: type[E]) -> Recorded[E]:
-        """The newest event of this kind among what was recorded; a LookupError without one."""
+        """The newest event of this kind among what was recorded; a KeyError without one."""
         for recorded in reversed(self.recorded):
-            if isinstance(recorded.event, kind):
-                return cast("Recorded[E]", recorded)
-        raise LookupError(f"{self.stream}: no {kind.__name__} was recorded")
+            if is_kind(recorded, kind):
+                return recorded
+        raise KeyError(f"{self.stream}: no {kind.__name__} was recorded")
 
 
 class Repeat(msgspec.Struct, frozen=True):

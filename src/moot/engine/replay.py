@@ -18,7 +18,7 @@ import msgspec
 from moot.core.clock import Millis, parse_time
 from moot.core.errors import Malformed, Tampered
 from moot.core.ledger import Head, Snapshot, View
-from moot.core.machine import Command, Machine, Recorded
+from moot.core.machine import Command, Event, Machine, Recorded
 from moot.core.names import REGISTRY
 from moot.core.record import Body, Record, frame, genesis
 from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
@@ -211,12 +211,12 @@ class Replay:
         return body.reg is not None and body.reg >= max(at.reg, 0)
 
 
-def read_record(machine: Machine[Any], record: Record) -> Recorded[Any]:
+def read_record(machine: Machine[Any], record: Record) -> Recorded[Event]:
     """A stored record as the machine's own event."""
     return read_body(machine, record.body, record.hash)
 
 
-def read_body(machine: Machine[Any], body: Body, record_hash: bytes) -> Recorded[Any]:
+def read_body(machine: Machine[Any], body: Body, record_hash: bytes) -> Recorded[Event]:
     """The same from its body, for callers that read an export and have no store."""
     return Recorded(
         event=machine.read_event(body.type, body.data),

@@ -8,10 +8,10 @@ What is told by mail is told by the machine, with whoever said it named.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from moot.core.errors import Refused
-from moot.core.machine import Recorded
+from moot.core.machine import Recorded, is_kind
 from moot.engine.job import Link
 from moot.engine.replay import read_record
 from moot.flows.bridges import sources
@@ -121,21 +121,19 @@ def challenge_to_critique(workspace: Workspace, named: str, claim: str, asked_by
 
 
 @names_first_damage
-def _challenge(workspace: Workspace, stream: str, claim: str) -> Recorded[Any]:
-    machine = workspace.engine.load(stream).machine
-    last = None
+def _challenge(workspace: Workspace, stream: str, claim: str) -> Recorded[did.ClaimChallenged]:
+    wanted, last = TRACE.type_of[did.ClaimChallenged], None
     with workspace.store.read() as view:
         for record in view.records(stream):
-            body = record.body
-            if body.type == "trace.claim_challenged" and body.data.get("claim_id") == claim:
-                last = record
-    if last is None:
+            if record.body.type == wanted and record.body.data.get("claim_id") == claim:
+                last = read_record(TRACE, record)
+    if last is None or not is_kind(last, did.ClaimChallenged):
         raise Refused(
             "not_challenged",
             f"nobody has challenged {claim}",
             hint=f"`moot trace status {tracing.short_name(stream)}` shows the claims",
         )
-    return read_record(machine, last)
+    return last
 
 
 def report_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenStep:

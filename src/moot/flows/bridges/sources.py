@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from moot.core.errors import NotFound, Refused
-from moot.core.machine import Event, Recorded
+from moot.core.machine import Event, Recorded, is_kind
 from moot.core.names import SYSTEM
 from moot.engine.replay import read_record
 from moot.flows.bridges.damage import names_first_damage
@@ -20,6 +20,7 @@ from moot.flows.mail.messages import read_message
 from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.flows.trace import tracing
 from moot.protocols.debate.machine import MACHINE as DEBATE
+from moot.protocols.mail.events import MessageKept
 from moot.protocols.mail.keys import MESSAGES
 from moot.protocols.mail.keys import MESSAGES_OF_EVENTS as MAIL_OF_EVENT
 from moot.protocols.mail.subject import parse_subject
@@ -33,6 +34,7 @@ from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.workspace.workspace import Workspace
 
+E = TypeVar("E", bound=Event)
 _EVENTS = "presence.events"
 MOST_ID = 300
 
@@ -51,7 +53,7 @@ class MessageSource(msgspec.Struct, frozen=True):
     """A message of mail as a source: where it stands, its type, and the event it tells of."""
 
     found: FlowSource
-    recorded: Recorded[Any]
+    recorded: Recorded[MessageKept]
     type: MessageType | None
 
 
@@ -63,7 +65,7 @@ def _require_plain(named: str) -> None:
         )
 
 
-def source_of(recorded: Recorded[Any], native_id: str) -> SourceRecord:
+def source_of(recorded: Recorded[E], native_id: str) -> SourceRecord:
     return SourceRecord(recorded.stream, recorded.seq, recorded.hash.hex(), native_id)
 
 
@@ -96,7 +98,7 @@ def message(workspace: Workspace, named: str, *kinds: MessageType) -> MessageSou
     return MessageSource(found, recorded, event.type)
 
 
-def _whose(workspace: Workspace, recorded: Recorded[Any]) -> str:
+def _whose(workspace: Workspace, recorded: Recorded[MessageKept]) -> str:
     """Who said it; of what the machine told in a step, whose word led to that step."""
     if recorded.actor.id != SYSTEM or recorded.corr is None:
         return recorded.actor.id
@@ -110,7 +112,7 @@ def _whose(workspace: Workspace, recorded: Recorded[Any]) -> str:
 
 
 @names_first_damage
-def presence_event(workspace: Workspace, named: str, *kinds: type[Event]) -> Recorded[Any]:
+def presence_event(workspace: Workspace, named: str, *kinds: type[E]) -> Recorded[E]:
     """An event of presence by its id."""
     _require_plain(named)
     with workspace.store.read() as view:
@@ -123,7 +125,7 @@ def presence_event(workspace: Workspace, named: str, *kinds: type[Event]) -> Rec
             hint="`moot event list` shows ids",
         )
     recorded = read_record(PRESENCE, record)
-    if not isinstance(recorded.event, kinds):
+    if not is_kind(recorded, *kinds):
         raise Refused(
             "wrong_source",
             f"{named} is another kind of event",
@@ -194,7 +196,7 @@ def trace(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[FlowSo
 
 
 @names_first_damage
-def latest(workspace: Workspace, stream: str, kinds: tuple[type[Event], ...]) -> Recorded[Any]:
+def latest(workspace: Workspace, stream: str, kinds: tuple[type[Event], ...]) -> Recorded[Event]:
     """The latest event of these kinds; NotFound if nothing of that happened."""
     loaded = workspace.engine.load(stream)
     names = {loaded.machine.type_of[kind] for kind in kinds}

@@ -16,7 +16,7 @@ from typing import Any, Final
 from moot.core.errors import MootError, NotFound, Refused
 from moot.core.findings import Finding, Severity
 from moot.core.ledger import View
-from moot.core.machine import Command
+from moot.core.machine import Command, Event
 from moot.core.markdown import BYTE_ORDER_MARK
 from moot.core.names import SYSTEM
 from moot.engine.engine import Engine
@@ -195,13 +195,13 @@ class SessionRecord:
         return self.workspace.artifacts
 
 
-def read_events(view: View, stream: str) -> list[tuple[int, Any]]:
+def read_events(view: View, stream: str) -> list[tuple[int, Event]]:
     """The events of a session, each with its number."""
     records = view.records(stream)
     return [(record.seq, read_record(MACHINE, record).event) for record in records]
 
 
-def recorded_parts(events: Iterable[tuple[int, Any]], artifacts: Artifacts) -> list[RecordedPart]:
+def recorded_parts(events: Iterable[tuple[int, Event]], artifacts: Artifacts) -> list[RecordedPart]:
     """The file as recorded, in parts: bytes, the event they come from, the entry they are."""
     parts: list[RecordedPart] = []
     for seq, event in events:

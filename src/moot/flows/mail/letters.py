@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -57,7 +57,7 @@ class PostedLetter(msgspec.Struct, frozen=True):
     `moved` are the scopes that its sender holds from now on: it accepts a HANDOFF.
     """
 
-    message: Recorded[Any]
+    message: Recorded[did.MessageKept]
     findings: tuple[Finding, ...]
     replayed: bool
     moved: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ def run_job(workspace: Workspace, job: Job) -> JobOutcome:
 def describe_posted(workspace: Workspace, letter: Letter, outcome: JobOutcome) -> PostedLetter:
     """The message that was sent, with remarks also on receivers who will not read it soon."""
     findings = (*outcome.findings, *remark_absent_receivers(workspace, (*letter.to, *letter.cc)))
-    return PostedLetter(_first_message(outcome), findings, outcome.replayed)
+    return PostedLetter(outcome.newest(did.MessageKept), findings, outcome.replayed)
 
 
 def make_job(workspace: Workspace, sender: str, letter: Letter) -> Job:
@@ -96,10 +96,6 @@ def make_job(workspace: Workspace, sender: str, letter: Letter) -> Job:
     )
     stream = stream_of(choose_thread(workspace, sender, letter))
     return Job(stream, command, sender, letter.key, cause=letter.cause, corr=letter.corr)
-
-
-def _first_message(outcome: JobOutcome) -> Recorded[Any]:
-    return next(event for event in outcome.recorded if isinstance(event.event, did.MessageKept))
 
 
 def store_long_body(workspace: Workspace, body: str) -> ArtifactRef | None:

@@ -40,7 +40,7 @@ from moot.protocols.parliament import amendments, clock
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament.messages.message import LedgerMessage, to_document
 from moot.protocols.parliament.messages.words import Kind, SessionStatus
-from moot.protocols.parliament.model import Amendment, Seat, State
+from moot.protocols.parliament.model import Amendment, OpenQuestion, Seat, State
 from moot.protocols.parliament.turns import PRIME_MINISTER
 
 MOST_SAID: Final = 80
@@ -264,7 +264,7 @@ def _quote_message(state: State, message: LedgerMessage) -> QuotedText:
     )
 
 
-def _find_question(state: State, due: Due) -> Any:
+def _find_question(state: State, due: Due) -> OpenQuestion | None:
     """The open question that this due is about."""
     words = due.subject.split()
     known = (state.round.questions.get(word) for word in words[1:2])
