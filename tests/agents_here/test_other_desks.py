@@ -11,7 +11,7 @@ import pytest
 from moot.agents.outcome import CallEnding, NoAnswer, StopReason
 from moot.agents.quoting import AuthorTrust
 from moot.agents.runner import Runner
-from moot.flows.runs.runnable_mail import MailDesk
+from moot.flows.runs.runnable_mail import RunnableMail
 from moot.flows.runs.runnable_trace import ExecutionSite, RunnableTrace
 from moot.flows.trace.tracing import require_trace
 from moot.protocols.decision import stream_of
@@ -36,9 +36,9 @@ def test_an_owed_acknowledgement_is_given_once(project: Project) -> None:
     made = send(project)
     with project.workspace() as space:
         voice = Voice({"status": "Understood", "notes": "Seen."})
-        ended = Runner(MailDesk(space, [CRANE]), {CRANE: voice}, space.engine.clock).run()
+        ended = Runner(RunnableMail(space, [CRANE]), {CRANE: voice}, space.engine.clock).run()
         assert (ended.stop, ended.turns) == (StopReason.SETTLED, 1)
-        again = Runner(MailDesk(space, [CRANE]), {CRANE: voice}, space.engine.clock).run()
+        again = Runner(RunnableMail(space, [CRANE]), {CRANE: voice}, space.engine.clock).run()
         assert (again.stop, again.turns) == (StopReason.SETTLED, 0)
     (told,) = voice.briefs
     assert told.view["message"] == made
@@ -53,7 +53,7 @@ def test_silence_leaves_mail_to_its_own_chasing(project: Project) -> None:
     send(project)
     with project.workspace() as space:
         voices = {CRANE: Voice(NoAnswer(CallEnding.DOWN, "503"))}
-        ended = Runner(MailDesk(space, [CRANE]), voices, space.engine.clock).run()
+        ended = Runner(RunnableMail(space, [CRANE]), voices, space.engine.clock).run()
     assert (ended.stop, ended.waits_for) == (StopReason.STUCK, (CRANE,))
     assert len(project.ok("mail", "pending")["pending"]) == 1
 
@@ -66,7 +66,7 @@ def test_an_acknowledgement_that_is_none_is_asked_for_again(
     send(project)
     with project.workspace() as space:
         voice = Voice(bad, {"status": "Received"})
-        ended = Runner(MailDesk(space, [CRANE]), {CRANE: voice}, space.engine.clock).run()
+        ended = Runner(RunnableMail(space, [CRANE]), {CRANE: voice}, space.engine.clock).run()
     assert (ended.stop, ended.turns) == (StopReason.SETTLED, 1)
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.core.machine import Command
     from moot.core.signing import Signer
-    from moot.flows.presence.arrival import Place
+    from moot.flows.presence.arrival import ArrivalPlace
     from moot.protocols.presence.commands import Evidence
 
 # Chooses under which of these names the session goes on; None: under a new one.
@@ -61,14 +61,14 @@ class _Start(NamedTuple):
     scopes: tuple[str, ...]
     work: str | None
 
-    def place(self, work: str | None) -> Place:
-        from moot.flows.presence.arrival import Place
+    def place(self, work: str | None) -> ArrivalPlace:
+        from moot.flows.presence.arrival import ArrivalPlace
 
         here = self.session.place
-        return Place(here.worktree, here.branch, work)
+        return ArrivalPlace(here.worktree, here.branch, work)
 
     @property
-    def new_place(self) -> Place:
+    def new_place(self) -> ArrivalPlace:
         return self.place(self.work or self.session.place.branch)
 
     def reserve_commands(self) -> list[Command]:

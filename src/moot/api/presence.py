@@ -90,7 +90,7 @@ def present(
     from moot.protocols.presence import STREAM
 
     workspace, branch = session.workspace, session.place.branch
-    place = arrival.Place(session.place.worktree, branch, work or branch)
+    place = arrival.ArrivalPlace(session.place.worktree, branch, work or branch)
     first = [reserve_command(session, scopes, work)] if scopes else []
     arrival.require_welcome(workspace, name or _NEWCOMER, place, *first)
     name = _register(workspace, name)

@@ -22,7 +22,7 @@ from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder, fi
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.flows.presence.arrival import Place
+    from moot.flows.presence.arrival import ArrivalPlace
     from moot.protocols.presence.model import Reservation
     from moot.protocols.presence.views import AgentView
 
@@ -113,10 +113,10 @@ def start_session(session: Session) -> StartedSession | None:
     return StartedSession(name, tuple(_others(there, name)), take_waiting(workspace, name))
 
 
-def _place_to_join(session: Session, guarded: GuardedPaths, name: str) -> Place:
+def _place_to_join(session: Session, guarded: GuardedPaths, name: str) -> ArrivalPlace:
     """Joining again does not forget what the agent works on."""
     from moot.flows.guard.guarded_paths import branch_of
-    from moot.flows.presence.arrival import Place
+    from moot.flows.presence.arrival import ArrivalPlace
     from moot.protocols.presence import STREAM, sorted_index
     from moot.protocols.presence.machine import MACHINE as PRESENCE
 
@@ -124,7 +124,7 @@ def _place_to_join(session: Session, guarded: GuardedPaths, name: str) -> Place:
     work = member.work if member is not None else None
     keys = session.tool_session.keys if session.tool_session is not None else ()
     root = guarded.worktree_root
-    return Place(root, branch_of(root), work, keys[0] if keys else None)
+    return ArrivalPlace(root, branch_of(root), work, keys[0] if keys else None)
 
 
 def _others(session: Session, name: str) -> Iterator[OtherAgent]:

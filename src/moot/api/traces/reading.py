@@ -12,7 +12,7 @@ from moot.api.operation import operation
 from moot.core.clock import to_text
 from moot.core.quoted import Quoted
 from moot.pages import Report
-from moot.protocols.observed.views import SessionView, count_work, view_session
+from moot.protocols.observed.views import WatchedSessionView, count_work, view_session
 from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.protocols.trace.views import ClaimView, EndedRunView, IntentView, TraceStatus, view_status
 
@@ -65,7 +65,7 @@ class ObservedWork(msgspec.Struct, frozen=True):
     """What hooks of coding tools saw: one line over all, and each session with its gaps."""
 
     counted: str
-    sessions: tuple[SessionView, ...]
+    sessions: tuple[WatchedSessionView, ...]
 
 
 class _IndexedTrace(msgspec.Struct, frozen=True):

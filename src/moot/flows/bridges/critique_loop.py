@@ -122,6 +122,7 @@ def challenge_to_critique(workspace: Workspace, named: str, claim: str, asked_by
 
 @names_first_damage
 def _challenge(workspace: Workspace, stream: str, claim: str) -> Recorded[did.ClaimChallenged]:
+    workspace.engine.load(stream)  # a history with a broken chain is not read from
     wanted, last = TRACE.type_of[did.ClaimChallenged], None
     with workspace.store.read() as view:
         for record in view.records(stream):

@@ -14,7 +14,7 @@ import msgspec
 from moot import pages as page
 from moot.core.clock import to_text
 from moot.flows.bridges.moments import shortened
-from moot.flows.decisions.argument import CastVote
+from moot.flows.decisions.argument import ArguedVote
 from moot.flows.decisions.questions import read_text
 from moot.flows.decisions.receipt_content import describe_outcome, summarize_argument
 from moot.flows.decisions.receipt_tables import TONES
@@ -44,7 +44,7 @@ class DecisionInStory(msgspec.Struct, frozen=True):
     session: str
     motion: str
     answers: tuple[dict[str, Any], ...]
-    votes: tuple[CastVote, ...]
+    votes: tuple[ArguedVote, ...]
     result: str
     outcome: str
     dissent: tuple[str, ...]
@@ -122,7 +122,7 @@ def _describe_answer(first: dict[str, Any]) -> str:
     return shortened(first["answer"] if first["answer"] is not None else f"none ({first['why']})")
 
 
-def _stance(vote: CastVote) -> str:
+def _stance(vote: ArguedVote) -> str:
     return " ".join(filter(None, (vote.agent, vote.stance, vote.sure)))
 
 

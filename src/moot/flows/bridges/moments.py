@@ -25,7 +25,7 @@ RESULT: Final = "decision.result_recorded"
 RUN_COSTS: Final = frozenset({"decision.call_noted", "decision.run_ended"})
 
 
-class Moment(msgspec.Struct, frozen=True):
+class StoryMoment(msgspec.Struct, frozen=True):
     """One record of the path. `flow`: the step that wrote it; `cause`: what it comes from.
 
     `says` is the sense of it in a few words, as its author put it.
@@ -48,12 +48,12 @@ class Moment(msgspec.Struct, frozen=True):
         return self.what.partition(".")[2].replace("_", " ") or self.what
 
 
-def moment_of(record: Record, flows: dict[tuple[str, int], str], path: str) -> Moment:
+def moment_of(record: Record, flows: dict[tuple[str, int], str], path: str) -> StoryMoment:
     body = record.body
     flow = flows.get((record.stream, record.seq))
     if flow is None and path and body.corr == path and body.actor.id == SYSTEM:
         flow = str(body.data.get("flow", "")) or None
-    return Moment(
+    return StoryMoment(
         at=body.at,
         who=body.actor.id,
         what=body.type,

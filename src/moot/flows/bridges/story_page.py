@@ -13,7 +13,7 @@ from moot import pages as page
 from moot.core.plural import plural
 from moot.flows.bridges.decision_story import badge, build_blocks, list_facts
 from moot.flows.bridges.identities import Person
-from moot.flows.bridges.moments import Moment
+from moot.flows.bridges.moments import StoryMoment
 from moot.flows.bridges.story import Story
 from moot.protocols.path import PROTOCOL
 from moot.protocols.path.flows import FLOWS
@@ -143,7 +143,7 @@ def _timelines(told: Story) -> Iterator[page.Timeline]:
             yield page.Timeline(tuple(moments), title=title)
 
 
-def _place(one: Moment, steps: list[StepView]) -> int:
+def _place(one: StoryMoment, steps: list[StepView]) -> int:
     """The last step that made something at or before this record; 0 for what was there before."""
     places = [
         place
@@ -195,7 +195,7 @@ def _ids(step: StepView) -> tuple[str, ...]:
     )
 
 
-def _moment(one: Moment) -> page.TimelineEntry:
+def _moment(one: StoryMoment) -> page.TimelineEntry:
     return page.TimelineEntry(
         one.at,
         one.who,
@@ -205,7 +205,7 @@ def _moment(one: Moment) -> page.TimelineEntry:
     )
 
 
-def _record(one: Moment) -> tuple[str | page.Cell, ...]:
+def _record(one: StoryMoment) -> tuple[str | page.Cell, ...]:
     by = f", by {one.flow}" if one.flow else ""
     return (
         f"{one.stream} event {one.seq}",

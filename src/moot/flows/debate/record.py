@@ -24,7 +24,7 @@ from moot.engine.job import NO_LINK, Job, JobOutcome, Link
 from moot.engine.keys import find_system_signatory
 from moot.engine.replay import read_record
 from moot.flows.debate.file import append
-from moot.flows.debate.reading import Reading
+from moot.flows.debate.reading import SessionReading
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate import events as did
 from moot.protocols.debate.checker import CheckedSession
@@ -170,7 +170,7 @@ class SessionRecord:
             )
             size += len(raw)
 
-    def fits(self, reading: Reading) -> bool:
+    def fits(self, reading: SessionReading) -> bool:
         """Is the file what was recorded, with at most something appended?"""
         size = self.state.size
         if reading.size <= size:

@@ -16,7 +16,7 @@ from moot.core.names import REGISTRY, SYSTEM
 from moot.core.signing import Signer
 from moot.engine.agents import find_agent, rotation_command
 from moot.engine.job import Job, JobOutcome
-from moot.flows.presence.arrival import Place, rehearse
+from moot.flows.presence.arrival import ArrivalPlace, rehearse
 from moot.flows.presence.new_key import new_key
 from moot.flows.presence.observation import observe
 from moot.keys.running_names import is_running
@@ -39,7 +39,7 @@ def collect_evidence(root: Path) -> Evidence:
 
 
 def find_candidates(
-    workspace: Workspace, place: Place, evidence: Evidence, scopes: tuple[str, ...]
+    workspace: Workspace, place: ArrivalPlace, evidence: Evidence, scopes: tuple[str, ...]
 ) -> tuple[AdoptionCandidate, ...]:
     """Names that a session here could go on under."""
     state = workspace.engine.state(MACHINE, STREAM)
@@ -60,7 +60,7 @@ def find_candidates(
 def adopt(
     workspace: Workspace,
     name: str,
-    place: Place,
+    place: ArrivalPlace,
     evidence: Evidence,
     scopes: tuple[str, ...],
     endorser: Signer,
@@ -81,7 +81,11 @@ def adopt(
 
 
 def require_adoptable(
-    workspace: Workspace, name: str, place: Place, evidence: Evidence, scopes: tuple[str, ...]
+    workspace: Workspace,
+    name: str,
+    place: ArrivalPlace,
+    evidence: Evidence,
+    scopes: tuple[str, ...],
 ) -> None:
     """Refused, with each condition that is not met, unless work of `name` is unfinished here."""
     find_agent(workspace.engine, name)
@@ -141,7 +145,11 @@ def _rotate_job(workspace: Workspace, name: str, signer: Signer, endorser: Signe
 
 
 def _resume_command(
-    workspace: Workspace, name: str, place: Place, evidence: Evidence, scopes: tuple[str, ...]
+    workspace: Workspace,
+    name: str,
+    place: ArrivalPlace,
+    evidence: Evidence,
+    scopes: tuple[str, ...],
 ) -> Resume:
     state = workspace.engine.state(MACHINE, STREAM)
     observation = observe(workspace, [name])

@@ -25,7 +25,7 @@ from moot.workspace.workspace import Workspace
 MOST_ATTEMPTS: Final = 1_000
 
 
-class Place(NamedTuple):
+class ArrivalPlace(NamedTuple):
     """Where an agent works, and on what."""
 
     worktree: Path
@@ -64,12 +64,12 @@ def make_fresh_name(workspace: Workspace) -> str:
     return agent_names.make_fresh_name(str(workspace.root), agents)
 
 
-def join(workspace: Workspace, name: str, place: Place) -> JobOutcome:
+def join(workspace: Workspace, name: str, place: ArrivalPlace) -> JobOutcome:
     """Say that `name` works here."""
     return workspace.engine.execute(STREAM, _join_command(workspace, place), name)
 
 
-def _join_command(workspace: Workspace, place: Place) -> Join:
+def _join_command(workspace: Workspace, place: ArrivalPlace) -> Join:
     return Join(
         project_root=str(workspace.root),
         worktree=str(place.worktree),
@@ -80,7 +80,7 @@ def _join_command(workspace: Workspace, place: Place) -> Join:
 
 
 def require_welcome(
-    workspace: Workspace, name: str, place: Place, *then: Command, epoch: int = 1
+    workspace: Workspace, name: str, place: ArrivalPlace, *then: Command, epoch: int = 1
 ) -> None:
     """Would `name` be let in, and may it ask for what it wants to do `then`?
 
