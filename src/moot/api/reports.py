@@ -111,8 +111,8 @@ def _trace(workspace: Workspace, name: str, how: CheckOptions) -> Report:
 
     stream = f"trace/{name}"
     counted = sessions.count_work_during_trace(workspace, workspace.engine.state(TRACE, stream))
-    found = inspection.inspect_live(workspace.path, how, stream)
-    return page.trace_page(found.events[stream], found.reports[0], counted)
+    inspected = inspection.inspect_live(workspace.path, how, stream)
+    return page.trace_page(inspected.events[stream], inspected.reports[0], counted)
 
 
 def _story(workspace: Workspace, name: str, _how: CheckOptions) -> Report:

@@ -70,7 +70,7 @@ def approval_to_trace(workspace: Workspace, named: str, actor: str, work: WorkPl
     source = sources.source_of(recorded, room.id)
     place = recorded_path(workspace, room.folder)
     evidence = (*_conditions(room), *(work.evidence or (bill.sections.solution,)))
-    found = FlowSource(source, bill.title, recorded.actor.id, recorded.corr, place)
+    flow_source = FlowSource(source, bill.title, recorded.actor.id, recorded.corr, place)
 
     def target() -> StepTarget:
         stream = tracing.next_free_stream(workspace)
@@ -88,14 +88,14 @@ def approval_to_trace(workspace: Workspace, named: str, actor: str, work: WorkPl
 
     plan = StepPlan(
         FLOW,
-        found,
+        flow_source,
         actor,
         target,
         make,
         fresh=work.supersede is None,
         named=work.supersede is not None,
         parts=tuple(PlayedPart(str(role), agent) for role, agent in parts.items()),
-        approvers=_approvers(workspace, found),
+        approvers=_approvers(workspace, flow_source),
     )
     return take_step(workspace, plan)
 

@@ -38,8 +38,8 @@ def critique_to_challenge(
     workspace: Workspace, named: str, actor: str, trace: str | None = None
 ) -> TakenStep:
     """The critic takes up a CRITIQUE whose target is a claim."""
-    said = sources.message(workspace, named, MessageType.CRITIQUE)
-    body = read_body(read_message_text(workspace, said.recorded))
+    critique = sources.message(workspace, named, MessageType.CRITIQUE)
+    body = read_body(read_message_text(workspace, critique.recorded))
     where = _CLAIM.search(body.text_of("Target"))
     name = trace or (where[1] if where is not None else None)
     if where is None or name is None:
@@ -63,7 +63,7 @@ def critique_to_challenge(
         before = _caused(workspace, stream, "trace.claim_challenged", link)
         if before is not None:
             return (MadeThing("challenge", stream, before, target.id),)
-        origin = f" (critique {said.found.source.id} of {said.found.origin})"
+        origin = f" (critique {critique.flow_source.source.id} of {critique.flow_source.origin})"
         command = ChallengeClaim(claim_id=claim, reason=f"{reason}{origin}")
         outcome = tracing.execute_step(workspace, stream, command, actor, link)
         return (MadeThing("challenge", stream, outcome.recorded[-1].seq, target.id),)
@@ -71,7 +71,7 @@ def critique_to_challenge(
     target = StepTarget(stream, f"{tracing.short_name(stream)}/{claim}")
     plan = StepPlan(
         "critique-to-challenge",
-        said.found,
+        critique.flow_source,
         actor,
         lambda: target,
         make,
@@ -96,7 +96,7 @@ def challenge_to_critique(workspace: Workspace, named: str, claim: str, asked_by
     stream = tracing.require_trace(workspace, named)
     recorded = _challenge(workspace, stream, claim)
     short = tracing.short_name(stream)
-    found = FlowSource(
+    flow_source = FlowSource(
         sources.source_of(recorded, f"{short}/{claim}"),
         f"Challenge of {short}/{claim}",
         recorded.actor.id,
@@ -116,7 +116,7 @@ def challenge_to_critique(workspace: Workspace, named: str, claim: str, asked_by
     executor = tracing.agent_in_role(state, Role.EXECUTOR)
     subject = f"CRITIQUE: {short}/{claim}, by {recorded.actor.id}"
     return send_notice(
-        workspace, "challenge-to-critique", found, asked_by, (executor,), subject, body
+        workspace, "challenge-to-critique", flow_source, asked_by, (executor,), subject, body
     )
 
 
@@ -139,7 +139,7 @@ def _challenge(workspace: Workspace, stream: str, claim: str) -> Recorded[did.Cl
 
 def report_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenStep:
     """What the verification of a trace found, told to all who play a part in it."""
-    found, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
+    flow_source, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
     state = workspace.engine.state(TRACE, stream)
     short = tracing.short_name(stream)
     codes = f"\nFound: {state.because}" if state.because else ""
@@ -149,4 +149,4 @@ def report_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenStep
     )
     names = tuple(dict.fromkeys(one.agent for one in state.roles))
     subject = f"INFO: v{state.run_count} {short} is verified: {state.verdict}"
-    return send_notice(workspace, "report-to-info", found, asked_by, names, subject, body)
+    return send_notice(workspace, "report-to-info", flow_source, asked_by, names, subject, body)

@@ -30,7 +30,7 @@ ASKS = (MessageType.BLOCKED, MessageType.HANDOFF, MessageType.QUESTION)
 def done_to_ack(
     workspace: Workspace, named: str, actor: str, message: str | None = None
 ) -> TakenStep:
-    found, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
+    flow_source, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
     state = workspace.engine.state(TRACE, stream)
     if state.verdict is None or state.verdict is AuditVerdict.FAIL:
         raise Refused(
@@ -38,10 +38,10 @@ def done_to_ack(
             f"{tracing.short_name(stream)} was not verified: {state.verdict}",
             hint=f"`moot trace report {tracing.short_name(stream)}` says why",
         )
-    asked = message or _asked_for(workspace, found)
-    said = sources.message(workspace, asked, *ASKS)
-    _require_receiver(said.recorded.event, actor)
-    native = said.found.source.id
+    asked = message or _asked_for(workspace, flow_source)
+    request = sources.message(workspace, asked, *ASKS)
+    _require_receiver(request.recorded.event, actor)
+    native = request.flow_source.source.id
 
     def make(_target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         notes = f"Done and verified ({state.verdict}): {tracing.short_name(stream)}, {state.report}"
@@ -56,7 +56,9 @@ def done_to_ack(
     def target() -> StepTarget:
         return StepTarget(stream_of(thread_of_id(native)), native)
 
-    return take_step(workspace, StepPlan(FLOW, found, actor, target, make, fresh=False, named=True))
+    return take_step(
+        workspace, StepPlan(FLOW, flow_source, actor, target, make, fresh=False, named=True)
+    )
 
 
 def still_held(workspace: Workspace, named: str) -> tuple[str, list[str]]:
@@ -102,6 +104,6 @@ def _acknowledged(workspace: Workspace, native: str, link: Link) -> MadeThing | 
         for record in view.records(stream):
             body = record.body
             if body.type == "mail.message_sent" and body.cause == link.cause:
-                found = read_message(view, str(body.data["id"]))
-                return MadeThing("message", stream, found.seq, found.event.id)
+                acknowledgement = read_message(view, str(body.data["id"]))
+                return MadeThing("message", stream, acknowledgement.seq, acknowledgement.event.id)
     return None

@@ -54,12 +54,12 @@ def agent_of(workspace: Workspace, named: str, streams: Iterable[str] = ()) -> s
     looked at leave no doubt. A key is named by four or more digits that only it begins with.
     """
     registry = workspace.engine.registry()
-    found = {snake(named)} & set(registry.agents)
-    if not found and _KEY.match(named):
-        found = {key.name for kid, key in registry.keys.items() if kid.startswith(named)}
-    if not found:
-        found = set(_seated(workspace, named, streams))
-    return found.pop() if len(found) == 1 else None
+    candidates = {snake(named)} & set(registry.agents)
+    if not candidates and _KEY.match(named):
+        candidates = {key.name for kid, key in registry.keys.items() if kid.startswith(named)}
+    if not candidates:
+        candidates = set(_seated(workspace, named, streams))
+    return candidates.pop() if len(candidates) == 1 else None
 
 
 def _seated(workspace: Workspace, named: str, streams: Iterable[str]) -> Iterable[str]:

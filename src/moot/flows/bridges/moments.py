@@ -75,8 +75,8 @@ def _sense(data: dict[str, Any]) -> str:
         texts = [inner.get("type"), *_some(content if isinstance(content, dict) else {}, _WORDS)]
     else:
         texts = [data.get("stance"), *_some(data, _SENSE)]
-    said = [text for text in texts if isinstance(text, str) and text.strip()][:2]
-    return shortened(": ".join(said))
+    phrases = [text for text in texts if isinstance(text, str) and text.strip()][:2]
+    return shortened(": ".join(phrases))
 
 
 def shortened(text: str) -> str:
@@ -99,5 +99,5 @@ def _native(data: dict[str, Any]) -> str:
         target = data.get("target")
         into = f" -> {target['id']}" if isinstance(target, dict) else ""
         return f"{source['id']}{into}"
-    found = (data[name] for name in _IDS if isinstance(data.get(name), str))
-    return next(found, "")
+    ids = (data[name] for name in _IDS if isinstance(data.get(name), str))
+    return next(ids, "")

@@ -51,7 +51,7 @@ def resume_to_work(workspace: Workspace, named: str, person: str) -> ResumedWork
             hint=f"`moot agenda --agent {agent}` shows what waits for it",
         )
     title = f"{agent} goes on where an earlier session ended"
-    found = FlowSource(sources.source_of(recorded, event.id), title, agent, recorded.corr)
+    flow_source = FlowSource(sources.source_of(recorded, event.id), title, agent, recorded.corr)
 
     def make(_target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         made = [*before, *(_taken_back(workspace, *part, person, link) for part in bound)]
@@ -60,7 +60,7 @@ def resume_to_work(workspace: Workspace, named: str, person: str) -> ResumedWork
 
     stream = bound[0][0] if bound else before[0].stream
     target = StepTarget(stream, tracing.short_name(stream))
-    plan = StepPlan(FLOW, found, person, lambda: target, make, fresh=False)
+    plan = StepPlan(FLOW, flow_source, person, lambda: target, make, fresh=False)
     step = take_step(workspace, plan)
     dues = [
         (where, due)
@@ -142,11 +142,13 @@ def resume_to_seat(workspace: Workspace, named: str, person: str) -> TakenStep:
         return tuple(made)
 
     title = f"{agent} goes on in the seat of an earlier session"
-    found = FlowSource(sources.source_of(recorded, recorded.event.id), title, agent, recorded.corr)
+    flow_source = FlowSource(
+        sources.source_of(recorded, recorded.event.id), title, agent, recorded.corr
+    )
     stream = lost[0][0] if lost else before[0].stream
     target = StepTarget(stream, stream.partition("/")[2])
     return take_step(
-        workspace, StepPlan(SEAT_FLOW, found, person, lambda: target, make, fresh=False)
+        workspace, StepPlan(SEAT_FLOW, flow_source, person, lambda: target, make, fresh=False)
     )
 
 

@@ -52,7 +52,7 @@ class FlowSource(NamedTuple):
 class MessageSource(msgspec.Struct, frozen=True):
     """A message of mail as a source: where it stands, its type, and the event it tells of."""
 
-    found: FlowSource
+    flow_source: FlowSource
     recorded: Recorded[MessageKept]
     type: MessageType | None
 
@@ -94,8 +94,8 @@ def message(workspace: Workspace, named: str, *kinds: MessageType) -> MessageSou
     origin = getattr(event, "sender", None) or _whose(workspace, recorded)
     subject = parse_subject(event.subject)
     title = subject.description if subject is not None else event.subject
-    found = FlowSource(source_of(recorded, event.id), title, origin, recorded.corr)
-    return MessageSource(found, recorded, event.type)
+    flow_source = FlowSource(source_of(recorded, event.id), title, origin, recorded.corr)
+    return MessageSource(flow_source, recorded, event.type)
 
 
 def _whose(workspace: Workspace, recorded: Recorded[MessageKept]) -> str:

@@ -33,14 +33,14 @@ def takeover_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenSt
         )
     stopped = list(stopped_by(workspace, event.owner, event.key))
     title = f"{event.held} was taken over by {recorded.actor.id}"
-    found = FlowSource(
+    flow_source = FlowSource(
         sources.source_of(recorded, event.id), title, recorded.actor.id, recorded.corr
     )
     lines = [f"{title}: {event.resolution_hint}."]
     lines += [f"- {trace} {intent} can no longer run there" for trace, intent in stopped]
     body = "# Information\n\n" + "\n".join(lines) + "\n"
     return send_notice(
-        workspace, FLOW, found, asked_by, (event.owner,), f"INFO: {title}"[:200], body
+        workspace, FLOW, flow_source, asked_by, (event.owner,), f"INFO: {title}"[:200], body
     )
 
 

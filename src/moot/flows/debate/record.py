@@ -276,9 +276,9 @@ def find_double(workspace: Workspace, file: Path, checked: CheckedSession) -> li
 
 def require_one_file(record: SessionRecord) -> None:
     """A session is one file; a second one with its id is a double, unless it has moved."""
-    found = _other_file(record)
-    if found is not None:
-        raise Refused.of([_double(found)])
+    other_file = _other_file(record)
+    if other_file is not None:
+        raise Refused.of([_double(other_file)])
 
 
 def _other_file(record: SessionRecord) -> str | None:

@@ -277,8 +277,8 @@ class RunnableTrace:
 
 
 def _words(event: Any) -> str:
-    said = (getattr(event, name, None) for name in WORDS)
-    return " ".join(" ".join(one) if isinstance(one, tuple) else one for one in said if one)
+    texts = (getattr(event, name, None) for name in WORDS)
+    return " ".join(" ".join(one) if isinstance(one, tuple) else one for one in texts if one)
 
 
 def _about(due: Due) -> str:

@@ -71,9 +71,9 @@ def command(tool: str, event: str) -> str:
     return f"moot hook {tool} || true"
 
 
-def is_ours(tool: str, said: str) -> bool:
+def is_ours(tool: str, command: str) -> bool:
     """Every command we ever installed for a tool begins so."""
-    return said.split()[:3] == ["moot", "hook", tool]
+    return command.split()[:3] == ["moot", "hook", tool]
 
 
 def _entry(settings: Settings, event: str) -> dict[str, Any]:
