@@ -17,11 +17,13 @@ from moot.core.registry.model import KeyEnding
 from moot.engine.agents import current_heads, retire, revoke, rotate
 from moot.engine.keys import PrivateKey
 from moot.protocols.example.commands import Ask, Finish
+from moot.protocols.example.events import ErrandAsked
+from moot.protocols.example.machine import MACHINE as EXAMPLE
 from moot.testing import MemoryKeys, World
 from moot.testing.world import CUSTODIAN
 from tests.engine.forge import chain, everything
 from tests.engine.jotter import MACHINE as JOTTER
-from tests.engine.jotter import STREAM, Complain, Jot, Ponder, desk, jot
+from tests.engine.jotter import STREAM, Complain, Jot, Jotted, Ponder, desk, jot
 
 OTTER = "amber-otter"
 
@@ -334,3 +336,19 @@ def test_a_ledger_without_artifacts_accepts_no_citation() -> None:
     ref = world.artifacts.put(b"long text", "text/plain")
     world.engine.artifacts = None
     unchanged(world, Refused, "artifact_missing", STREAM, Jot(texts=("x",), cites=(ref,)), OTTER)
+
+
+def test_a_stream_is_read_only_with_the_machine_that_runs_it() -> None:
+    world = desk()
+    world.engine.execute(STREAM, jot("one"), OTTER)
+    assert world.engine.state(JOTTER, STREAM).texts == ("one",)
+    with pytest.raises(TypeError, match="example"):
+        world.engine.state(EXAMPLE, STREAM)
+
+
+def test_an_outcome_gives_the_newest_event_of_a_kind() -> None:
+    world = desk()
+    outcome = world.engine.execute(STREAM, jot("one", "two"), OTTER)
+    assert outcome.newest(Jotted) == outcome.recorded[1]
+    with pytest.raises(KeyError, match="ErrandAsked"):
+        outcome.newest(ErrandAsked)
