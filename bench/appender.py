@@ -21,9 +21,10 @@ def main(kind: str, place: str, what: str, seconds: str) -> None:
         raw.close()
     else:
         from bench.ground import STREAM, Errands, executor, opened
+        from moot.protocols.example.machine import MACHINE as EXAMPLE
 
         with opened(Path(place)) as space:
-            space.engine.state(STREAM)
+            space.engine.state(EXAMPLE, STREAM)
             count = _appended(executor(space, Errands(STREAM, what)), float(seconds))
     print(count)
 

@@ -18,6 +18,7 @@ from moot.core.names import SYSTEM
 from moot.engine.job import Job
 from moot.protocols.parliament import clock
 from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
 from moot.protocols.parliament.messages.words import SessionStatus
 from moot.protocols.parliament.model import MAX_ROUNDS, State
 from moot.workspace.workspace import Workspace
@@ -41,8 +42,7 @@ class Talk:
 
     @property
     def state(self) -> State:
-        state: State = self.space.engine.state(STREAM)
-        return state
+        return self.space.engine.state(PARLIAMENT, STREAM)
 
     def run(self, command: Command, actor: str) -> None:
         self.space.engine.execute(STREAM, command, actor)

@@ -17,6 +17,7 @@ from moot.engine.batch import Result
 from moot.engine.job import Job, JobOutcome
 from moot.keys.folder import KeyFolder
 from moot.protocols.example.commands import Ask, Finish
+from moot.protocols.example.events import ErrandAsked
 from moot.workspace.create import create_workspace
 from moot.workspace.workspace import Workspace
 
@@ -75,7 +76,7 @@ class Errands:
 
     def heard(self, outcome: JobOutcome) -> None:
         """What came of the last command decides the next."""
-        self._open = "" if self._open else outcome.recorded[0].event.id
+        self._open = "" if self._open else outcome.newest(ErrandAsked).event.id
 
 
 def executor(space: Workspace, errands: Errands) -> Callable[[], None]:

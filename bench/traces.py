@@ -18,6 +18,7 @@ from moot.engine.agents import find_agent
 from moot.engine.job import Job
 from moot.engine.replay import SNAPSHOT_EVERY
 from moot.protocols.trace import commands as ask
+from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.protocols.trace.model import ExecutionResult, Role, RoleBinding
 from moot.protocols.trace.policy import DEFAULT_POLICY
 from moot.protocols.trace.tool_input import MEDIA_TYPE, encode_input
@@ -105,7 +106,7 @@ def _fill(space: Workspace, rounds: int) -> None:
 
 def executor(space: Workspace) -> Callable[[], None]:
     """One durable append by one caller."""
-    runs = Runs(space, space.engine.state(STREAM).intent_count)
+    runs = Runs(space, space.engine.state(TRACE, STREAM).intent_count)
 
     def one() -> None:
         space.engine.execute(STREAM, runs.command(), EXECUTOR)

@@ -17,6 +17,7 @@ from moot.flows.debate import session
 from moot.flows.decisions import decide as deciding
 from moot.flows.decisions import questions
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.model import Stage, State
 from tests.agents_here.model_server import ModelServer, Reply, said, trouble
 from tests.cli.project import MOOT, Project
@@ -40,8 +41,7 @@ def ask(project: Project, *more: str, specs: str = VOICES) -> Any:
 
 def state_of(project: Project, decision: str) -> State:
     with project.workspace() as space:
-        state: State = space.engine.state(stream_of(decision))
-    return state
+        return space.engine.state(DECISION, stream_of(decision))
 
 
 def context_of(project: Project, decision: str) -> str:

@@ -25,6 +25,7 @@ from moot.flows.runs.runnable_debate import RunnableDebate
 from moot.protocols.debate.model import Escalation, Rules, TurnOrder
 from moot.protocols.debate.writer import make_session_text
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.model import DecisionResult, Stage, State
 from moot.testing import FakeClock
 from tests.agents_here.voices import Together, Voice
@@ -211,8 +212,7 @@ def new_debate(project: Project, *more: str) -> str:
 
 def state_of(project: Project, decision: str) -> State:
     with project.workspace() as space:
-        state: State = space.engine.state(stream_of(decision))
-    return state
+        return space.engine.state(DECISION, stream_of(decision))
 
 
 VOICES = ("--participant", f"{OTTER}=rules:approve", "--participant", f"{CRANE}=rules:sceptic")

@@ -11,11 +11,12 @@ import pytest
 from moot.agents.outcome import CallEnding, NoAnswer, StopReason
 from moot.agents.quoting import AuthorTrust
 from moot.agents.runner import Runner
-from moot.flows.runs.runnable_mail import MailDesk
+from moot.flows.runs.runnable_mail import RunnableMail
 from moot.flows.runs.runnable_trace import ExecutionSite, RunnableTrace
 from moot.flows.trace.tracing import require_trace
 from moot.protocols.decision import stream_of
-from moot.protocols.decision.model import State as Books
+from moot.protocols.decision.machine import MACHINE as DECISION
+from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.protocols.trace.model import Role, State
 from tests.agents_here.voices import Voice
 from tests.cli.project import Project
@@ -35,9 +36,9 @@ def test_an_owed_acknowledgement_is_given_once(project: Project) -> None:
     made = send(project)
     with project.workspace() as space:
         voice = Voice({"status": "Understood", "notes": "Seen."})
-        ended = Runner(MailDesk(space, [CRANE]), {CRANE: voice}, space.engine.clock).run()
+        ended = Runner(RunnableMail(space, [CRANE]), {CRANE: voice}, space.engine.clock).run()
         assert (ended.stop, ended.turns) == (StopReason.SETTLED, 1)
-        again = Runner(MailDesk(space, [CRANE]), {CRANE: voice}, space.engine.clock).run()
+        again = Runner(RunnableMail(space, [CRANE]), {CRANE: voice}, space.engine.clock).run()
         assert (again.stop, again.turns) == (StopReason.SETTLED, 0)
     (told,) = voice.briefs
     assert told.view["message"] == made
@@ -52,7 +53,7 @@ def test_silence_leaves_mail_to_its_own_chasing(project: Project) -> None:
     send(project)
     with project.workspace() as space:
         voices = {CRANE: Voice(NoAnswer(CallEnding.DOWN, "503"))}
-        ended = Runner(MailDesk(space, [CRANE]), voices, space.engine.clock).run()
+        ended = Runner(RunnableMail(space, [CRANE]), voices, space.engine.clock).run()
     assert (ended.stop, ended.waits_for) == (StopReason.STUCK, (CRANE,))
     assert len(project.ok("mail", "pending")["pending"]) == 1
 
@@ -65,7 +66,7 @@ def test_an_acknowledgement_that_is_none_is_asked_for_again(
     send(project)
     with project.workspace() as space:
         voice = Voice(bad, {"status": "Received"})
-        ended = Runner(MailDesk(space, [CRANE]), {CRANE: voice}, space.engine.clock).run()
+        ended = Runner(RunnableMail(space, [CRANE]), {CRANE: voice}, space.engine.clock).run()
     assert (ended.stop, ended.turns) == (StopReason.SETTLED, 1)
 
 
@@ -79,7 +80,7 @@ def test_mail_is_run_from_the_command_line_with_its_costs_on_record(project: Pro
     again = project.ok(*words)
     assert (again["stop"], again["turns"]) == ("settled", 0)
     with project.workspace() as space:
-        books: Books = space.engine.state(stream_of(data["decision"]))
+        books = space.engine.state(DECISION, stream_of(data["decision"]))
     assert (books.turns, books.runs, books.cost.calls) == (1, 2, 1)
     assert project.ok("mail", "pending")["pending"] == []
     for refused in (("decide", data["decision"], "approve", "--reason", "x"),
@@ -140,7 +141,7 @@ def test_a_trace_goes_from_its_task_to_a_verified_claim(project: Project) -> Non
         site = ExecutionSite(project.root, {"PATH": os.environ["PATH"]})
         runnable = RunnableTrace(space, stream, seats, site)
         ended = Runner(runnable, seats, space.engine.clock).run()
-        state: State = space.engine.state(stream)
+        state = space.engine.state(TRACE, stream)
         assert ended.stop is StopReason.SETTLED, ended
         assert state.ended
         told = seats["exec-hen"].briefs[1]
@@ -158,7 +159,7 @@ def test_nothing_runs_where_it_was_not_allowed(project: Project) -> None:
         stream = require_trace(space, trace)
         seats = voices()
         ended = Runner(RunnableTrace(space, stream, seats), seats, space.engine.clock).run()
-        state: State = space.engine.state(stream)
+        state = space.engine.state(TRACE, stream)
     assert (ended.stop, ended.waits_for) == (StopReason.WAITING, ("operator",))
     assert len(state.intents) == 1
     assert not state.running
@@ -176,7 +177,7 @@ def test_a_critic_who_says_no_stops_the_work(project: Project) -> None:
         critic = Voice({"verdict": "rejected", "rationale": "no"})
         seats = voices(**{"crit-owl": critic, "plan-fox": planner})
         ended = Runner(RunnableTrace(space, stream, seats), seats, space.engine.clock).run()
-        state: State = space.engine.state(stream)
+        state = space.engine.state(TRACE, stream)
     assert (ended.stop, ended.turns) == (StopReason.STUCK, 2)
     assert "no more ideas" in ended.detail
     assert not state.intents
@@ -206,7 +207,7 @@ def worked(project: Project, **more: Any) -> tuple[Any, State, dict[str, Any]]:
         seats = voices(**more)
         site = ExecutionSite(project.root, {"PATH": os.environ["PATH"]})
         ended = Runner(RunnableTrace(space, stream, seats, site), seats, space.engine.clock).run()
-        state: State = space.engine.state(stream)
+        state = space.engine.state(TRACE, stream)
     return ended, state, seats
 
 

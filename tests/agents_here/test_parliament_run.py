@@ -19,7 +19,8 @@ from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.flows.runs.run_record import NoRunRecord
 from moot.flows.runs.runnable_parliament import RunnableParliament
 from moot.protocols.decision import stream_of
-from moot.protocols.decision.model import DecisionResult, Stage, State
+from moot.protocols.decision.machine import MACHINE as DECISION
+from moot.protocols.decision.model import DecisionResult, Stage
 from moot.protocols.parliament.messages.words import SessionStatus
 from moot.workspace.workspace import Workspace
 from tests.agents_here.voices import Voice
@@ -157,7 +158,7 @@ def test_a_session_without_a_bill_carries_nothing(project: Project) -> None:
     said = project.ok("parliament", "run", "chamber", *words)
     assert said["standing"]["state"] == "complete"
     with project.workspace() as space:
-        books: State = space.engine.state(stream_of(said["parliament_id"]))
+        books = space.engine.state(DECISION, stream_of(said["parliament_id"]))
     assert books.verdict is not None
     assert books.verdict.result is DecisionResult.NOT_CARRIED
 
@@ -211,7 +212,7 @@ def test_a_run_is_on_record_with_its_costs_and_its_result(project: Project) -> N
     data = project.ok("parliament", "run", "p", *new(project))
     assert (data["stop"], data["standing"]["state"]) == ("waiting", "pm_review")
     with project.workspace() as space:
-        state: State = space.engine.state(stream_of(data["parliament_id"]))
+        state = space.engine.state(DECISION, stream_of(data["parliament_id"]))
     assert state.stage is Stage.WAITING
     assert state.verdict is not None
     assert state.verdict.result is DecisionResult.CARRIED

@@ -16,6 +16,7 @@ from moot.agents.runner import Runner
 from moot.core.clock import SECOND
 from moot.core.errors import StoreFailed
 from moot.protocols.example.commands import Finish
+from moot.protocols.example.machine import MACHINE as EXAMPLE
 from moot.testing import World
 from tests.agents_here.errands import LIST, ErrandDesk
 from tests.agents_here.voices import Together, Voice
@@ -46,7 +47,7 @@ def test_what_is_due_is_asked_and_executed_until_nothing_is(world: World) -> Non
     ended = run(desk, {CRANE: Voice(DONE)})
     assert ended == RunEnd(StopReason.SETTLED, 3, Cost(calls=3))
     assert desk.endings == [ended]
-    assert world.engine.state(LIST).closed == 3
+    assert world.engine.state(EXAMPLE, LIST).closed == 3
     assert [one.ending for one in desk.outcomes] == [CallEnding.ANSWERED] * 3
 
 
@@ -73,7 +74,7 @@ def test_after_the_second_one_the_protocols_own_timeout_decides(world: World) ->
     ended = run(desk, {CRANE: Voice({"nonsense": 1})})
     assert ended.stop is StopReason.SETTLED
     assert ended.turns == 0
-    state = world.engine.state(LIST)
+    state = world.engine.state(EXAMPLE, LIST)
     assert (state.closed, len(state.open)) == (1, 0)
     assert [one.ending for one in desk.outcomes].count(CallEnding.MALFORMED) == 2
 
@@ -141,7 +142,7 @@ def test_someone_who_did_it_meanwhile_is_no_failure(world: World) -> None:
     ended = run(desk, {CRANE: Voice(meanwhile)})
     assert (ended.stop, ended.turns) == (StopReason.SETTLED, 0)
     assert desk.outcomes[-1].ending is CallEnding.OVERTAKEN
-    assert world.engine.state(LIST).closed == 1
+    assert world.engine.state(EXAMPLE, LIST).closed == 1
 
 
 @pytest.mark.requirement("AGT-015")
@@ -160,7 +161,7 @@ def test_a_budget_stops_the_run_by_name(world: World, budget: Budget, stop: Stop
     voice = Voice(DONE, cost=Cost(calls=1, tokens_in=6, tokens_out=4, micros=2))
     ended = run(desk, {CRANE: voice}, budget=budget)
     assert (ended.stop, ended.turns) == (stop, 2)
-    assert len(world.engine.state(LIST).open) == 3
+    assert len(world.engine.state(EXAMPLE, LIST).open) == 3
 
 
 @pytest.mark.requirement("AGT-015")
@@ -230,7 +231,7 @@ def test_an_interruption_is_an_ending_and_everybody_is_told_to_stop(world: World
     assert ended.stop is StopReason.INTERRUPTED
     assert desk.endings == [ended]
     assert voice.stopped
-    assert len(world.engine.state(LIST).open) == 1
+    assert len(world.engine.state(EXAMPLE, LIST).open) == 1
 
 
 @pytest.mark.requirement("AGT-018")
@@ -263,7 +264,7 @@ def test_a_second_run_goes_on_where_the_record_stands(world: World) -> None:
     again = ErrandDesk(world)
     ended = run(again, {CRANE: Voice(DONE)})
     assert (ended.stop, ended.turns) == (StopReason.SETTLED, 2)
-    assert world.engine.state(LIST).closed == 4
+    assert world.engine.state(EXAMPLE, LIST).closed == 4
 
 
 @pytest.mark.requirement("AGT-020")

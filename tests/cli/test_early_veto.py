@@ -8,6 +8,7 @@ import pytest
 
 from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.model import State
 from tests.cli.project import Project
 
@@ -47,8 +48,7 @@ def events(project: Project) -> int:
 
 def decision(project: Project) -> State:
     with project.workspace() as space:
-        state: State = space.engine.state(stream_of("q-1"))
-    return state
+        return space.engine.state(DECISION, stream_of("q-1"))
 
 
 def seats(project: Project) -> list[str]:

@@ -21,7 +21,8 @@ from moot.keys.folder import KeyFolder
 from moot.keys.folder_keys import Passphrase
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.commands import Veto
-from moot.protocols.decision.model import Stage, State
+from moot.protocols.decision.machine import MACHINE as DECISION
+from moot.protocols.decision.model import Stage
 from moot.protocols.parliament.commands import Decide
 from moot.protocols.parliament.messages.words import SessionStatus
 from moot.workspace.workspace import Workspace
@@ -48,7 +49,7 @@ def asked(bare: Project, people: dict[str, str], cheap_locks: None) -> Project:
 def standing(project: Project) -> tuple[str, str, str | None]:
     """Where the decision stands, where the session stands, and how that ended."""
     with project.workspace() as space:
-        state: State = space.engine.state(stream_of("q-1"))
+        state = space.engine.state(DECISION, stream_of("q-1"))
         held = ParliamentSession.open(space, project.root / FOLDER).state
     return state.stage.value, str(held.status), str(held.outcome) if held.outcome else None
 
@@ -187,7 +188,7 @@ def test_the_folder_may_lie_anywhere(asked: Project, people: dict[str, str]) -> 
     asked.ok("parliament", "export", "elsewhere")
     asked.ok("parliament", "decide", "elsewhere", "approve", *WHY, **people)
     with asked.workspace() as space:
-        state: State = space.engine.state(stream_of("q-1"))
+        state = space.engine.state(DECISION, stream_of("q-1"))
     assert state.stage is Stage.APPROVED
 
 

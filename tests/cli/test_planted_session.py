@@ -15,7 +15,8 @@ from moot.flows.runs.run_seats import USUAL
 from moot.protocols.debate.writer import make_session_text
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.commands import PassAnswer
-from moot.protocols.decision.model import Stage, State
+from moot.protocols.decision.machine import MACHINE as DECISION
+from moot.protocols.decision.model import Stage
 from tests.cli.project import Project
 
 VOICES = "rules:approve,rules:approve,rules:reject"
@@ -26,7 +27,7 @@ WHY = ("--reason", "It is cheap.")
 
 def stage_of(project: Project, decision: str) -> Stage:
     with project.workspace() as space:
-        state: State = space.engine.state(stream_of(decision))
+        state = space.engine.state(DECISION, stream_of(decision))
     return state.stage
 
 
@@ -64,10 +65,10 @@ def test_what_a_killed_run_left_is_used(ready: Project, chamber: str) -> None:
     ready.json(*words, "--max-turns", "2")
     with ready.workspace() as space:
         stream = stream_of("q-1")
-        for agent in space.engine.state(stream).unanswered:
+        for agent in space.engine.state(DECISION, stream).unanswered:
             space.engine.execute(stream, PassAnswer(agent=agent, why="gone"), SYSTEM)
         ask._set_motion(space, "q-1")
-        state: State = space.engine.state(stream)
+        state = space.engine.state(DECISION, stream)
         place, problem = ask.session_file(space, "q-1"), ask.compose_context(space, "q-1", state)
         if chamber == "parliament":
             convene_for_question(space, place, problem, state)

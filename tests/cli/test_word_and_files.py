@@ -13,7 +13,7 @@ from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.flows.parliament.ruling import decision_signed_here
 from moot.flows.parliament.session_ids import id_of_folder
 from moot.protocols.decision import stream_of
-from moot.protocols.decision.model import State
+from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.parliament.messages.words import PrimeMinisterChoice
 from tests.cli.project import MOOT, Project
 
@@ -33,7 +33,7 @@ def asked(bare: Project, people: dict[str, str], cheap_locks: None) -> Project:
 
 def standing(project: Project) -> tuple[str, str]:
     with project.workspace() as space:
-        state: State = space.engine.state(stream_of("q-1"))
+        state = space.engine.state(DECISION, stream_of("q-1"))
         folder = project.root / FOLDER
         held = ParliamentSession.open_by_id(space, folder, id_of_folder(space, folder)).state
     return state.stage.value, str(held.status)

@@ -134,3 +134,9 @@ def test_what_a_newer_program_wrote_is_said_to_be_so(kind: str, data: dict[str, 
         machine().read_event(kind, data)
     assert caught.value.code == "newer_record"
     assert caught.value.hint == "update moot"
+
+
+def test_a_state_of_another_machine_is_not_read_as_its_own() -> None:
+    assert machine().require_state(3) == 3
+    with pytest.raises(TypeError, match="lamp"):
+        machine().require_state("lit")

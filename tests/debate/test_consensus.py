@@ -15,7 +15,7 @@ from moot.protocols.debate.consensus import (
     ConsensusOutcome,
     ConsensusVerdict,
     DebateVote,
-    VoteTally,
+    RunningTally,
     judge_votes,
 )
 from moot.protocols.debate.model import ConsensusMode, OutputFormat, Rules, Stance
@@ -88,7 +88,7 @@ def test_the_order_of_votes_does_not_matter(
 def test_an_earlier_vote_leaves_no_trace(
     rules: Rules, earlier: dict[str, DebateVote], votes: dict[str, DebateVote]
 ) -> None:
-    tally = VoteTally(rules)
+    tally = RunningTally(rules)
     for name, vote in (*earlier.items(), *votes.items()):
         tally.set_vote(name, vote)
     assert tally.judge() == judge_votes(rules, {**earlier, **votes})

@@ -54,7 +54,7 @@ def recorded(text: str, world: World | None = None) -> tuple[World, State]:
     world.clock.now = parse_time("2026-03-01T09:00:30Z")
     for command in observing(text):
         world.engine.execute(STREAM, command, SYSTEM)
-    return world, world.engine.state(STREAM)
+    return world, world.engine.state(MACHINE, STREAM)
 
 
 def begun(*agents: str, **rules: str) -> World:
@@ -66,12 +66,12 @@ def begun(*agents: str, **rules: str) -> World:
 
 
 def adding(world: World, text: str, kind: type[Command] = ask.Add, **more: Any) -> Command:
-    start = world.engine.state(STREAM).size
+    start = world.engine.state(MACHINE, STREAM).size
     return kind(start=start, text=text, digest=sha(text), **more)
 
 
 def kinds(world: World) -> list[str]:
-    return [type(event).__name__ for event in given(world, STREAM).history()]
+    return [type(event).__name__ for event in given(world, MACHINE, STREAM).history()]
 
 
 # The same course as the file's own ---------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_any_session_has_one_course_in_file_and_record(text: str) -> None:
 @vary(debates())
 def test_the_pieces_put_together_are_the_file(text: str) -> None:
     world, _ = recorded(text)
-    pieces = [one for one in given(world, STREAM).history() if isinstance(one, did.Piece)]
+    pieces = [one for one in given(world, MACHINE, STREAM).history() if isinstance(one, did.Piece)]
     assert "".join(one.text or "" for one in pieces) == text
     assert [one.start for one in pieces] == [
         sum(one.size for one in pieces[:count]) for count in range(len(pieces))
@@ -195,7 +195,7 @@ def test_an_entry_is_signed_by_its_own_author() -> None:
     assert isinstance(done.event, did.EntryYielded)
     assert (done.actor.id, done.event.author, done.event.text) == (FOX, FOX, text)
     assert (done.event.stance, done.event.confidence, done.event.round) == ("approve", "0.8", 1)
-    assert outcome.state.signed == 1
+    assert MACHINE.require_state(outcome.state).signed == 1
 
 
 def test_the_entry_that_ends_a_session_says_so_in_the_record() -> None:
@@ -203,7 +203,7 @@ def test_the_entry_that_ends_a_session_says_so_in_the_record() -> None:
     world.engine.execute(STREAM, adding(world, entry(1, FOX)), FOX)
     assert STREAM in world.engine.open_streams()
     world.engine.execute(STREAM, adding(world, entry(2, HEN, 1, 2)), HEN)
-    ended = given(world, STREAM).history()[-1]
+    ended = given(world, MACHINE, STREAM).history()[-1]
     assert ended == did.SessionEnded(phase="ended:consensus", round=1)
     assert STREAM not in world.engine.open_streams()
     assert list(world.engine.agenda([STREAM])) == []
@@ -213,15 +213,15 @@ def test_an_observed_entry_may_be_signed_by_its_author_and_nobody_else() -> None
     world = begun()
     text = entry(1, FOX)
     world.engine.execute(STREAM, adding(world, text, ask.Observe), SYSTEM)
-    (waiting,) = world.engine.state(STREAM).unsigned
+    (waiting,) = world.engine.state(MACHINE, STREAM).unsigned
     sign = ask.Sign(id=waiting.id, sha256=waiting.sha256)
-    given(world, STREAM).as_(HEN).refused("not_you", sign)
+    given(world, MACHINE, STREAM).as_(HEN).refused("not_you", sign)
     other = ask.Sign(id=waiting.id, sha256="0" * 64)
-    given(world, STREAM).as_(FOX).refused("nothing_to_sign", other)
-    given(world, STREAM).as_(FOX).when(sign)
+    given(world, MACHINE, STREAM).as_(FOX).refused("nothing_to_sign", other)
+    given(world, MACHINE, STREAM).as_(FOX).when(sign)
     assert kinds(world)[-1] == "EntrySigned"
-    assert world.engine.state(STREAM).unsigned == ()
-    given(world, STREAM).as_(FOX).refused("nothing_to_sign", sign)
+    assert world.engine.state(MACHINE, STREAM).unsigned == ()
+    given(world, MACHINE, STREAM).as_(FOX).refused("nothing_to_sign", sign)
 
 
 def test_a_long_entry_is_stored_beside_its_event() -> None:
@@ -232,6 +232,7 @@ def test_a_long_entry_is_stored_beside_its_event() -> None:
     assert missing.value.code == "artifact_missing"
     world.artifacts.put(text.encode(), "text/markdown")
     (done,) = world.engine.execute(STREAM, adding(world, text), FOX).recorded
+    assert isinstance(done.event, did.EntryYielded)
     assert (done.event.text, done.event.sha256) == (None, sha(text))
     assert [ref.sha256 for ref in done.artifacts] == [sha(text)]
 
@@ -255,7 +256,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
 def test_an_entry_that_may_not_stand_is_refused_and_nothing_is_recorded(name: str) -> None:
     actor, text, code = REFUSED[name]
     world = begun()
-    given(world, STREAM).as_(actor).refused(code, adding(world, text))
+    given(world, MACHINE, STREAM).as_(actor).refused(code, adding(world, text))
 
 
 def test_a_refusal_of_the_record_names_the_norm() -> None:
@@ -270,20 +271,20 @@ def test_a_piece_begins_where_the_record_ends() -> None:
     world = begun()
     text = entry(1, FOX)
     wrong = ask.Add(start=7, text=text, digest=sha(text))
-    given(world, STREAM).as_(FOX).refused("out_of_step", wrong)
-    wrong = ask.Add(start=world.engine.state(STREAM).size, text=text, digest="ABC")
-    given(world, STREAM).as_(FOX).refused("bad_digest", wrong)
+    given(world, MACHINE, STREAM).as_(FOX).refused("out_of_step", wrong)
+    wrong = ask.Add(start=world.engine.state(MACHINE, STREAM).size, text=text, digest="ABC")
+    given(world, MACHINE, STREAM).as_(FOX).refused("bad_digest", wrong)
 
 
 def test_what_nothing_is_known_of_is_refused() -> None:
     world = World()
     world.agent(FOX)
-    at = given(world, STREAM).as_(FOX)
+    at = given(world, MACHINE, STREAM).as_(FOX)
     at.refused("session_unknown", ask.Add(start=0, text=entry(1, FOX), digest="0" * 64))
     at.refused("session_unknown", ask.Sign(id="x", sha256="0" * 64))
     at.refused("invalid_session", ask.Begin(file="s.md", text="# x", digest="0" * 64))
     at.refused("invalid_session", ask.Begin(file="s.md", text=TWO_ROUNDS, digest="0" * 64))
-    other = given(world, "debate/another").as_(FOX)
+    other = given(world, MACHINE, "debate/another").as_(FOX)
     other.refused("invalid_session", ask.Begin(file="s.md", text=session(), digest="0" * 64))
 
 
@@ -291,7 +292,7 @@ def test_what_nothing_is_known_of_is_refused() -> None:
 def test_a_session_is_recorded_once() -> None:
     world = begun()
     again = ask.Begin(file="t.md", text=session(), digest=sha(session()))
-    given(world, STREAM).as_(FOX).refused("session_known", again)
+    given(world, MACHINE, STREAM).as_(FOX).refused("session_known", again)
 
 
 def test_an_unsound_entry_is_observed_and_stops_every_verdict() -> None:
@@ -306,9 +307,9 @@ def test_a_double_takes_no_second_turn() -> None:
     world = begun()
     text = entry(1, FOX)
     world.engine.execute(STREAM, adding(world, text, ask.Observe), SYSTEM)
-    before = world.engine.state(STREAM)
+    before = world.engine.state(MACHINE, STREAM)
     world.engine.execute(STREAM, adding(world, text, ask.Observe, double=True), SYSTEM)
-    after = world.engine.state(STREAM)
+    after = world.engine.state(MACHINE, STREAM)
     assert (after.entries, after.latest, after.last) == (before.entries, before.latest, before.last)
     assert after.size == before.size + len(text.encode())
 
@@ -330,7 +331,7 @@ def test_the_agenda_names_the_speaker_and_time_is_up_after_the_deadline() -> Non
     late(world)
     assert world.engine.tick(STREAM) is not None
     assert world.engine.tick(STREAM) is None
-    timed_out = given(world, STREAM).history()[-1]
+    timed_out = given(world, MACHINE, STREAM).history()[-1]
     assert timed_out == did.TurnTimedOut(agents=[FOX], round=1, turn=1, policy="human")
 
 
@@ -340,12 +341,14 @@ def test_under_the_human_policy_the_operator_is_waited_for() -> None:
     late(world)
     (due,) = [due for _, due in world.engine.agenda([STREAM])]
     assert (due.who, due.what) == ("operator", "resume the debate")
-    given(world, STREAM).as_(FOX).refused(
+    given(world, MACHINE, STREAM).as_(FOX).refused(
         "waiting_human",
         adding(world, entry(1, FOX)),
         did.TurnTimedOut(agents=[FOX], round=1, turn=1, policy="human"),
     )
-    given(world, STREAM).as_(FOX).refused("human_key_required", adding(world, RESUME, ask.Resume))
+    given(world, MACHINE, STREAM).as_(FOX).refused(
+        "human_key_required", adding(world, RESUME, ask.Resume)
+    )
     world.engine.execute(STREAM, adding(world, RESUME, ask.Resume), SYSTEM)
     world.clock.now = parse_time("2026-03-01T09:31:00Z")
     (due,) = [due for _, due in world.engine.agenda([STREAM])]
@@ -365,7 +368,7 @@ def test_the_policy_writes_for_the_silent_only_and_only_when_time_is_up() -> Non
         world.engine.execute(STREAM, skip(1, "ant", 1), SYSTEM)
     assert early.value.code == "too_early"
     late(world)
-    given(world, STREAM).as_("bee").refused(
+    given(world, MACHINE, STREAM).as_("bee").refused(
         "human_key_required",
         skip(1, "ant", 1),
         did.TurnTimedOut(agents=["ant"], round=1, turn=1, policy="timeout-skip"),
@@ -380,7 +383,7 @@ def test_the_policy_writes_for_the_silent_only_and_only_when_time_is_up() -> Non
 
 def test_a_timeout_is_noted_by_the_machine_and_once() -> None:
     world = begun()
-    given(world, STREAM).as_(FOX).refused("not_allowed", ask.NoteTimeout())
+    given(world, MACHINE, STREAM).as_(FOX).refused("not_allowed", ask.NoteTimeout())
     with pytest.raises(Refused) as early:
         world.engine.execute(STREAM, ask.NoteTimeout(), SYSTEM)
     assert early.value.code == "too_early"
@@ -396,10 +399,11 @@ def test_a_person_signs_the_closing_word_and_an_agent_cannot() -> None:
     said = entry(
         1, "system", status="closed", stance="neutral", body="Session closed by the operator: ok."
     )
-    given(world, STREAM).as_(FOX).refused("not_you", adding(world, said))
+    given(world, MACHINE, STREAM).as_(FOX).refused("not_you", adding(world, said))
     (done, _) = world.engine.execute(STREAM, adding(world, said), "operator").recorded
+    assert isinstance(done.event, did.EntryYielded)
     assert (done.actor.id, done.event.closes, done.event.attended) == ("operator", True, False)
-    assert world.engine.state(STREAM).phase == "ended:closed-by-operator"
+    assert world.engine.state(MACHINE, STREAM).phase == "ended:closed-by-operator"
     with pytest.raises(Refused) as ended:
         world.engine.execute(STREAM, adding(world, said), "operator")
     assert ended.value.code == "session_ended"
@@ -408,12 +412,12 @@ def test_a_person_signs_the_closing_word_and_an_agent_cannot() -> None:
 @pytest.mark.requirement("BNC-062")
 def test_context_is_added_above_the_dialogue_by_a_person_or_the_machine() -> None:
     world = begun()
-    before = world.engine.state(STREAM)
+    before = world.engine.state(MACHINE, STREAM)
     place = session().encode().index(b"## Dialogue")
     piece = "### More\n\nA fact.\n\n"
     whole = session()[:place] + piece + session()[place:]
     more = ask.AddContext(start=place, text=piece, digest=sha(whole))
-    given(world, STREAM).as_(FOX).refused("human_key_required", more)
+    given(world, MACHINE, STREAM).as_(FOX).refused("human_key_required", more)
     bad = ask.AddContext(start=before.size, text=piece, digest=sha(whole))
     with pytest.raises(Refused) as beyond:
         world.engine.execute(STREAM, bad, SYSTEM)
@@ -422,25 +426,25 @@ def test_context_is_added_above_the_dialogue_by_a_person_or_the_machine() -> Non
         world.engine.execute(STREAM, msgspec.structs.replace(more, text="words"), SYSTEM)
     assert plain.value.code == "no_subsection"
     world.engine.execute(STREAM, more, SYSTEM)
-    after = world.engine.state(STREAM)
+    after = world.engine.state(MACHINE, STREAM)
     assert (after.size, after.digest) == (len(whole.encode()), sha(whole))
     assert after.head == before.head + len(piece)
 
 
 def test_a_file_that_moved_is_found_under_its_new_name() -> None:
     world = begun()
-    given(world, STREAM).as_(FOX).refused("name_required", ask.Move(file=" "))
-    given(world, STREAM).as_(FOX).when(ask.Move(file="docs/s.md"))
-    assert world.engine.state(STREAM).file == "docs/s.md"
+    given(world, MACHINE, STREAM).as_(FOX).refused("name_required", ask.Move(file=" "))
+    given(world, MACHINE, STREAM).as_(FOX).when(ask.Move(file="docs/s.md"))
+    assert world.engine.state(MACHINE, STREAM).file == "docs/s.md"
     with world.store.read() as view:
         assert [row.key for row in view.rows("debate.files")] == ["docs/s.md"]
 
 
 def test_events_that_do_not_fit_leave_the_state_as_it_was() -> None:
     world = begun()
-    stray = given(world, STREAM).history()[0]
+    stray = given(world, MACHINE, STREAM).history()[0]
     assert isinstance(stray, did.SessionBegan)
-    state = world.engine.state(STREAM)
+    state = world.engine.state(MACHINE, STREAM)
     for event in (stray, msgspec.structs.replace(stray, settings={})):
         assert MACHINE.evolve(state, _as_recorded(event)) == state
     broken = msgspec.structs.replace(stray, settings={"agents": 3})

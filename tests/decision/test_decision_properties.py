@@ -20,7 +20,6 @@ from moot.protocols.decision.model import (
     DecisionResult,
     DecisionSeat,
     Stage,
-    State,
 )
 from moot.testing import World
 
@@ -79,15 +78,15 @@ def test_any_sequence_of_commands_leaves_a_sound_decision(
     for name in NAMES:
         world.agent(name)
     world.human("operator")
-    before: State = world.engine.state(STREAM)
+    before = world.engine.state(MACHINE, STREAM)
     for actor, command in steps:
         (result,) = world.engine.execute_all([Job(STREAM, command, actor)])
         if isinstance(result, MootError):
             assert isinstance(result, Refused)
             assert all(finding.hint for finding in result.findings)
-            assert world.engine.state(STREAM) == before
+            assert world.engine.state(MACHINE, STREAM) == before
             continue
-        after: State = result.state
+        after = MACHINE.require_state(result.state)
         assert after.stage in reachable(before.stage)
         assert (after.word is not None) is (
             after.stage in (Stage.APPROVED, Stage.VETOED, Stage.AMENDED)
@@ -95,7 +94,7 @@ def test_any_sequence_of_commands_leaves_a_sound_decision(
         assert len(after.answers) >= len(before.answers)
         assert after.cost.micros >= before.cost.micros
         before = after
-    assert world.another_engine().state(STREAM) == before
+    assert world.another_engine().state(MACHINE, STREAM) == before
 
 
 @pytest.mark.requirement("DEC-020")

@@ -12,7 +12,8 @@ from moot.engine.signs_of_life import SEEN
 from moot.protocols.example.commands import Finish
 from moot.testing import World
 from tests.engine.forge import chain, everything, spoil_signature
-from tests.engine.jotter import STREAM, Complain, Ponder, Spend, desk, jot
+from tests.engine.jotter import MACHINE as JOTTER
+from tests.engine.jotter import STREAM, Complain, Jotted, Ponder, Spend, desk, jot
 
 OTTER, CRANE = "amber-otter", "teal-crane"
 GOOD = Job(STREAM, jot("good"), OTTER)
@@ -52,7 +53,7 @@ def test_a_failing_job_does_not_disturb_the_others(name: str, place: int) -> Non
     assert failed.code == code
     assert all(isinstance(result, JobOutcome) for result in results)
     assert [record.body.data for record in chain(world, STREAM)] == [{"text": "good"}] * 2
-    assert world.engine.state(STREAM) == world.another_engine().state(STREAM)
+    assert world.engine.state(JOTTER, STREAM) == world.another_engine().state(JOTTER, STREAM)
 
 
 @pytest.mark.requirement("LDG-060")
@@ -99,8 +100,9 @@ def test_a_job_that_is_undone_leaves_no_sign_of_life() -> None:
 def test_each_job_sees_what_its_predecessors_in_the_batch_left() -> None:
     world = desk()
     results = world.engine.execute_all([Job(STREAM, jot(text), OTTER) for text in "abc"])
-    states = [result.state.texts for result in results if isinstance(result, JobOutcome)]
-    assert states == [("a",), ("a", "b"), ("a", "b", "c")]
+    outcomes = [result for result in results if isinstance(result, JobOutcome)]
+    states = [JOTTER.require_state(outcome.state) for outcome in outcomes]
+    assert [state.texts for state in states] == [("a",), ("a", "b"), ("a", "b", "c")]
     assert [record.seq for record in chain(world, STREAM)] == [0, 1, 2]
 
 
@@ -108,7 +110,7 @@ def test_results_stand_in_the_order_of_the_jobs() -> None:
     world = desk()
     jobs = [Job(f"jotter/{n % 3}", jot(str(n)), OTTER) for n in range(9)]
     results = world.engine.execute_all(jobs)
-    told = [r.recorded[0].event.text for r in results if isinstance(r, JobOutcome)]
+    told = [r.newest(Jotted).event.text for r in results if isinstance(r, JobOutcome)]
     assert told == [str(n) for n in range(9)]
 
 

@@ -11,6 +11,7 @@ from moot.engine.batch import Result
 from moot.engine.job import Job, JobOutcome
 from moot.store.sqlite import SqliteStore
 from tests.engine.forge import chain, everything
+from tests.engine.jotter import MACHINE as JOTTER
 from tests.engine.jotter import STREAM, Complain, desk, jot
 
 OTTER = "amber-otter"
@@ -40,7 +41,7 @@ def test_it_sees_every_result_before_anything_is_durable(tmp_path: Path) -> None
 def test_if_it_raises_nothing_is_recorded_and_nothing_remembered() -> None:
     world = desk()
     world.engine.execute(STREAM, jot("before"), OTTER)
-    before, state = everything(world), world.engine.state(STREAM)
+    before, state = everything(world), world.engine.state(JOTTER, STREAM)
 
     def fail(_results: list[Result]) -> None:
         raise StoreFailed("disk_full", "no room for the file")
@@ -48,6 +49,6 @@ def test_if_it_raises_nothing_is_recorded_and_nothing_remembered() -> None:
     with pytest.raises(StoreFailed, match="no room"):
         world.engine.execute_all([Job(STREAM, jot("lost"), OTTER)], fail)
     assert everything(world) == before
-    assert world.engine.state(STREAM) == state
+    assert world.engine.state(JOTTER, STREAM) == state
     world.engine.execute(STREAM, jot("after"), OTTER)
     assert [record.body.data["text"] for record in chain(world, STREAM)] == ["before", "after"]

@@ -7,6 +7,8 @@ import pytest
 from moot.core.errors import Refused, Tampered
 from moot.engine.job import Job, JobOutcome
 from moot.protocols.example.commands import Ask, Finish, Withdraw
+from moot.protocols.example.events import ErrandAsked
+from moot.protocols.example.machine import MACHINE as EXAMPLE
 from moot.testing import World
 from tests.engine import forge
 
@@ -34,12 +36,15 @@ def ask(title: str) -> Ask:
 def test_the_second_is_made_from_what_the_first_recorded(world: World) -> None:
     def then(done: JobOutcome) -> Job:
         (first,) = done.recorded
+        assert isinstance(first.event, ErrandAsked)
         return Job(SECOND, ask(f"after {first.event.id}"), OTTER, cause=first.hash.hex())
 
     one, two = world.engine.execute_chain(Job(FIRST, ask("x"), OTTER), then)
-    assert two.recorded[0].event.title == "after e1"
+    assert two.newest(ErrandAsked).event.title == "after e1"
     assert two.recorded[0].cause == one.recorded[0].hash.hex()
-    assert world.engine.state(FIRST).asked == world.engine.state(SECOND).asked == 1
+    assert (
+        world.engine.state(EXAMPLE, FIRST).asked == world.engine.state(EXAMPLE, SECOND).asked == 1
+    )
 
 
 def test_if_one_is_refused_none_is_recorded(world: World) -> None:
@@ -50,7 +55,7 @@ def test_if_one_is_refused_none_is_recorded(world: World) -> None:
         )
     assert refused.value.code == "errand_not_open"
     assert count(world) == before
-    assert world.engine.state(FIRST).asked == 0
+    assert world.engine.state(EXAMPLE, FIRST).asked == 0
 
 
 def test_a_chain_under_a_key_is_done_once(world: World) -> None:
@@ -59,7 +64,10 @@ def test_a_chain_under_a_key_is_done_once(world: World) -> None:
             Job(FIRST, ask("x"), OTTER, key="k1"),
             lambda _: Job(SECOND, ask("y"), OTTER, key="k1"),
         )
-    assert (world.engine.state(FIRST).asked, world.engine.state(SECOND).asked) == (1, 1)
+    assert (
+        world.engine.state(EXAMPLE, FIRST).asked,
+        world.engine.state(EXAMPLE, SECOND).asked,
+    ) == (1, 1)
 
 
 def test_only_the_first_may_need_a_proved_history(world: World) -> None:
@@ -84,7 +92,7 @@ def test_a_further_one_may_need_it_if_its_history_is_named(world: World) -> None
         lambda _: Job(SECOND, Withdraw(id="e1"), OTTER),
         proved=[SECOND],
     )
-    assert [world.engine.state(stream).closed for stream in (FIRST, SECOND)] == [1, 1]
+    assert [world.engine.state(EXAMPLE, stream).closed for stream in (FIRST, SECOND)] == [1, 1]
 
 
 def test_a_named_history_that_does_not_hold_stops_the_whole_chain(world: World) -> None:
@@ -114,7 +122,7 @@ def test_what_must_hold_beside_it_may_stop_a_chain_at_the_last_moment(world: Wor
             before_commit=check,
         )
     assert count(world) == before
-    assert world.engine.state(FIRST).asked == 0
+    assert world.engine.state(EXAMPLE, FIRST).asked == 0
 
 
 def test_what_is_shown_and_how_far_one_got_are_one_step(world: World) -> None:

@@ -25,6 +25,7 @@ from moot.store.memory import MemoryStore, MemoryTransaction
 from moot.testing import World
 from tests.core import merkle
 from tests.engine.forge import chain, everything
+from tests.engine.jotter import MACHINE as JOTTER
 from tests.engine.jotter import STREAM, desk, jot
 
 OTTER = "amber-otter"
@@ -147,7 +148,7 @@ def test_a_process_that_wrote_leaves_a_checkpoint_when_it_ends() -> None:
 def test_a_process_that_only_read_leaves_none() -> None:
     world = desk()
     engine = world.another_engine()
-    engine.state(STREAM)
+    engine.state(JOTTER, STREAM)
     engine.close()
     assert note_of(world) is None
 

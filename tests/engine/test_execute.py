@@ -17,10 +17,13 @@ from moot.core.registry.model import KeyEnding
 from moot.engine.agents import current_heads, retire, revoke, rotate
 from moot.engine.keys import PrivateKey
 from moot.protocols.example.commands import Ask, Finish
+from moot.protocols.example.events import ErrandAsked
+from moot.protocols.example.machine import MACHINE as EXAMPLE
 from moot.testing import MemoryKeys, World
 from moot.testing.world import CUSTODIAN
 from tests.engine.forge import chain, everything
-from tests.engine.jotter import STREAM, Complain, Jot, Ponder, desk, jot
+from tests.engine.jotter import MACHINE as JOTTER
+from tests.engine.jotter import STREAM, Complain, Jot, Jotted, Ponder, desk, jot
 
 OTTER = "amber-otter"
 
@@ -49,7 +52,7 @@ def test_a_command_becomes_a_signed_record_that_continues_its_stream() -> None:
     assert second.body.prev == first.hash.hex()
     assert [record.body.data for record in (first, second)] == [{"text": "one"}, {"text": "two"}]
     assert [r.hash for r in outcome.recorded] == [first.hash, second.hash]
-    assert outcome.state == world.engine.state(STREAM)
+    assert outcome.state == world.engine.state(JOTTER, STREAM)
     assert outcome.state.texts == ("one", "two")
     assert not outcome.replayed
 
@@ -66,7 +69,7 @@ def test_role_cause_and_correlation_are_recorded_and_signed() -> None:
     assert (told["cause"], told["corr"]) == (cause, "affair-7")
     (recorded,) = outcome.recorded
     assert (recorded.actor.role, recorded.cause, recorded.corr) == ("judge", cause, "affair-7")
-    again = world.another_engine().state(STREAM)
+    again = world.another_engine().state(JOTTER, STREAM)
     assert again == outcome.state
 
 
@@ -109,7 +112,7 @@ def test_a_refusal_raises_its_first_error_with_all_findings_and_keeps_its_events
     assert (caught.value.code, str(caught.value)) == ("unhappy", "too loud")
     assert [f.code for f in caught.value.findings] == ["sigh", "unhappy"]
     assert [record.body.type for record in chain(world, STREAM)] == ["jotter.complained"]
-    assert world.engine.state(STREAM).complaints == 1
+    assert world.engine.state(JOTTER, STREAM).complaints == 1
 
 
 def test_a_plain_refusal_stores_nothing() -> None:
@@ -124,7 +127,7 @@ def test_remarks_travel_with_an_accepted_command() -> None:
     outcome = world.engine.execute(STREAM, Ponder(), OTTER)
     assert [f.code for f in outcome.findings] == ["hm"]
     assert outcome.recorded == ()
-    assert world.engine.state(STREAM).texts == ()
+    assert world.engine.state(JOTTER, STREAM).texts == ()
 
 
 @pytest.mark.requirement("LDG-024")
@@ -333,3 +336,19 @@ def test_a_ledger_without_artifacts_accepts_no_citation() -> None:
     ref = world.artifacts.put(b"long text", "text/plain")
     world.engine.artifacts = None
     unchanged(world, Refused, "artifact_missing", STREAM, Jot(texts=("x",), cites=(ref,)), OTTER)
+
+
+def test_a_stream_is_read_only_with_the_machine_that_runs_it() -> None:
+    world = desk()
+    world.engine.execute(STREAM, jot("one"), OTTER)
+    assert world.engine.state(JOTTER, STREAM).texts == ("one",)
+    with pytest.raises(TypeError, match="example"):
+        world.engine.state(EXAMPLE, STREAM)
+
+
+def test_an_outcome_gives_the_newest_event_of_a_kind() -> None:
+    world = desk()
+    outcome = world.engine.execute(STREAM, jot("one", "two"), OTTER)
+    assert outcome.newest(Jotted) == outcome.recorded[1]
+    with pytest.raises(KeyError, match="ErrandAsked"):
+        outcome.newest(ErrandAsked)

@@ -56,7 +56,7 @@ def refused(world: World, engine: Engine | None = None, code: str = "unproved_re
 
 def allowed(world: World) -> None:
     outcome = world.another_engine().execute(STREAM, Spend(), CRANE)
-    assert outcome.state.texts[-1] == "spent"
+    assert JOTTER.require_state(outcome.state).texts[-1] == "spent"
 
 
 @pytest.mark.requirement("LDG-047")
@@ -94,7 +94,7 @@ def test_a_process_that_has_read_it_unproved_proves_it_before_it_relies_on_it(
     forge.rewrite(world, STREAM, 2, data={"text": "forged"})
     engine = world.another_engine()
     if not guarded_first:
-        assert engine.state(STREAM).texts == ("0", "1", "forged", "3")
+        assert engine.state(JOTTER, STREAM).texts == ("0", "1", "forged", "3")
     refused(world, engine)
     refused(world, engine)
 
@@ -325,7 +325,7 @@ def test_a_changed_byte_breaks_the_chain_for_every_reader(seq: int) -> None:
         engine.execute(STREAM, jot("x"), OTTER)
     assert (caught.value.stream, caught.value.seq) == (STREAM, seq + 1)
     with pytest.raises(Tampered):
-        engine.state(STREAM)
+        engine.state(JOTTER, STREAM)
     assert forge.everything(world) == before
 
 
@@ -344,7 +344,7 @@ def test_a_dropped_doubled_or_swapped_record_is_found_by_every_reader(
     world = written()
     change(forge.chain(world, STREAM))
     with pytest.raises(Tampered):
-        world.another_engine().state(STREAM)
+        world.another_engine().state(JOTTER, STREAM)
 
 
 @pytest.mark.requirement("LDG-049")
@@ -386,7 +386,7 @@ def test_a_stored_head_that_does_not_fit_the_records_is_found_by_every_reader(se
     world.engine.execute(STREAM, jot(*"abcd"), OTTER)
     store.wrong = Head(1, seq, bytes(32))
     with pytest.raises(Tampered):
-        world.another_engine().state(STREAM)
+        world.another_engine().state(JOTTER, STREAM)
 
 
 @pytest.mark.requirement("LDG-049")
@@ -396,7 +396,7 @@ def test_a_record_copied_from_another_stream_is_found_by_every_reader() -> None:
     assert isinstance(world.store, MemoryStore)
     world.store._tables.chains["jotter/copy"] = list(forge.chain(world, "jotter/other"))
     with pytest.raises(Tampered):
-        world.another_engine().state("jotter/copy")
+        world.another_engine().state(JOTTER, "jotter/copy")
 
 
 @pytest.mark.requirement("LDG-026")
@@ -407,6 +407,6 @@ def test_an_unreadable_record_is_named_and_nothing_is_repaired_by_reading_it() -
     records[2] = type(old)(old.stream, old.seq, old.kid, old.raw[:-5], old.signature)
     before = forge.everything(world)
     with pytest.raises(Tampered) as caught:
-        world.another_engine().state(STREAM)
+        world.another_engine().state(JOTTER, STREAM)
     assert caught.value.seq == 2
     assert forge.everything(world) == before

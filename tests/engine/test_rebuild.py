@@ -14,6 +14,7 @@ from moot.core.names import REGISTRY
 from moot.core.record import Record
 from moot.engine.engine import Engine
 from moot.protocols.example.commands import Ask, Finish
+from moot.protocols.example.machine import MACHINE as EXAMPLE
 from moot.store.memory import MemoryStore
 from moot.store.sqlite import SqliteStore
 from moot.testing import World
@@ -96,7 +97,7 @@ def test_a_forged_snapshot_is_named_and_replaced(world: World) -> None:
         change.put_snapshot(snapshot._replace(state=b"\x92\x01\x80"))
     assert codes(world) == {"snapshot_differs"}
     assert codes(world) == set()
-    assert world.another_engine().state(STREAM).closed == 1
+    assert world.another_engine().state(EXAMPLE, STREAM).closed == 1
 
 
 def test_a_snapshot_that_another_key_signed_is_named(world: World) -> None:
@@ -167,7 +168,7 @@ def test_only_what_is_proved_is_signed_again(world: World) -> None:
         change.clear_rows()
     assert engine.rebuild().snapshots == 0
     assert derived(world)[0]
-    assert world.engine.state(STREAM).asked == 70
+    assert world.engine.state(EXAMPLE, STREAM).asked == 70
 
 
 def test_a_frozen_ledger_is_not_rebuilt(world: World) -> None:

@@ -21,6 +21,7 @@ from moot.engine.engine import Engine
 from moot.engine.job import Job, JobOutcome
 from moot.engine.replay import SNAPSHOT_EVERY, take_snapshot
 from moot.protocols.example.commands import Ask, Finish, Withdraw
+from moot.protocols.example.machine import MACHINE as EXAMPLE
 from moot.protocols.example.model import Errand, State
 from moot.store.sqlite import SqliteStore
 from moot.testing import FakeClock
@@ -107,16 +108,16 @@ def test_after_a_failed_commit_the_next_command_continues_from_what_is_durable(
     warm = join(store)
     warm.execute_all([Job(ERRANDS, ASK, OTTER)] * events_before)
     engine = join(store) if events_before % 2 else warm
-    before, state = check_ledger(store), engine.state(ERRANDS)
+    before, state = check_ledger(store), engine.state(EXAMPLE, ERRANDS)
     disk.fail_next("sync")
     with pytest.raises(StoreFailed) as caught:
         engine.execute(ERRANDS, ASK, OTTER)
     assert caught.value.code == "disk_failed"
     assert check_ledger(store) == before
-    assert engine.state(ERRANDS) == state
+    assert engine.state(EXAMPLE, ERRANDS) == state
     told = acks(engine.execute(ERRANDS, ASK, OTTER).recorded)
     assert [ack.seq for ack in told] == [events_before + 1]
-    assert engine.state(ERRANDS) == join(store).state(ERRANDS)
+    assert engine.state(EXAMPLE, ERRANDS) == join(store).state(EXAMPLE, ERRANDS)
     store.close()
     with closing(SqliteStore(path)) as again:
         require_acknowledged(check_ledger(again), told)
@@ -159,7 +160,7 @@ def test_after_a_failed_commit_what_another_process_wrote_meanwhile_is_seen(
         engine.execute(ERRANDS, ASK, OTTER)
     other.execute(ERRANDS, Finish(id="e1"), CRANE)
     assert refusal(engine, Finish(id="e1"), CRANE).code == "errand_not_open"
-    assert engine.state(ERRANDS) == other.state(ERRANDS)
+    assert engine.state(EXAMPLE, ERRANDS) == other.state(EXAMPLE, ERRANDS)
     for store in (mine, theirs):
         store.close()
     with closing(SqliteStore(path)) as again:
@@ -191,9 +192,9 @@ def test_an_error_in_the_middle_of_a_read_is_told_as_it_is_and_the_next_read_wor
     with closing(SqliteStore(many, connect=disk.connect)) as store:
         disk.fail_next("read")
         with pytest.raises(StoreFailed) as caught:
-            join(store).state(ERRANDS)
+            join(store).state(EXAMPLE, ERRANDS)
         assert caught.value.code == "disk_failed"
-        assert join(store).state(ERRANDS).asked == 73
+        assert join(store).state(EXAMPLE, ERRANDS).asked == 73
 
 
 # Forged snapshots ---------------------------------------------------------------------------------
@@ -261,7 +262,7 @@ FORGERIES: dict[str, Callable[[Path, dict[str, Any]], dict[str, Any]]] = {
 @pytest.mark.parametrize("how", FORGERIES)
 def test_a_forged_snapshot_changes_no_decision(many: Path, how: str) -> None:
     with closing(SqliteStore(many)) as store:
-        truth = join(store).state(ERRANDS)
+        truth = join(store).state(EXAMPLE, ERRANDS)
     put_snapshot_row(many, FORGERIES[how](many, snapshot_row(many)))
     for proved in (False, True):
         with closing(SqliteStore(many)) as store:
@@ -271,14 +272,14 @@ def test_a_forged_snapshot_changes_no_decision(many: Path, how: str) -> None:
         assert refusal(engine, Withdraw(id="e1"), CRANE).code == "not_yours"
         assert refusal(join(store), Finish(id="e1"), OTTER).code == "not_yours"
         engine.execute(ERRANDS, Withdraw(id="e1"), OTTER)
-        assert join(store).state(ERRANDS).closed == 1
+        assert join(store).state(EXAMPLE, ERRANDS).closed == 1
 
 
 def test_an_older_true_snapshot_put_back_only_costs_time(many: Path) -> None:
     old = snapshot_row(many)
     with closing(SqliteStore(many)) as store:
         join(store).execute_all([Job(ERRANDS, ASK, OTTER)] * 70)
-        truth = join(store).state(ERRANDS)
+        truth = join(store).state(EXAMPLE, ERRANDS)
     assert snapshot_row(many)["seq"] > old["seq"]
     put_snapshot_row(many, old)
     with closing(SqliteStore(many)) as store:
@@ -303,13 +304,13 @@ def test_a_forged_index_row_grants_nothing(
     path: Path, space: str, key: str, value: dict[str, Any]
 ) -> None:
     with closing(SqliteStore(path)) as store:
-        truth = join(store).state(ERRANDS)
+        truth = join(store).state(EXAMPLE, ERRANDS)
         signs = join(store).signs([OTTER, CRANE, "mallory"])
     sql = "INSERT OR REPLACE INTO index_rows VALUES (?, ?, ?, ?, ?)"
     forge(path, sql, space, key, msgspec.json.encode(value), ERRANDS, 0)
     with closing(SqliteStore(path)) as store:
         engine = join(store)
-        assert engine.state(ERRANDS) == truth
+        assert engine.state(EXAMPLE, ERRANDS) == truth
         assert engine.signs([OTTER, CRANE, "mallory"]) == signs
         assert refusal(engine, Finish(id="e9"), CRANE).code == "errand_not_open"
         assert refusal(engine, Finish(id="e1"), OTTER).code == "not_yours"
@@ -433,7 +434,8 @@ def test_a_clock_that_goes_backwards_keeps_the_order_and_loses_nothing(path: Pat
         chain = check_ledger(store)[ERRANDS]
         at = [record.body.at for record in chain]
         assert at != sorted(at)
-        assert join(store).load(ERRANDS, proved=True).state.asked == 6
+        loaded = join(store).load(ERRANDS, proved=True)
+        assert EXAMPLE.require_state(loaded.state).asked == 6
 
 
 def test_what_lapsed_stays_lapsed_when_the_clock_goes_back(path: Path) -> None:
@@ -448,7 +450,7 @@ def test_what_lapsed_stays_lapsed_when_the_clock_goes_back(path: Path) -> None:
         clock.forward(minutes=-10)
         assert engine.tick(ERRANDS) is None
         assert refusal(engine, Finish(id="e2"), CRANE).code == "errand_not_open"
-        assert join(store).state(ERRANDS) == engine.state(ERRANDS)
+        assert join(store).state(EXAMPLE, ERRANDS) == engine.state(EXAMPLE, ERRANDS)
 
 
 def test_the_founding_keys_alone_decide_who_may_register(path: Path) -> None:

@@ -13,6 +13,7 @@ from immutables import Map
 from moot.core.errors import MootError, StoreFailed, Tampered
 from moot.core.machine import Event, Machine, accept
 from moot.core.names import CHECKPOINT, REGISTRY
+from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
 from moot.engine.engine import Engine
 from moot.engine.job import Job
 from moot.engine.machines import Machines
@@ -74,8 +75,8 @@ def test_every_engine_has_the_state_that_a_full_replay_gives(steps: list[Any]) -
         assert code in {"", "errand_not_open", "not_yours", "title_required"}
     for stream in ("example/a", "example/b"):
         truth = by_hand(world, stream, MACHINE)
-        assert all(engine.state(stream) == truth for engine in engines)
-        assert world.another_engine().state(stream) == truth
+        assert all(engine.state(MACHINE, stream) == truth for engine in engines)
+        assert world.another_engine().state(MACHINE, stream) == truth
         assert world.another_engine().load(stream, proved=True).state == truth
 
 
@@ -86,7 +87,7 @@ def test_a_second_engine_sees_what_the_first_writes_and_writes_after_it() -> Non
     for number in range(6):
         engine, other = (first, second) if number % 2 else (second, first)
         engine.execute(STREAM, jot(str(number)), OTTER)
-        assert other.state(STREAM).texts[-1] == str(number)
+        assert other.state(JOTTER, STREAM).texts[-1] == str(number)
     assert [record.seq for record in chain(world, STREAM)] == list(range(6))
 
 
@@ -94,7 +95,7 @@ def test_a_second_engine_sees_what_the_first_writes_and_writes_after_it() -> Non
 def test_a_stream_without_events_has_the_machines_first_state() -> None:
     world = desk()
     before = everything(world)
-    assert world.engine.state("jotter/never") == JOTTER.initial
+    assert world.engine.state(JOTTER, "jotter/never") == JOTTER.initial
     assert world.engine.load("jotter/never").seq == -1
     assert everything(world) == before
 
@@ -151,7 +152,7 @@ def test_a_snapshot_spares_reading_what_it_covers() -> None:
     records = chain(world, ERRANDS)
     old = records[3]
     records[3] = type(old)(old.stream, 3, old.kid, b"torn", old.signature)
-    assert world.another_engine().state(ERRANDS).asked == 70
+    assert world.another_engine().state(MACHINE, ERRANDS).asked == 70
 
 
 def spoilt(snapshot: Any, how: str) -> Any:
@@ -176,7 +177,7 @@ def test_a_snapshot_that_does_not_fit_is_ignored(how: str) -> None:
     truth = by_hand(world, ERRANDS, MACHINE)
     assert isinstance(world.store, MemoryStore)
     world.store._tables.snapshots[ERRANDS] = spoilt(snapshot_of(world), how)
-    assert world.another_engine().state(ERRANDS) == truth
+    assert world.another_engine().state(MACHINE, ERRANDS) == truth
     assert world.another_engine().load(ERRANDS, proved=True).state == truth
 
 
@@ -189,10 +190,10 @@ def test_a_snapshot_of_another_stream_is_not_believed() -> None:
     assert isinstance(world.store, MemoryStore)
     snapshots = world.store._tables.snapshots
     snapshots[ERRANDS] = snapshots["example/other"]._replace(stream=ERRANDS)
-    assert world.another_engine().state(ERRANDS) == truth
+    assert world.another_engine().state(MACHINE, ERRANDS) == truth
     snapshots[ERRANDS] = snapshots["example/other"]
     with pytest.raises(Tampered):
-        world.another_engine().state(ERRANDS)
+        world.another_engine().state(MACHINE, ERRANDS)
 
 
 @pytest.mark.requirement("LDG-062")
@@ -202,7 +203,7 @@ def test_without_the_checkpoint_key_no_snapshot_is_made_and_nothing_else_changes
     for number in range(10):
         world.engine.execute(ERRANDS, Ask(title=str(number), of=CRANE), OTTER)
     assert snapshot_of(world) is None
-    assert world.another_engine().state(ERRANDS).asked == 70
+    assert world.another_engine().state(MACHINE, ERRANDS).asked == 70
 
 
 @pytest.mark.requirement("LDG-062")
@@ -218,7 +219,7 @@ def test_a_machine_of_another_version_replays() -> None:
         evolve=MACHINE.evolve,
     )
     engine = Engine(world.store, world.keys, world.trust, world.clock, Machines(newer))
-    assert engine.state(ERRANDS).asked == 1_070
+    assert engine.state(MACHINE, ERRANDS).asked == 1_070
 
 
 # What a cache must not hide
@@ -230,7 +231,7 @@ def test_an_older_copy_put_in_place_is_noticed_by_a_warm_engine_and_not_written_
     world.engine.execute(STREAM, jot("a", "b", "c"), OTTER)
     del chain(world, STREAM)[1:]
     with pytest.raises(Tampered):
-        world.engine.state(STREAM)
+        world.engine.state(JOTTER, STREAM)
     with pytest.raises(Tampered):
         world.engine.execute(STREAM, jot("d"), OTTER)
     assert len(chain(world, STREAM)) == 1
@@ -241,7 +242,7 @@ def test_a_signed_snapshot_beyond_the_end_proves_to_a_cold_engine_that_the_end_i
     world = full(130)
     del chain(world, ERRANDS)[100:]
     with pytest.raises(Tampered):
-        world.another_engine().state(ERRANDS)
+        world.another_engine().state(MACHINE, ERRANDS)
 
 
 @pytest.mark.requirement("LDG-061")
@@ -250,7 +251,7 @@ def test_a_history_that_is_gone_altogether_is_noticed_by_warm_and_cold_engines()
     del chain(world, ERRANDS)[:]
     for engine in (world.engine, world.another_engine()):
         with pytest.raises(Tampered):
-            engine.state(ERRANDS)
+            engine.state(MACHINE, ERRANDS)
     assert chain(world, ERRANDS) == []
 
 
@@ -262,7 +263,7 @@ def test_another_history_of_the_same_length_is_noticed_by_a_warm_engine() -> Non
     twin.engine.execute(STREAM, jot("a", "x"), OTTER)
     chain(world, STREAM)[:] = chain(twin, STREAM)
     with pytest.raises(Tampered):
-        world.engine.state(STREAM)
+        world.engine.state(JOTTER, STREAM)
     with pytest.raises(Tampered):
         world.engine.execute(STREAM, jot("c"), OTTER)
 
@@ -310,6 +311,6 @@ def test_an_event_that_a_newer_program_wrote_stops_the_reader_and_says_update(
 def test_the_registry_is_a_stream_like_any_other() -> None:
     world = desk()
     registry = world.another_engine().registry()
-    assert registry == world.engine.state(REGISTRY)
+    assert registry == world.engine.state(REGISTRY_MACHINE, REGISTRY)
     assert isinstance(registry.agents, Map)
     assert registry.position == 1

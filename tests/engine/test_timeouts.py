@@ -9,6 +9,7 @@ from moot.core.machine import Machine
 from moot.core.names import SYSTEM
 from moot.engine.machines import Machines
 from moot.protocols.example.commands import Ask, Finish, Lapse
+from moot.protocols.example.events import ErrandAsked, ErrandLapsed
 from moot.protocols.example.machine import MACHINE
 from moot.protocols.example.model import State
 from moot.testing import World
@@ -38,7 +39,7 @@ def test_reading_shows_what_is_overdue_and_changes_nothing() -> None:
     ((stream, due),) = world.engine.agenda([STREAM])
     assert (stream, due.who, due.command) == (STREAM, CRANE, Lapse(id="e1"))
     assert due.is_overdue(world.clock.now)
-    assert "e1" in world.engine.state(STREAM).open
+    assert "e1" in world.engine.state(MACHINE, STREAM).open
     assert world.engine.open_streams() == [STREAM]
     assert everything(world) == before
 
@@ -52,7 +53,9 @@ def test_the_next_writing_command_applies_it_first_as_system() -> None:
     lapsed = chain(world, STREAM)[1]
     assert lapsed.body.actor.id == SYSTEM
     assert lapsed.signed_by(world.trust.root)
-    assert [recorded.event.title for recorded in outcome.recorded] == ["more"]
+    (asked,) = outcome.recorded
+    assert isinstance(asked.event, ErrandAsked)
+    assert asked.event.title == "more"
 
 
 @pytest.mark.requirement("LDG-046")
@@ -80,7 +83,7 @@ def test_a_tick_applies_it_once() -> None:
     outcome = world.engine.tick(STREAM)
     assert outcome is not None
     assert [recorded.actor.id for recorded in outcome.recorded] == [SYSTEM]
-    assert not outcome.state.open
+    assert not MACHINE.require_state(outcome.state).open
     before = everything(world)
     assert world.engine.tick(STREAM) is None
     assert world.another_engine().tick(STREAM) is None
@@ -119,7 +122,10 @@ def test_many_overdue_errands_lapse_in_the_order_they_were_asked() -> None:
     world.clock.forward(minutes=60)
     outcome = world.engine.tick(STREAM)
     assert outcome is not None
-    assert [recorded.event.id for recorded in outcome.recorded] == [f"e{n}" for n in range(1, 31)]
+    events = [recorded.event for recorded in outcome.recorded]
+    assert [event.id for event in events if isinstance(event, ErrandLapsed)] == [
+        f"e{n}" for n in range(1, 31)
+    ]
 
 
 STUBBORN: Machine[State] = Machine(
@@ -145,7 +151,8 @@ def test_an_overdue_command_that_is_refused_does_not_hold_up_the_others() -> Non
     world.clock.forward(minutes=2)
     outcome = world.engine.tick(STREAM)
     assert outcome is not None
-    assert [recorded.event.id for recorded in outcome.recorded] == ["e1", "e2", "e3"]
+    events = [recorded.event for recorded in outcome.recorded]
+    assert [event.id for event in events if isinstance(event, ErrandLapsed)] == ["e1", "e2", "e3"]
     assert world.engine.tick(STREAM) is None
 
 
@@ -168,4 +175,4 @@ def test_a_clock_that_goes_backwards_makes_nothing_due_and_breaks_nothing() -> N
     world.engine.execute(STREAM, Ask(title="earlier", of=CRANE), OTTER)
     ats = [record.body.at for record in chain(world, STREAM)]
     assert ats[1] < ats[0]
-    assert world.another_engine().state(STREAM) == world.engine.state(STREAM)
+    assert world.another_engine().state(MACHINE, STREAM) == world.engine.state(MACHINE, STREAM)

@@ -17,7 +17,8 @@ from moot.engine.writer import CAP, Writer
 from moot.store.memory import MemoryStore, MemoryTransaction
 from moot.testing import World
 from tests.engine.forge import chain
-from tests.engine.jotter import STREAM, Complain, desk, jot
+from tests.engine.jotter import MACHINE as JOTTER
+from tests.engine.jotter import STREAM, Complain, Jotted, desk, jot
 
 OTTER = "amber-otter"
 LONG = 20  # seconds after which a test gives up on a thread that should have answered
@@ -75,7 +76,7 @@ def test_what_waits_together_is_committed_together_and_in_order() -> None:
     with Writer(world.engine) as writer:
         before = store.commits
         futures = held_back(writer, store, [job(str(n)) for n in range(20)])
-        told = [future.result(LONG).recorded[0].event.text for future in futures]
+        told = [future.result(LONG).newest(Jotted).event.text for future in futures]
     assert told == texts(world) == ["first", *map(str, range(20))]
     assert store.commits == before + 2
 
@@ -140,8 +141,9 @@ def test_if_the_commit_fails_everyone_in_the_group_fails_and_the_writer_goes_on(
             assert error.code == code
         store.trouble = None
         assert texts(world) == ["before"]
-        assert writer.submit(job("after")).result(LONG).state.texts == ("before", "after")
-    assert world.another_engine().state(STREAM) == world.engine.state(STREAM)
+        outcome = writer.submit(job("after")).result(LONG)
+        assert JOTTER.require_state(outcome.state).texts == ("before", "after")
+    assert world.another_engine().state(JOTTER, STREAM) == world.engine.state(JOTTER, STREAM)
 
 
 @pytest.mark.requirement("LDG-063")
@@ -259,7 +261,7 @@ def test_many_threads_each_get_their_own_answer_once() -> None:
         for number in range(10):
             text = f"{name} {number}"
             outcome = writer.submit(job(text, f"k-{name}-{number}")).result(LONG)
-            answers[text] = outcome.recorded[0].event.text
+            answers[text] = outcome.newest(Jotted).event.text
 
     with Writer(world.engine) as writer:
         threads = [threading.Thread(target=call, args=(str(n), writer)) for n in range(8)]

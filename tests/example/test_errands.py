@@ -13,6 +13,8 @@ from moot.protocols.example.events import (
     ErrandWithdrawn,
     Meddled,
 )
+from moot.protocols.example.machine import MACHINE as EXAMPLE
+from moot.protocols.example.model import State
 from moot.protocols.example.views import ErrandView, view_list
 from moot.testing import Scenario, World, given
 
@@ -26,13 +28,13 @@ def world() -> World:
     return World()
 
 
-def story(world: World) -> Scenario:
-    return given(world, STREAM).as_(CRANE).as_(OTTER)
+def story(world: World) -> Scenario[State]:
+    return given(world, EXAMPLE, STREAM).as_(CRANE).as_(OTTER)
 
 
 def test_an_errand_is_asked_and_done_by_the_one_asked(world: World) -> None:
     story(world).when(TEA).then(ASKED).as_(CRANE).when(Finish(id="e1")).then(ErrandDone(id="e1"))
-    state = world.engine.state(STREAM)
+    state = world.engine.state(EXAMPLE, STREAM)
     assert (len(state.open), state.asked, state.closed) == (0, 1, 1)
 
 
@@ -74,7 +76,7 @@ def test_meddling_is_refused_and_on_record(
     world: World, actor: str, command: Finish, tried: str
 ) -> None:
     story(world).when(TEA).as_(actor).refused("not_yours", command, Meddled(id="e1", tried=tried))
-    state = world.engine.state(STREAM)
+    state = world.engine.state(EXAMPLE, STREAM)
     assert dict(state.meddlers) == {actor: 1}
     assert "e1" in state.open
 
@@ -89,7 +91,7 @@ def test_the_machine_lets_an_errand_lapse_when_its_time_is_over(world: World) ->
 def test_the_machine_does_not_lapse_an_errand_before_its_time(world: World) -> None:
     due = world.clock.now + 60_000
     story(world).when(Ask(title="tea", of=CRANE, due_at=due), TEA)
-    early = given(world, STREAM)
+    early = given(world, EXAMPLE, STREAM)
     early.actor = SYSTEM
     early.refused("too_early", Lapse(id="e1")).refused("too_early", Lapse(id="e2"))
 
@@ -116,7 +118,7 @@ def test_open_errands_are_indexed_and_found_by_their_words(world: World) -> None
 def test_what_people_read_lists_errands_as_they_were_asked(world: World) -> None:
     due = world.clock.now + 60_000
     story(world).when(*[Ask(title=str(n), of=CRANE, due_at=due) for n in range(12)])
-    errands = view_list(world.engine.state(STREAM))
+    errands = view_list(world.engine.state(EXAMPLE, STREAM))
     assert [errand.title for errand in errands.open] == [str(n) for n in range(12)]
     assert errands.open[0] == ErrandView(
         id="e1", title="0", asked_by=OTTER, asked_of=CRANE, due_at="2026-02-18T16:01:00.000Z"

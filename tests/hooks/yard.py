@@ -15,6 +15,7 @@ from typing import Any
 
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.commands import Reserve
+from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.presence.model import State
 from moot.surfaces.hooks.entry import Reply, answer
 from tests.cli.project import Project, Result
@@ -78,8 +79,7 @@ class Yard(Project):
     @property
     def presence(self) -> State:
         with self.workspace() as space:
-            state: State = space.engine.state(STREAM)
-        return state
+            return space.engine.state(PRESENCE, STREAM)
 
     def owners(self) -> dict[str, str]:
         return {held.scope: held.owner for held in self.presence.live}

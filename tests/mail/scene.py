@@ -9,6 +9,7 @@ from moot.core.errors import MootError
 from moot.engine.agents import rotate
 from moot.engine.job import JobOutcome
 from moot.protocols.mail import commands as ask
+from moot.protocols.mail.machine import MACHINE
 from moot.protocols.mail.model import MailMessage, Party, State
 from moot.testing import World
 from moot.testing.world import CUSTODIAN
@@ -84,8 +85,7 @@ class Desk:
 
     @property
     def state(self) -> State:
-        state: State = self.world.engine.state(STREAM)
-        return state
+        return self.world.engine.state(MACHINE, STREAM)
 
     @property
     def length(self) -> int:

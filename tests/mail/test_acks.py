@@ -63,6 +63,7 @@ def test_a_copy_may_answer_but_nobody_waits_for_it(desk: Desk) -> None:
 def test_an_ack_is_a_message_and_what_it_acknowledges(desk: Desk, status: AckStatus) -> None:
     desk.run(OTTER, question())
     sent, given = desk.run(CRANE, ack(1, status.value, "the inner one")).recorded
+    assert isinstance(sent.event, did.MessageSent)
     assert sent.event.subject == "ACK: QUESTION: Which cache?"
     assert sent.event.to == (party(OTTER),)
     assert sent.event.ack_required is False
@@ -156,16 +157,16 @@ def test_passed_on_work_changes_hands_with_the_ack(desk: Desk) -> None:
 @pytest.mark.requirement("BRN-049")
 def test_only_whoever_is_named_takes_the_work(desk: Desk) -> None:
     desk.run(OTTER, send("HANDOFF: T-7 to teal-crane", scene.handoff(), FINCH, CRANE))
-    _, other = desk.run(FINCH, ack(1, "Completed")).recorded
-    _, named = desk.run(CRANE, ack(1)).recorded
-    assert (other.event.item, named.event.item) == ("", "T-7")
+    other = desk.run(FINCH, ack(1, "Completed")).newest(did.MessageAcknowledged).event
+    named = desk.run(CRANE, ack(1)).newest(did.MessageAcknowledged).event
+    assert (other.item, named.item) == ("", "T-7")
 
 
 def test_work_passed_on_behind_the_takers_back_is_remarked(desk: Desk) -> None:
     done = desk.run(OTTER, send("HANDOFF: T-7 to teal-crane", scene.handoff(), FINCH))
     assert "taker_not_told" in {one.code for one in done.findings}
-    _, given = desk.run(FINCH, ack(1)).recorded
-    assert given.event.item == "T-7"
+    given = desk.run(FINCH, ack(1)).newest(did.MessageAcknowledged).event
+    assert given.item == "T-7"
 
 
 def test_nobody_claims_work_for_another(desk: Desk) -> None:
@@ -184,7 +185,7 @@ def test_an_ack_message_is_matched_by_the_id_it_names(desk: Desk) -> None:
     desk.run(OTTER, question())
     desk.run(OTTER, question())
     done = desk.run(CRANE, ack_message("Completed", f"{THREAD}:2"))
-    assert done.recorded[1].event.id == f"{THREAD}:2"
+    assert done.newest(did.MessageAcknowledged).event.id == f"{THREAD}:2"
     assert set(desk.state.open) == {f"{THREAD}:1"}
 
 
@@ -192,7 +193,7 @@ def test_an_ack_message_is_matched_by_the_id_it_names(desk: Desk) -> None:
 def test_without_an_id_it_is_matched_by_its_subject_if_only_one_fits(desk: Desk, rest: str) -> None:
     desk.run(OTTER, question())
     done = desk.run(CRANE, ack_message("Understood", subject=f"ACK: {rest}"))
-    assert done.recorded[1].event.id == f"{THREAD}:1"
+    assert done.newest(did.MessageAcknowledged).event.id == f"{THREAD}:1"
 
 
 @pytest.mark.parametrize(("rest", "count"), [("Which cache?", 2), ("another", 1)])
@@ -210,7 +211,7 @@ def test_an_ack_that_wants_an_ack_itself_keeps_the_thread_open(desk: Desk) -> No
     body = f"# Acknowledgement\n\n## Message ID\n{THREAD}:1\n\n## Status\nCompleted\n"
     done = desk.run(CRANE, send("ACK: x", body, OTTER, ack_required=True))
     assert "MB-009" in {one.rule for one in done.findings}
-    assert done.recorded[1].event.left == len(desk.state.open) == 1
+    assert done.newest(did.MessageAcknowledged).event.left == len(desk.state.open) == 1
     assert desk.rows("open", "mail/") == [STREAM]
 
 

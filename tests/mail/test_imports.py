@@ -9,6 +9,7 @@ import pytest
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail import events as did
 from moot.protocols.mail.lint import lint_message
+from moot.protocols.mail.machine import MACHINE as MAIL
 from moot.protocols.mail.model import Party
 
 from . import scene
@@ -44,6 +45,8 @@ def test_a_good_message_is_kept_without_an_answer(desk: Desk) -> None:
 @pytest.mark.requirement("BRN-080")
 def test_a_wrong_message_is_flagged_and_answered_as_the_document_says(desk: Desk) -> None:
     kept, answer = desk.run(CRANE, incoming("CRITIQUE: H1", "# Critique: H1\n")).recorded
+    assert isinstance(kept.event, did.MessageImported)
+    assert isinstance(answer.event, did.MessageSent)
     assert {flag.rule for flag in kept.event.flags} >= {"MB-006", "MB-007"}
     assert answer.event.subject == "INFO: Validation error for ext-7"
     assert answer.event.to == (Party("RedCreek", 0),)
@@ -60,6 +63,7 @@ def test_names_nobody_knows_are_flagged_as_a_warning(desk: Desk) -> None:
     body = scene.handoff(sender="RedCreek", to="nobody-here")
     command = incoming("HANDOFF: T-7 to nobody-here", body, agents=(CRANE, OTTER))
     (kept,) = desk.run(CRANE, command).recorded
+    assert isinstance(kept.event, did.MessageImported)
     assert kept.event.flags
     assert {str(flag.severity) for flag in kept.event.flags} == {"warning"}
 
@@ -91,6 +95,7 @@ def test_whoever_it_is_for_owes_an_answer_and_others_do_not(desk: Desk) -> None:
     desk.run(CRANE, incoming("QUESTION: Which?", scene.QUESTION, ack_required=True, to=to))
     assert [one.name for one in desk.message(1).missing_receivers] == [CRANE]
     sent, _ = desk.run(CRANE, ack(1, "Completed")).recorded
+    assert isinstance(sent.event, did.MessageSent)
     assert sent.event.to == (Party("RedCreek", 0),)
     assert not desk.state.open
     assert desk.rows("mail.inbox", "BlueLake/") == desk.rows("mail.inbox", "RedCreek/") == []
@@ -108,6 +113,8 @@ def test_a_thousand_errors_still_fit(desk: Desk) -> None:
     kept, answer = desk.run(
         CRANE, incoming("DELTA[opus]: x", "# Delta Contribution\n\n" + block * 900)
     ).recorded
+    assert isinstance(kept.event, did.MessageImported)
+    assert isinstance(answer.event, did.MessageSent)
     assert len(kept.event.flags) <= 20
     assert answer.event.size <= 16_384
-    assert desk.world.engine.state(STREAM).count == 2
+    assert desk.world.engine.state(MAIL, STREAM).count == 2

@@ -43,7 +43,7 @@ def test_a_state_is_the_same_after_a_snapshot(busy: Desk) -> None:
 
 
 def test_another_process_sees_the_same(busy: Desk) -> None:
-    assert busy.world.another_engine().state(STREAM) == busy.state
+    assert busy.world.another_engine().state(MACHINE, STREAM) == busy.state
 
 
 def test_what_is_derived_is_made_from_the_events_alone(busy: Desk) -> None:

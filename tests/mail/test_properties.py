@@ -209,6 +209,8 @@ def test_any_notes_stay_notes(notes: str) -> None:
     desk = scene.Desk()
     desk.run(OTTER, scene.question())
     sent, given_ = desk.run(CRANE, scene.ack(1, "Will Action", notes)).recorded
+    assert isinstance(sent.event, did.MessageSent)
+    assert isinstance(given_.event, did.MessageAcknowledged)
     assert str(given_.event.status) == "Will Action"
     again = MACHINE.decide(
         desk.state,

@@ -130,6 +130,7 @@ def test_a_thread_has_a_proper_id(desk: Desk) -> None:
 
 def test_a_receiver_named_twice_gets_it_once(desk: Desk) -> None:
     (sent,) = desk.run(OTTER, info(CRANE, CRANE, cc=(party(CRANE), party(FINCH)))).recorded
+    assert isinstance(sent.event, did.MessageSent)
     assert sent.event.to == (party(CRANE),)
     assert sent.event.cc == (party(FINCH),)
 
@@ -151,6 +152,7 @@ def test_a_long_body_is_stored_first_and_cited(desk: Desk, size: int) -> None:
     kept = desk.world.artifacts.put(body.encode(), "text/markdown")
     (sent,) = desk.run(OTTER, send("INFO: long", body, artifact=kept)).recorded
     long = size > MAX_TEXT_BYTES
+    assert isinstance(sent.event, did.MessageSent)
     assert sent.event.size == size
     assert sent.event.sha256 == (kept.sha256 if long else None)
     assert sent.artifacts == ((kept,) if long else ())
@@ -161,6 +163,7 @@ def test_a_short_body_full_of_escapes_is_stored_too(desk: Desk) -> None:
     body = "\x01" * 12_000
     stored = desk.world.artifacts.put(body.encode(), "text/markdown")
     (sent,) = desk.run(OTTER, send("INFO: odd", body, artifact=stored)).recorded
+    assert isinstance(sent.event, did.MessageSent)
     assert sent.event.sha256 == stored.sha256
 
 

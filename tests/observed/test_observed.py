@@ -47,14 +47,14 @@ def world() -> World:
 
 
 def refused(world: World, command: Any, actor: str) -> str:
-    before = world.engine.state(STREAM)
+    before = world.engine.state(MACHINE, STREAM)
     with world.store.read() as view:
         count = len(list(view.records(STREAM)))
     with pytest.raises(Refused) as caught:
         world.engine.execute(STREAM, command, actor)
     with world.store.read() as view:
         assert len(list(view.records(STREAM))) == count
-    assert world.engine.state(STREAM) == before
+    assert world.engine.state(MACHINE, STREAM) == before
     assert caught.value.hint
     return caught.value.code
 
@@ -70,7 +70,7 @@ def test_the_first_use_of_a_tool_begins_the_record(world: World) -> None:
         STREAM, tool(artifact=ref, files=("src/a.py",), redacted=("bearer",), ok=True), OTTER
     )
     assert kinds(world) == ["observed.observing_begun", "observed.tool_observed"]
-    state: State = world.engine.state(STREAM)
+    state = world.engine.state(MACHINE, STREAM)
     assert (state.agent, state.count, state.files) == (OTTER, 1, 1)
     with world.store.read() as view:
         rows = list(view.rows("observed.artifacts", limit=10))
@@ -83,12 +83,12 @@ def test_a_time_nobody_watched_is_a_gap_with_its_ends(world: World) -> None:
     world.clock.forward(minutes=2)
     world.engine.execute(STREAM, StopWatching(why="hook off"), OTTER)
     world.engine.execute(STREAM, StopWatching(why="hook off"), OTTER)
-    assert count_work(3, [world.engine.state(STREAM)]) == (
+    assert count_work(3, [world.engine.state(MACHINE, STREAM)]) == (
         "governed 3, observed 1, gaps 1 (hook off since 14:02)"
     )
     world.clock.forward(minutes=18)
     world.engine.execute(STREAM, tool("Bash"), OTTER)
-    state: State = world.engine.state(STREAM)
+    state = world.engine.state(MACHINE, STREAM)
     assert state.blind_since is None
     assert count_work(3, [state]) == "governed 3, observed 2, gaps 1 (hook off 14:02 to 14:20)"
 
@@ -98,7 +98,7 @@ def test_a_gap_may_be_found_afterwards_and_told_by_the_workspace(world: World) -
     since = world.clock.now - 20 * MINUTE
     gap = NoteGap(since=since, until=since + 5 * MINUTE, why="hook removed")
     world.engine.execute(STREAM, gap, SYSTEM)
-    assert world.engine.state(STREAM).gap_count == 1
+    assert world.engine.state(MACHINE, STREAM).gap_count == 1
 
 
 def test_an_end_while_blind_ends_the_gap_too(world: World) -> None:
@@ -106,7 +106,7 @@ def test_an_end_while_blind_ends_the_gap_too(world: World) -> None:
     world.engine.execute(STREAM, StopWatching(why="hook off"), OTTER)
     world.clock.forward(minutes=1)
     world.engine.execute(STREAM, EndObserving(reason="session over"), OTTER)
-    state: State = world.engine.state(STREAM)
+    state = world.engine.state(MACHINE, STREAM)
     assert state.ended
     assert state.gap_count == 1
     assert refused(world, tool(), OTTER) == "trace_ended"

@@ -15,6 +15,7 @@ from moot.core.record import ArtifactRef
 from moot.engine.job import JobOutcome
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
+from moot.protocols.parliament.machine import MACHINE
 from moot.protocols.parliament.messages.words import SessionStatus
 from moot.protocols.parliament.model import Seat, State
 from moot.testing import World
@@ -232,8 +233,7 @@ class Chamber:
 
     @property
     def state(self) -> State:
-        state: State = self.world.engine.state(STREAM)
-        return state
+        return self.world.engine.state(MACHINE, STREAM)
 
     def status(self) -> SessionStatus | None:
         """A call, so that nobody (mypy included) takes what it was for what it is."""

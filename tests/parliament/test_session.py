@@ -5,6 +5,7 @@ from __future__ import annotations
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
+from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
 from moot.protocols.parliament.messages.words import AmendmentStatus, SessionStatus
 from moot.protocols.parliament.model import SessionOutcome
 from moot.protocols.parliament.motives import UnderservedMotive
@@ -70,7 +71,7 @@ def test_every_message_is_signed_by_the_one_it_comes_from() -> None:
 
 def test_another_process_finds_the_same_state() -> None:
     chamber = whole()
-    assert chamber.world.another_engine().state(STREAM) == chamber.state
+    assert chamber.world.another_engine().state(PARLIAMENT, STREAM) == chamber.state
 
 
 def test_the_status_of_a_session_is_told_while_it_runs() -> None:

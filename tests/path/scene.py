@@ -7,6 +7,7 @@ from typing import Any
 from moot.core.names import SYSTEM
 from moot.protocols.path import commands as ask
 from moot.protocols.path import stream_of
+from moot.protocols.path.machine import MACHINE
 from moot.protocols.path.model import MadeThing, ResultStanding, SourceRecord, State, StepTarget
 from moot.testing import World, given
 from moot.testing.scenario import Scenario
@@ -22,16 +23,16 @@ SURE = ResultStanding(reached=True)
 SESSION = MadeThing("session", "debate/d1", 0, "d1")
 
 
-def path() -> Scenario:
-    return given(World(), STREAM).as_("amber-otter")
+def path() -> Scenario[State]:
+    return given(World(), MACHINE, STREAM).as_("amber-otter")
 
 
-def by_machine(scenario: Scenario) -> Scenario:
+def by_machine(scenario: Scenario[State]) -> Scenario[State]:
     scenario.actor = SYSTEM
     return scenario
 
 
-def begun() -> Scenario:
+def begun() -> Scenario[State]:
     command = ask.BeginPath(title="Payments", origin="amber-otter", source=MESSAGE)
     return by_machine(path()).when(command)
 
@@ -68,8 +69,3 @@ def finish(*made: MadeThing, **more: Any) -> ask.FinishStep:
 def fail(**more: Any) -> ask.FailStep:
     said = {"flow": "blocked-to-debate", "source": MESSAGE, "code": "file_taken", "why": "taken"}
     return ask.FailStep(**{**said, **more})
-
-
-def state(scenario: Scenario) -> State:
-    found: State = scenario.state
-    return found

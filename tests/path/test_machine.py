@@ -39,7 +39,6 @@ from .scene import (
     fail,
     finish,
     path,
-    state,
     step,
     to_parliament,
     to_trace,
@@ -49,14 +48,12 @@ from .scene import (
 @pytest.mark.requirement("XPR-02")
 def test_a_step_names_its_target_before_it_is_made_and_is_done_once() -> None:
     scenario = begun().when(step())
-    assert state(scenario).steps_in_order()[0].target == TO_DEBATE
+    assert scenario.state.steps_in_order()[0].target == TO_DEBATE
     scenario.refused("other_target", step(target=StepTarget("debate/d2", "d2")))
     scenario.when(step(asked_by="teal-crane"))  # cut short, and gone on with
-    assert [(one.number, one.target) for one in state(scenario).steps_in_order()] == [
-        (1, TO_DEBATE)
-    ]
+    assert [(one.number, one.target) for one in scenario.state.steps_in_order()] == [(1, TO_DEBATE)]
     scenario.when(finish(SESSION))
-    assert state(scenario).steps_in_order()[0].stage is Stage.DONE
+    assert scenario.state.steps_in_order()[0].stage is Stage.DONE
     scenario.refused("step_done", step())
     scenario.refused("step_done", finish(SESSION))
     scenario.refused("step_done", fail())
@@ -75,12 +72,12 @@ def test_what_was_cut_short_obeys_the_rules_again() -> None:
 @pytest.mark.requirement("XPR-02", "XPR-06")
 def test_a_failed_step_is_tried_again_with_the_same_target() -> None:
     scenario = begun().when(step(), fail())
-    found = state(scenario).steps_in_order()[0]
+    found = scenario.state.steps_in_order()[0]
     assert (found.stage, found.why) == (Stage.FAILED, "taken")
     scenario.refused("other_target", step(target=StepTarget("debate/d2", "d2")))
     scenario.when(step(), finish(SESSION))
-    assert state(scenario).steps_in_order()[0].made == (SESSION,)
-    assert len(state(scenario).steps) == 1
+    assert scenario.state.steps_in_order()[0].made == (SESSION,)
+    assert len(scenario.state.steps) == 1
 
 
 @pytest.mark.requirement("XPR-02")
@@ -88,7 +85,7 @@ def test_an_id_that_another_took_is_replaced_on_record() -> None:
     other = StepTarget("debate/d2", "d2")
     move = ask.MoveStep(flow="blocked-to-debate", source=MESSAGE, target=other)
     scenario = begun().refused("step_not_found", move).when(step(), move)
-    assert state(scenario).steps_in_order()[0].target == other
+    assert scenario.state.steps_in_order()[0].target == other
     strange = ask.MoveStep(flow="blocked-to-debate", source=MESSAGE, target=TO_TRACE)
     scenario.refused("bad_join", strange)
 
@@ -263,8 +260,8 @@ def test_a_path_is_found_by_its_sources_and_by_what_was_made() -> None:
 
 def test_a_step_reads_as_plain_data() -> None:
     scenario = begun().when(step(), finish(SESSION))
-    assert state(scenario).origin == "amber-otter"
-    view = describe_step(state(scenario).steps_in_order()[0])
+    assert scenario.state.origin == "amber-otter"
+    view = describe_step(scenario.state.steps_in_order()[0])
     assert (view.number, view.stage) == (1, "done")
     assert view.made[0].id == "d1"
     data = msgspec.to_builtins(view)

@@ -11,7 +11,8 @@ from moot.core.machine import Context, KeyClass, SignOfLife, VerifiedActor
 from moot.engine.agents import rotate
 from moot.engine.job import JobOutcome
 from moot.protocols.presence import commands as ask
-from moot.protocols.presence.model import STREAM
+from moot.protocols.presence.machine import MACHINE
+from moot.protocols.presence.model import STREAM, State
 from moot.testing import Scenario, World, given
 from moot.testing.world import CUSTODIAN
 
@@ -62,11 +63,11 @@ def blocked(to: str = CRANE, **more: Any) -> ask.SendBlocked:
     return ask.SendBlocked(**{**said, **more})
 
 
-def scene(world: World | None = None) -> Scenario:
-    return given(world or World(), STREAM)
+def scene(world: World | None = None) -> Scenario[State]:
+    return given(world or World(), MACHINE, STREAM)
 
 
-def crew(*names: str) -> Scenario:
+def crew(*names: str) -> Scenario[State]:
     """A scene in which these agents have joined; the first one acts."""
     scenario = scene()
     for name in names:
@@ -74,11 +75,11 @@ def crew(*names: str) -> Scenario:
     return scenario.as_(names[0])
 
 
-def run(scenario: Scenario, command: Any, actor: str) -> JobOutcome:
+def run(scenario: Scenario[State], command: Any, actor: str) -> JobOutcome:
     return scenario.world.engine.execute(STREAM, command, actor)
 
 
-def refusal(scenario: Scenario, command: Any, actor: str) -> Refused:
+def refusal(scenario: Scenario[State], command: Any, actor: str) -> Refused:
     """The refusal of a command that must be refused."""
     try:
         run(scenario, command, actor)
@@ -87,7 +88,7 @@ def refusal(scenario: Scenario, command: Any, actor: str) -> Refused:
     raise AssertionError(f"{command} was not refused")
 
 
-def owners(scenario: Scenario) -> dict[str, str]:
+def owners(scenario: Scenario[State]) -> dict[str, str]:
     """Who holds what, as people read it."""
     return {held.scope: held.owner for held in scenario.state.live}
 

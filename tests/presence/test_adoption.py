@@ -12,7 +12,8 @@ from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
 from moot.protocols.presence.adoption import AdoptionQuestion, judge_adoption
 from moot.protocols.presence.commands import Bead, Evidence
-from moot.protocols.presence.model import Liveness, ResumeReason
+from moot.protocols.presence.machine import MACHINE as PRESENCE
+from moot.protocols.presence.model import Liveness, ResumeReason, State
 from moot.protocols.presence.paths import read_scope
 from moot.protocols.presence.views import find_adoptable, judge_adoption_of
 from moot.testing import Scenario
@@ -48,7 +49,7 @@ def beads(*found: Bead) -> Evidence:
     return Evidence(dirty=(), beads=found)
 
 
-def crashed(*scopes: str, **more: Any) -> Scenario:
+def crashed(*scopes: str, **more: Any) -> Scenario[State]:
     """amber-otter held `scopes` and went silent; the registry has a new holder of the name."""
     scenario = crew(OTTER, CRANE)
     if scopes:
@@ -271,7 +272,7 @@ def test_the_question_can_be_asked_before_any_key_is_rotated() -> None:
 def test_the_adoption_is_found_in_the_history_by_another_process() -> None:
     scenario = crashed("src").when(resume(dirty("src/a.py"), work="bb-7"))
     engine = scenario.world.another_engine()
-    assert engine.state("presence") == scenario.state
+    assert engine.state(PRESENCE, "presence") == scenario.state
     with scenario.world.store.read() as view:
         assert [row.key for row in view.rows("presence.work", prefix="bb-7 ")] == [f"bb-7 {FIRST}"]
         (row,) = view.rows("presence.events", prefix=FIRST)

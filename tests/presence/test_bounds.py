@@ -95,9 +95,9 @@ def test_another_process_continues_from_the_snapshot() -> None:
     with scenario.world.store.read() as view:
         assert view.snapshot(STREAM) is not None
     other = scenario.world.another_engine()
-    assert other.state(STREAM) == scenario.state
+    assert other.state(MACHINE, STREAM) == scenario.state
     outcome = other.execute(STREAM, reserve("docs"), CRANE)
-    assert outcome.recorded[0].event.fencing == SNAPSHOT_EVERY + 4
+    assert outcome.newest(did.ScopeReserved).event.fencing == SNAPSHOT_EVERY + 4
 
 
 def test_two_processes_on_one_file_never_own_the_same_place(tmp_path: Path) -> None:
@@ -111,8 +111,8 @@ def test_two_processes_on_one_file_never_own_the_same_place(tmp_path: Path) -> N
         loser = second if engine is first else first
         with pytest.raises(Refused):
             loser.execute(STREAM, reserve(f"src/f{number}/inner"), other)
-    assert first.state(STREAM) == second.state(STREAM)
-    assert sorted(held.fencing for held in first.state(STREAM).live) == list(range(1, 21))
+    assert first.state(MACHINE, STREAM) == second.state(MACHINE, STREAM)
+    assert sorted(held.fencing for held in first.state(MACHINE, STREAM).live) == list(range(1, 21))
     world.store.close()
 
 

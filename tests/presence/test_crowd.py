@@ -18,6 +18,7 @@ import pytest
 from moot.core.record import Record
 from moot.flows.presence import arrival
 from moot.protocols.presence import STREAM
+from moot.protocols.presence.machine import MACHINE as PRESENCE
 from tests.cli.project import Project
 
 PROCESSES = 30
@@ -100,7 +101,7 @@ def test_a_crowd_never_shares_a_file_and_loses_nothing(
     told = set_loose(project, names)
     with project.workspace() as space, space.store.read() as view:
         history = list(replayed(view.records(STREAM)))
-        shown = {(one.owner, one.fencing) for one in space.engine.state(STREAM).live}
+        shown = {(one.owner, one.fencing) for one in space.engine.state(PRESENCE, STREAM).live}
     for kind, said in (("scope_reserved", "reserved"), ("scope_released", "released")):
         recorded = {(who, number) for what, who, number in history if what == kind}
         assert recorded == {(name, n) for name in names for n in told[name][said]}

@@ -15,7 +15,7 @@ from moot.protocols.presence.codec import make_document, make_envelope
 from moot.protocols.presence.contract import check_document
 from moot.protocols.presence.drafts import MAX_INCURSIONS
 from moot.protocols.presence.machine import MACHINE
-from moot.protocols.presence.model import Liveness
+from moot.protocols.presence.model import Liveness, State
 from moot.testing import Scenario
 
 from .scene import (
@@ -33,7 +33,7 @@ from .scene import (
 )
 
 
-def incursions(scenario: Scenario) -> list[did.IncursionNoted]:
+def incursions(scenario: Scenario[State]) -> list[did.IncursionNoted]:
     return [event for event in scenario.history() if isinstance(event, did.IncursionNoted)]
 
 

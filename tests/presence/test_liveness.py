@@ -83,7 +83,7 @@ def test_an_evicted_agent_that_beats_again_is_active_again() -> None:
     assert _alive(scenario, OTTER) is Liveness.ACTIVE
 
 
-def _alive(scenario: Scenario, name: str) -> Liveness:
+def _alive(scenario: Scenario[State], name: str) -> Liveness:
     engine = scenario.world.engine
     moment = Observation(scenario.world.clock.now, engine.signs([name]))
     return observe_liveness(scenario.state, name, moment).liveness

@@ -260,7 +260,7 @@ class Ledgered(Trace):
 
     def __getattribute__(self, name: str) -> Any:
         if name == "state":
-            return self.world.engine.state(self.stream)
+            return self.world.engine.state(MACHINE, self.stream)
         return super().__getattribute__(name)
 
     def history(self) -> list[Recorded[Any]]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from moot.protocols.trace import commands as ask
+from moot.protocols.trace.events import ClaimIssued
 from moot.protocols.trace.model import MAX_CLAIMS, Stage
 from moot.protocols.trace.policy import Policy
 
@@ -117,7 +118,7 @@ def test_missing_bytes_at_claim_time_are_flagged_and_the_work_goes_on() -> None:
     trace.world.artifacts.erase(gone)
     outcome = trace.world.engine.execute(trace.stream, trace.claiming(gone), EXECUTOR)
     assert [finding.code for finding in outcome.findings] == ["artifact_missing"]
-    assert outcome.recorded[0].event.artifact_missing == (gone,)
+    assert outcome.newest(ClaimIssued).event.artifact_missing == (gone,)
     assert trace.state.stage is Stage.AUDITING
     assert trace.state.claims["c1"].flagged
     trace.finish()

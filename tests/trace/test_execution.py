@@ -23,7 +23,7 @@ from moot.flows.trace.execution import describe_ending
 from moot.protocols.presence import STREAM as PRESENCE
 from moot.protocols.presence.commands import Join, Reserve
 from moot.protocols.trace import commands as ask
-from moot.protocols.trace.events import ToolExecutionStarted
+from moot.protocols.trace.events import ToolExecutionStarted, ToolIntentSigned
 from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import FailureKind, Role, Stage
 from moot.protocols.trace.policy import OnForgery, Policy
@@ -394,7 +394,7 @@ def test_a_risky_intent_without_approval_is_not_run(shop: Workshop) -> None:
         risk="critical",
         justification="x",
     )
-    made = shop.ask(Role.EXECUTOR, command).recorded[-1].event
+    made = shop.ask(Role.EXECUTOR, command).newest(ToolIntentSigned).event
     assert refused(shop, made.intent_id) == "approval_required"
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from moot.core.errors import Refused
 from moot.flows.trace import execution, run_lock, tracing
+from moot.protocols.trace.events import ToolExecutionFailed
 from moot.protocols.trace.model import FailureKind, Stage
 from moot.system.program import Program
 from tests.trace.workshop import EXECUTOR, Workshop, reopened, workshop
@@ -139,7 +140,7 @@ def test_what_outlives_its_killed_runner_is_ended_before_it_is_called_failed(
         assert not run_lock.is_running(shop.space.path, shop.stream, intent)
         assert Path(f"/proc/{pid}").exists()
         (outcome,) = execution.recover(shop.space, shop.stream)
-        evidence = outcome.recorded[-1].event.failure.evidence
+        evidence = outcome.newest(ToolExecutionFailed).event.failure.evidence
         assert evidence[1] == f"its command, process {pid}, was still there and was ended"
         wait_until(lambda: _gone(pid))
         assert list((shop.space.path / run_lock.FOLDER).iterdir()) == []
@@ -164,7 +165,7 @@ def test_a_command_that_nobody_could_note_is_ended_too(tmp_path: Path) -> None:
         wait_until(lambda: mark(shop).exists() and mark(shop).read_text())
         pid = int(mark(shop).read_text())
         (outcome,) = execution.recover(shop.space, shop.stream)
-        assert outcome.recorded[-1].event.failure.evidence == (
+        assert outcome.newest(ToolExecutionFailed).event.failure.evidence == (
             "the process that ran it is gone",
             "it is not known whether its command had begun",
             "what it had started was still there and was ended",

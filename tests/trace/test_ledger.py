@@ -50,15 +50,16 @@ def test_twenty_processes_write_one_chain(tmp_path: Path) -> None:
     with Workspace(tmp_path / ".moot", keys) as space:
         loaded = space.engine.load(TRACE, proved=True)
         assert loaded.seq == 400
-        assert sorted(map(int, (name[1:] for name in loaded.state.proposals))) == [*range(1, 401)]
+        proposals = MACHINE.require_state(loaded.state).proposals
+        assert sorted(int(name[1:]) for name in proposals) == [*range(1, 401)]
 
 
 @pytest.mark.requirement("TRC-051")
 def test_a_writer_with_an_old_head_is_refused_by_the_store_and_helped_by_the_engine() -> None:
     trace = Ledgered().to("planning")
     one, other = trace.world.engine, trace.world.another_engine()
-    one.state(TRACE)
-    other.state(TRACE)
+    one.state(MACHINE, TRACE)
+    other.state(MACHINE, TRACE)
     for engine in (one, other, other, one):
         engine.execute(TRACE, proposal(), PLANNER)
     assert [recorded.seq for recorded in trace.history()] == [0, 1, 2, 3, 4]
@@ -172,5 +173,5 @@ def test_a_snapshot_gives_the_same_state_as_the_whole_history() -> None:
         trace.ran("p1", "pytest", str(count))
     whole = trace.state
     fresh = trace.world.another_engine()
-    assert fresh.state(TRACE) == whole
+    assert fresh.state(MACHINE, TRACE) == whole
     assert fresh.load(TRACE, proved=True).state == whole

@@ -18,6 +18,8 @@ from moot.flows.trace import execution, tracing
 from moot.flows.trace.execution import EndedRun
 from moot.keys.folder import KeyFolder
 from moot.protocols.trace import commands as ask
+from moot.protocols.trace import events as did
+from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.protocols.trace.model import Role, Stage, State
 from moot.protocols.trace.policy import DEFAULT_POLICY, Policy
 from moot.workspace.create import create_workspace
@@ -57,7 +59,7 @@ class Workshop:
                 expected_evidence=("a text",),
             ),
         )
-        name: str = made.recorded[-1].event.proposal_id
+        name = made.newest(did.ProposalCreated).event.proposal_id
         review = ask.ReviewProposal(proposal_id=name, status="approved", rationale="fine")
         self.ask(Role.CRITIC, review)
         return name
@@ -66,12 +68,11 @@ class Workshop:
         """An intent that may run: the critic agrees wherever it must."""
         usual = {"tool": TOOL, "risk": "low", "justification": "to see"}
         command = ask.SignIntent(proposal_id=proposal, command=words, **{**usual, **more})
-        made = self.ask(Role.EXECUTOR, command).recorded[-1].event
+        made = self.ask(Role.EXECUTOR, command).newest(did.ToolIntentSigned).event
         if made.needs:
             agreed = ask.ReviewIntent(intent_id=made.intent_id, status="approved", rationale="ok")
             self.ask(Role.CRITIC, agreed)
-        name: str = made.intent_id
-        return name
+        return made.intent_id
 
     def script(self, code: str, **more: Any) -> str:
         """An intent that runs a piece of Python."""
@@ -83,8 +84,7 @@ class Workshop:
 
     @property
     def state(self) -> State:
-        state: State = self.space.engine.state(self.stream)
-        return state
+        return self.space.engine.state(TRACE, self.stream)
 
     def stage(self) -> Stage:
         """A call, so that nobody (mypy included) takes what it was for what it is."""

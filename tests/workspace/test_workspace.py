@@ -14,6 +14,7 @@ from moot.core.machine import KeyClass
 from moot.engine.agents import register
 from moot.keys.folder import KeyFolder
 from moot.protocols.example.commands import Ask
+from moot.protocols.example.machine import MACHINE as EXAMPLE
 from moot.workspace.create import create_workspace
 from moot.workspace.workspace import Workspace
 
@@ -106,12 +107,12 @@ def test_an_older_database_in_its_place_is_noticed_and_not_written_to(
     shutil.copy(old, project / ".moot" / "ledger.db")
     with opened(project, keys) as space:
         assert space.rollback is not None
-        assert space.engine.state("example/a").asked == 3
+        assert space.engine.state(EXAMPLE, "example/a").asked == 3
         with pytest.raises(Tampered) as error:
             ask(space)
         assert error.value.code == "rolled_back"
         assert "accept-loss" in error.value.hint
-        assert space.engine.state("example/a").asked == 3
+        assert space.engine.state(EXAMPLE, "example/a").asked == 3
 
 
 def test_the_newest_database_put_back_is_accepted_again(

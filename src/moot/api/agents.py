@@ -140,13 +140,14 @@ def show(session: Session, name: str) -> ShownAgent:
     """One agent: how alive it is and why we say so, what it holds, its keys."""
     from moot.flows.presence.observation import observe
     from moot.protocols.presence import STREAM, views
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
 
     session.require_agent(name)
     workspace = session.workspace
     registry = workspace.engine.registry()
     agent = describe_agent(registry, name)
     observation = observe(workspace, [name], session.stale_millis)
-    view = views.view_agent(workspace.engine.state(STREAM), name, observation)
+    view = views.view_agent(workspace.engine.state(PRESENCE, STREAM), name, observation)
     return ShownAgent(
         **msgspec.structs.asdict(agent),
         session_agent_id=view.session_agent_id,
@@ -207,10 +208,11 @@ def stale_from(session: Session, name: str) -> str | None:
     """From when on others may take over what `name` still holds; None: they may do so now."""
     from moot.flows.presence.observation import observe
     from moot.protocols.presence import STREAM, views
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
 
     workspace = session.workspace
     observation = observe(workspace, [name], session.stale_millis)
-    verdict = views.observe_liveness(workspace.engine.state(STREAM), name, observation)
+    verdict = views.observe_liveness(workspace.engine.state(PRESENCE, STREAM), name, observation)
     at = verdict.stale_at
     return None if at is None or at <= observation.now else to_text(at)
 
@@ -276,7 +278,8 @@ def _can_sign_its_leave(workspace: Workspace, name: str) -> bool:
 
 def _still_holds(workspace: Workspace, name: str) -> list[Quoted]:
     from moot.protocols.presence import STREAM, sorted_index
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
 
     now = workspace.engine.clock()
-    reservations = sorted_index.reservations_of(workspace.engine.state(STREAM), name)
+    reservations = sorted_index.reservations_of(workspace.engine.state(PRESENCE, STREAM), name)
     return [Quoted(each.scope) for each in reservations if not each.has_ended(now)]

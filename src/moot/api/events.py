@@ -264,11 +264,12 @@ def _send_notice(
 ) -> SentNotice:
     from moot.flows.mail import notices
     from moot.flows.mail.letters import remark_absent_receivers
+    from moot.protocols.mail.events import MessageSent
 
     event, mail = notices.send(workspace, sender, ask, key)
     # What mail would like to read besides is not this operation's to say: `moot send` is for that.
     findings = (*event.findings, *remark_absent_receivers(workspace, [ask.to]), *remarks)
-    return SentNotice(_sent_event(event), mail.recorded[0].event.id, findings)
+    return SentNotice(_sent_event(event), mail.newest(MessageSent).event.id, findings)
 
 
 def _sent_event(outcome: JobOutcome) -> PresenceEvent:

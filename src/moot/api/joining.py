@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.core.machine import Command
     from moot.core.signing import Signer
-    from moot.flows.presence.arrival import Place
+    from moot.flows.presence.arrival import ArrivalPlace
     from moot.protocols.presence.commands import Evidence
 
 # Chooses under which of these names the session goes on; None: under a new one.
@@ -61,14 +61,14 @@ class _Start(NamedTuple):
     scopes: tuple[str, ...]
     work: str | None
 
-    def place(self, work: str | None) -> Place:
-        from moot.flows.presence.arrival import Place
+    def place(self, work: str | None) -> ArrivalPlace:
+        from moot.flows.presence.arrival import ArrivalPlace
 
         here = self.session.place
-        return Place(here.worktree, here.branch, work)
+        return ArrivalPlace(here.worktree, here.branch, work)
 
     @property
-    def new_place(self) -> Place:
+    def new_place(self) -> ArrivalPlace:
         return self.place(self.work or self.session.place.branch)
 
     def reserve_commands(self) -> list[Command]:
@@ -206,6 +206,7 @@ def _go_on_as(start: _Start, name: str, name_unfinished_work: NameUnfinishedWork
     """Adopt; a rejected adoption may be given one more scope or work item (B-32)."""
     from moot.flows.presence import adoption
     from moot.protocols.presence import codec
+    from moot.protocols.presence.events import AgentResumed
 
     workspace = start.session.workspace
     evidence = adoption.collect_evidence(start.session.place.worktree)
@@ -222,7 +223,7 @@ def _go_on_as(start: _Start, name: str, name_unfinished_work: NameUnfinishedWork
     endorser = _require_endorser(start.session, name)
     place = start.place(start.work)
     outcome = adoption.adopt(workspace, name, place, evidence, start.scopes, endorser)
-    resumed = outcome.recorded[0]
+    resumed = outcome.newest(AgentResumed)
     return Joined(
         agent=name,
         session_agent_id=name,

@@ -90,7 +90,7 @@ def present(
     from moot.protocols.presence import STREAM
 
     workspace, branch = session.workspace, session.place.branch
-    place = arrival.Place(session.place.worktree, branch, work or branch)
+    place = arrival.ArrivalPlace(session.place.worktree, branch, work or branch)
     first = [reserve_command(session, scopes, work)] if scopes else []
     arrival.require_welcome(workspace, name or _NEWCOMER, place, *first)
     name = _register(workspace, name)
@@ -166,8 +166,9 @@ def _register(workspace: Workspace, name: str | None) -> str:
 def _least_patience(session: Session) -> Millis:
     """How soon the least patient may call us stale: the workspace, or whoever started us."""
     from moot.protocols.presence import STREAM
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
 
-    usual: Millis = session.workspace.engine.state(STREAM).stale_millis
+    usual = session.workspace.engine.state(PRESENCE, STREAM).stale_millis
     return usual if session.stale_millis is None else min(session.stale_millis, usual)
 
 

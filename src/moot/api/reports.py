@@ -83,13 +83,14 @@ def _debate(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
     """From the record: what stands in the file now does not count."""
     from moot.flows.debate.record import read_events, recorded_parts
     from moot.protocols.debate.checker import check_session
+    from moot.protocols.debate.machine import MACHINE as DEBATE
     from moot.protocols.debate.report import build_report
 
     stream = f"debate/{name}"
     with workspace.store.read() as view:
         events = read_events(view, stream)
     data = b"".join(part for part, _, _ in recorded_parts(events, workspace.artifacts))
-    file = Path(workspace.engine.state(stream).file).name
+    file = Path(workspace.engine.state(DEBATE, stream).file).name
     return build_report(check_session(data, file_name=file), file, hashlib.sha256(data).hexdigest())
 
 
@@ -106,11 +107,12 @@ def _trace(workspace: Workspace, name: str, how: CheckOptions) -> Report:
     from moot.flows.observed import sessions
     from moot.flows.trace import inspection
     from moot.protocols.trace.audit import page
+    from moot.protocols.trace.machine import MACHINE as TRACE
 
     stream = f"trace/{name}"
-    counted = sessions.count_work_during_trace(workspace, workspace.engine.state(stream))
-    found = inspection.inspect_live(workspace.path, how, stream)
-    return page.trace_page(found.events[stream], found.reports[0], counted)
+    counted = sessions.count_work_during_trace(workspace, workspace.engine.state(TRACE, stream))
+    inspected = inspection.inspect_live(workspace.path, how, stream)
+    return page.trace_page(inspected.events[stream], inspected.reports[0], counted)
 
 
 def _story(workspace: Workspace, name: str, _how: CheckOptions) -> Report:

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeGuard
 
 import msgspec
 
 from moot.api.operation import operation
 from moot.core.clock import to_text
 from moot.core.findings import Finding
-from moot.core.machine import KeyClass
+from moot.core.machine import Event, KeyClass
 from moot.core.quoted import Quoted
 from moot.protocols.presence import STREAM, commands, events, paths, sorted_index, views
+from moot.protocols.presence.machine import MACHINE as PRESENCE
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.protocols.presence.model import State
 
 
 class ReservedScope(msgspec.Struct, frozen=True):
@@ -135,7 +135,7 @@ def list_reservations(session: Session, *, agent: str | None = None) -> Reservat
 
     workspace = session.workspace
     observation = observe(workspace, stale_millis=session.stale_millis)
-    state: State = workspace.engine.state(STREAM)
+    state = workspace.engine.state(PRESENCE, STREAM)
     return ReservationList(views.view_reservations(state, observation, agent))
 
 
@@ -182,7 +182,7 @@ def holders_to_retire(session: Session, scopes: Iterable[str]) -> list[str]:
     workspace, root = session.workspace, str(session.place.worktree)
     folder, origin = workspace.folder, workspace.trust.origin
     agents, keys = workspace.engine.registry().agents, set(folder.names_with_keys(origin))
-    state: State = workspace.engine.state(STREAM)
+    state = workspace.engine.state(PRESENCE, STREAM)
     owners = dict.fromkeys(
         reservation.owner
         for text in scopes
@@ -205,7 +205,7 @@ def _reserved_scope(event: events.ScopeReserved) -> ReservedScope:
     return ReservedScope(event.scope, event.fencing, event.work, expires_at)
 
 
-def _is_loss(event: Any) -> bool:
+def _is_loss(event: Event) -> TypeGuard[events.ScopeTakenOver | events.ScopeExpired]:
     expired = isinstance(event, events.ScopeExpired) and event.why == "evicted"
     return expired or isinstance(event, events.ScopeTakenOver)
 

@@ -11,6 +11,7 @@ from moot.api.agenda import DueItem, list_due
 from moot.api.operation import operation
 from moot.core.errors import Tampered
 from moot.protocols.presence import STREAM, views
+from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.presence.work_state import Health
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def status(session: Session) -> Status:
 
     workspace = session.workspace
     observation = observe(workspace, stale_millis=session.stale_millis)
-    state: State = workspace.engine.state(STREAM)
+    state = workspace.engine.state(PRESENCE, STREAM)
     presence = views.view_status(state, observation, session.acting)
     return Status(
         workspace=str(workspace.path),
@@ -131,9 +132,10 @@ def _count_answers_owed(engine: Engine) -> dict[str, int]:
     owed, registry = Counter[str](), engine.registry()
     for stream in engine.open_streams():
         if stream.startswith("mail/"):
+            from moot.protocols.mail.machine import MACHINE as MAIL
             from moot.protocols.mail.views import receivers_owing
 
-            receivers = receivers_owing(engine.state(stream))
+            receivers = receivers_owing(engine.state(MAIL, stream))
             owed.update(one.name for one in receivers if registry.is_holder(one.name, one.epoch))
     return dict(sorted(owed.items()))
 

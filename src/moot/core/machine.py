@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeGuard, TypeVar
 
 import msgspec
 
@@ -36,6 +36,7 @@ class Command(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 E = TypeVar("E", bound=Event)
+E_co = TypeVar("E_co", bound=Event, covariant=True)
 C = TypeVar("C", bound=Command)
 
 
@@ -100,10 +101,10 @@ class Case(msgspec.Struct, Generic[S, C], frozen=True, gc=False):
     context: Context
 
 
-class Recorded(msgspec.Struct, Generic[E], frozen=True, gc=False):
+class Recorded(msgspec.Struct, Generic[E_co], frozen=True, gc=False):
     """An event together with what the ledger knows about it."""
 
-    event: E
+    event: E_co
     stream: str
     seq: int
     at: Millis
@@ -112,6 +113,11 @@ class Recorded(msgspec.Struct, Generic[E], frozen=True, gc=False):
     cause: str | None = None
     corr: str | None = None
     artifacts: tuple[ArtifactRef, ...] = ()
+
+
+def is_kind(recorded: Recorded[Any], *kinds: type[E]) -> TypeGuard[Recorded[E]]:
+    """Is its event of one of these kinds? Then its fields can be read."""
+    return isinstance(recorded.event, kinds)
 
 
 class Draft(msgspec.Struct, frozen=True, gc=False):
@@ -259,6 +265,13 @@ class Machine(Generic[S]):
     def _overdue_commands(self, state: S, now: Millis) -> Iterable[Command]:
         dues = (due for due in self.agenda(state, now) if due.is_overdue(now))
         return tuple(due.command for due in dues if due.command is not None)
+
+    def require_state(self, state: object) -> S:
+        """`state`, typed: it came from a stream of this machine. A TypeError if it did not, since
+        whoever reads it was written for another protocol."""
+        if not isinstance(state, self.state_type):
+            raise TypeError(f"{self.name} does not keep its state in {type(state).__qualname__}")
+        return state
 
     def read_event(self, event_type: str, data: dict[str, Any]) -> Event:
         """The typed event of a body, or StoreFailed if a newer Moot wrote it."""

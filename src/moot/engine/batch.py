@@ -16,10 +16,10 @@ import msgspec
 from moot.core.clock import Millis, to_text
 from moot.core.errors import Malformed, MootError, Refused, Tampered
 from moot.core.ledger import RecordToAppend, WriteTransaction
-from moot.core.machine import Command, Context, Decision, Draft, Machine, Put, Recorded
+from moot.core.machine import Command, Context, Decision, Draft, Event, Machine, Put, Recorded
 from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM, require_stream_name
 from moot.core.record import Actor, Body, Record, encode_body
-from moot.core.registry.model import State as Registry
+from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
 from moot.core.signing import key_id
 from moot.engine.checkpoints import require_stream_count
 from moot.engine.job import REFUSED_MARK, Job, JobOutcome, Repeat, find_repeat
@@ -45,7 +45,7 @@ SEEN_EVERY: Millis = 1_000
 MAX_DESCRIBED = 5  # events that a line of MOOT_DEBUG names
 
 Result = JobOutcome | MootError
-_RecordedEvents = tuple[Recorded[Any], ...]
+_RecordedEvents = tuple[Recorded[Event], ...]
 
 
 class Batch:
@@ -242,7 +242,7 @@ class Batch:
         return loaded
 
     def _find_signatory(self, name: str, role: str | None) -> Signatory:
-        registry: Registry = self._load(REGISTRY).state
+        registry = REGISTRY_MACHINE.require_state(self._load(REGISTRY).state)
         return self._signatories.find(registry, self._keys, name, role)
 
     def _decide(self, stream: str, command: Command, signatory: Signatory) -> Decision:
@@ -322,7 +322,7 @@ class Batch:
     ) -> Signing[_RecordedEvents]:
         """Sign all drafts, or none: if one cannot be recorded, the state goes back to before."""
         before = self._streams[job.stream]
-        recorded: list[Recorded[Any]] = []
+        recorded: list[Recorded[Event]] = []
         entries: list[RecordToAppend] = []
         try:
             for draft in drafts:
@@ -395,10 +395,10 @@ class Batch:
             artifacts=draft.artifacts,
         )
 
-    def _advance(self, record: Record, body: Body, draft: Draft) -> Recorded[Any]:
+    def _advance(self, record: Record, body: Body, draft: Draft) -> Recorded[Event]:
         """Let the stream's state in this batch go on by one event."""
         loaded = self._streams[record.stream]
-        recorded: Recorded[Any] = Recorded(
+        recorded: Recorded[Event] = Recorded(
             draft.event,
             record.stream,
             record.seq,

@@ -9,13 +9,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from moot.core.clock import Clock, Millis
 from moot.core.errors import MootError, Refused
 from moot.core.ledger import Store, View
-from moot.core.machine import Command, Due, SignOfLife
+from moot.core.machine import Command, Due, Machine, SignOfLife
 from moot.core.names import CHECKPOINT, REGISTRY
+from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
 from moot.core.registry.model import State as Registry
 from moot.core.signing import key_id
 from moot.engine.batch import Batch, Result
@@ -33,6 +34,7 @@ from moot.store.artifacts import Artifacts
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -210,9 +212,9 @@ class Engine:
         with self._turn, self.store.read() as view:
             return latest_signs(view, self._replay, names)
 
-    def state(self, stream: str) -> Any:
-        """The state of `stream` now; the machine's initial one if it has no events."""
-        return self.load(stream).state
+    def state(self, machine: Machine[S], stream: str) -> S:
+        """The state of `stream`, which `machine` runs, now; its initial one without events."""
+        return machine.require_state(self.load(stream).state)
 
     def load(self, stream: str, proved: bool = False) -> LoadedStream:
         """The state of `stream` with its position; `proved`: with every signature verified."""
@@ -226,8 +228,7 @@ class Engine:
             return self._replay.load_from_start(view, stream)
 
     def registry(self) -> Registry:
-        state: Registry = self.state(REGISTRY)
-        return state
+        return self.state(REGISTRY_MACHINE, REGISTRY)
 
     def agenda(self, streams: Iterable[str]) -> Iterator[tuple[str, Due]]:
         """What is due on each of `streams`, by the clock of this moment."""

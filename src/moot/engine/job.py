@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from moot.core.canonical import canonical
 from moot.core.errors import Conflict, Malformed
 from moot.core.findings import Finding
-from moot.core.machine import Command, Recorded
+from moot.core.machine import Command, Event, Recorded, is_kind
 from moot.core.names import CALLER_KEY
 
+E = TypeVar("E", bound=Event)
 FindKeys = Callable[[str, str], list[tuple[str, int]]]
 
 
@@ -46,10 +47,17 @@ class JobOutcome(msgspec.Struct, frozen=True, gc=False):
     """
 
     stream: str
-    recorded: tuple[Recorded[Any], ...]
-    state: Any
+    recorded: tuple[Recorded[Event], ...]
+    state: object
     findings: tuple[Finding, ...] = ()
     replayed: bool = False
+
+    def newest(self, kind: type[E]) -> Recorded[E]:
+        """The newest event of this kind among what was recorded; a KeyError without one."""
+        for recorded in reversed(self.recorded):
+            if is_kind(recorded, kind):
+                return recorded
+        raise KeyError(f"{self.stream}: no {kind.__name__} was recorded")
 
 
 class Repeat(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,7 +17,7 @@ from moot.core.clock import to_text
 from moot.core.errors import MootError, Tampered
 from moot.core.findings import Finding, Severity
 from moot.core.ledger import RowEdit, Snapshot, StoredRow, View, WriteTransaction
-from moot.core.machine import Drop, Put, Recorded, Words
+from moot.core.machine import Drop, Event, Put, Recorded, Words
 from moot.core.names import REGISTRY
 from moot.core.record import ArtifactRef
 from moot.core.signing import SNAPSHOT, Signer, verify
@@ -59,15 +59,15 @@ class DerivedData:
     def __init__(self) -> None:
         self.rows: dict[tuple[str, str], RowEdit] = {}  # (space, key) -> the row's last change
         self.words: list[RowEdit] = []
-        self.seen: dict[str, Recorded[Any]] = {}  # agent -> its newest event
+        self.seen: dict[str, Recorded[Event]] = {}  # agent -> its newest event
         self.cited: dict[str, ArtifactRef] = {}  # hash of an artifact -> how it is cited
-        self.newest: Recorded[Any] | None = None  # of all streams, by time
+        self.newest: Recorded[Event] | None = None  # of all streams, by time
         self.events: dict[str, int] = {}  # stream -> how many events it has
         self.differences: list[Finding] = []
         self.tree: RebuiltTree | None = None  # the right head tree, if the stored one differs
         self.broken: list[MootError] = []  # why streams could not be read to their end
 
-    def add(self, recorded: Recorded[Any], loaded: LoadedStream) -> None:
+    def add(self, recorded: Recorded[Event], loaded: LoadedStream) -> None:
         self.events[recorded.stream] = recorded.seq + 1
         self.cited.update((ref.sha256, ref) for ref in recorded.artifacts)
         for change in loaded.machine.index(recorded):

@@ -18,9 +18,10 @@ import msgspec
 from moot.core.clock import Millis, parse_time
 from moot.core.errors import Malformed, Tampered
 from moot.core.ledger import Head, Snapshot, View
-from moot.core.machine import Command, Machine, Recorded
+from moot.core.machine import Command, Event, Machine, Recorded
 from moot.core.names import REGISTRY
 from moot.core.record import Body, Record, frame, genesis
+from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
 from moot.core.registry.model import State as Registry
 from moot.core.signing import SNAPSHOT, Signer, verify
 from moot.core.statecodec import decode_state, encode_state
@@ -46,7 +47,7 @@ class LoadedStream(NamedTuple):
     seq: int
     hash: bytes
     reg: int
-    state: Any
+    state: object
     proved: bool
 
 
@@ -116,8 +117,7 @@ class Replay:
         prove(record, registry, self.trust, self._heads)
 
     def registry(self, view: View, proved: bool = False) -> Registry:
-        state: Registry = self.load(view, REGISTRY, proved).state
-        return state
+        return REGISTRY_MACHINE.require_state(self.load(view, REGISTRY, proved).state)
 
     def put_in_cache(self, stream: str, loaded: LoadedStream) -> None:
         self._cache[stream] = loaded
@@ -185,7 +185,7 @@ class Replay:
             if not self._continues(at, stream, record, body):  # TRC-020, TRC-060
                 raise _broken(stream, at.seq + 1, "the record does not continue the chain")
             if proved:
-                self.prove(record, registry or at.state)
+                self.prove(record, registry or REGISTRY_MACHINE.require_state(at.state))
             recorded = read_record(at.machine, record)
         except Malformed as error:
             raise _broken(stream, record.seq, str(error)) from error
@@ -211,12 +211,12 @@ class Replay:
         return body.reg is not None and body.reg >= max(at.reg, 0)
 
 
-def read_record(machine: Machine[Any], record: Record) -> Recorded[Any]:
+def read_record(machine: Machine[Any], record: Record) -> Recorded[Event]:
     """A stored record as the machine's own event."""
     return read_body(machine, record.body, record.hash)
 
 
-def read_body(machine: Machine[Any], body: Body, record_hash: bytes) -> Recorded[Any]:
+def read_body(machine: Machine[Any], body: Body, record_hash: bytes) -> Recorded[Event]:
     """The same from its body, for callers that read an export and have no store."""
     return Recorded(
         event=machine.read_event(body.type, body.data),

@@ -2,7 +2,7 @@
 
 world = World()                     a ledger in memory, a clock that you move
 world.agent("amber-otter")
-given(world, "example/today").as_("amber-otter").when(Ask(...)).then(ErrandAsked(...))
+given(world, MACHINE, "example/today").as_("amber-otter").when(Ask(...)).then(ErrandAsked(...))
 """
 
 from moot.store.memory import MemoryStore

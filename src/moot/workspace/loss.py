@@ -13,6 +13,7 @@ from moot.core.ledger import Snapshot, View
 from moot.core.names import REGISTRY, SYSTEM
 from moot.core.record import Record
 from moot.core.registry.commands import AcceptHistory
+from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
 from moot.core.registry.model import State as Registry
 from moot.core.registry.proofs import loss_statement, sign_endorsement
 from moot.core.signing import SNAPSHOT, Signer, verify
@@ -98,7 +99,8 @@ def accept_loss(workspace: Workspace, reason: str, person: Signer | None) -> New
 def _require_chains(view: View, replay: Replay) -> None:
     """Tampered at the first event that does not follow from the one before it, rests on lost keys,
     or is signed by no key that is left: nothing could follow it."""
-    keys, registry = view.head(REGISTRY), replay.load_from_start(view, REGISTRY).state
+    keys = view.head(REGISTRY)
+    registry = REGISTRY_MACHINE.require_state(replay.load_from_start(view, REGISTRY).state)
     for stream, _ in view.streams():
         if replay.can_run(stream):
             for _, loaded in replay.walk(view, stream):

@@ -10,6 +10,7 @@ from moot.core.machine import Command, KeyClass
 from moot.engine.agents import rotate
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.commands import Join, Reserve, SendHandoff
+from moot.protocols.presence.machine import MACHINE as PRESENCE
 from tests.scenarios.world import World, story
 
 OTTER, CRANE = "amber-otter", "teal-crane"
@@ -32,7 +33,7 @@ def reserve(world: World, agent: str, *scopes: str) -> None:
 
 def owners(world: World) -> dict[str, str]:
     with world.project.workspace() as workspace:
-        return {held.scope: held.owner for held in workspace.engine.state(STREAM).live}
+        return {held.scope: held.owner for held in workspace.engine.state(PRESENCE, STREAM).live}
 
 
 def incursions(world: World) -> int:

@@ -28,7 +28,7 @@ def story(session: Session, name: str, *, file: Path | None = None) -> Story:
 
     if file is not None:
         require_page_name(file)
-    told = story_of(session.workspace, name)
+    path_story = story_of(session.workspace, name)
     if file is not None:
-        write_page(file, build_story_page(name, told))
-    return told
+        write_page(file, build_story_page(name, path_story))
+    return path_story

@@ -134,9 +134,10 @@ def _conflicts_of_all_names(
     from moot.flows.guard.aliases import find_aliases
     from moot.flows.guard.blockers import find_blockers
     from moot.protocols.presence import STREAM
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
 
     workspace, root = session.workspace, session.place.worktree
-    aliases = find_aliases(workspace.engine.state(STREAM), scopes, root)
+    aliases = find_aliases(workspace.engine.state(PRESENCE, STREAM), scopes, root)
     names = (*scopes, *(held.key for held in aliases))
     return find_blockers(workspace, names, root, name, session.stale_millis)
 
@@ -192,20 +193,22 @@ def _roots_of_others(session: Session) -> tuple[str, ...]:
         return ()
     from moot.flows.guard.roots import roots_in_use
     from moot.protocols.presence import STREAM
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
 
     workspace = session.in_workspace(guarded.workspace).workspace
-    return roots_in_use(workspace.engine.state(STREAM))
+    return roots_in_use(workspace.engine.state(PRESENCE, STREAM))
 
 
 def _check_and_reserve(session: Session, guarded: GuardedPaths) -> EditVerdict:
     from moot.core.errors import Refused
     from moot.flows.guard.off_limits import require_allowed
     from moot.protocols.presence import STREAM, sorted_index
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
     from moot.protocols.presence.machine import OVERLAP_CODES
 
     require_allowed(guarded.scopes, guarded.worktree_root, guarded.workspace)
     engine, name = session.workspace.engine, session.actor()
-    state = engine.state(STREAM)
+    state = engine.state(PRESENCE, STREAM)
     scopes = (*guarded.scopes, *_names_held_by_others(session, state, guarded, name))
     try:
         outcome = engine.execute(STREAM, _reserve_command(session, guarded, scopes), name)
@@ -213,12 +216,13 @@ def _check_and_reserve(session: Session, guarded: GuardedPaths) -> EditVerdict:
         if refused.code not in OVERLAP_CODES:
             raise
         return _held_back(session, guarded, scopes, name, refused)
+    after = PRESENCE.require_state(outcome.state)
     if outcome.recorded:
-        between = outcome.state.fencing - state.fencing - len(_reserved_scopes(outcome))
+        between = after.fencing - state.fencing - len(_reserved_scopes(outcome))
         if between:
             return _give_back_if_late(session, guarded, name, outcome)
     else:
-        member = sorted_index.find_member(outcome.state, name)
+        member = sorted_index.find_member(after, name)
         beat_if_due(session.workspace, name, member.last_at if member is not None else 0)
     return EditVerdict(True, name)
 
@@ -275,8 +279,9 @@ def _give_back_if_late(
     from moot.core.errors import Refused
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.commands import Release
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
 
-    late = _names_held_by_others(session, outcome.state, guarded, name)
+    late = _names_held_by_others(session, PRESENCE.require_state(outcome.state), guarded, name)
     if not late:
         return EditVerdict(True, name)
     workspace, ours = session.workspace, _reserved_scopes(outcome)
@@ -294,13 +299,14 @@ def _held_back(
     """Looked up once more for the details; if it was freed meanwhile, the refusal stands."""
     from moot.flows.guard.blockers import find_blockers
     from moot.protocols.presence import STREAM
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
     from moot.protocols.presence.overlap import first_by_reservation
 
     workspace = session.workspace
     conflicts = find_blockers(workspace, scopes, guarded.worktree_root, name, session.stale_millis)
     if not conflicts:
         raise refused
-    state = workspace.engine.state(STREAM)
+    state = workspace.engine.state(PRESENCE, STREAM)
     first = first_by_reservation(conflicts)
     return EditVerdict(False, name, tuple(_holder(conflict, state) for conflict in first))
 

@@ -22,7 +22,7 @@ from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder, fi
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.flows.presence.arrival import Place
+    from moot.flows.presence.arrival import ArrivalPlace
     from moot.protocols.presence.model import Reservation
     from moot.protocols.presence.views import AgentView
 
@@ -113,26 +113,28 @@ def start_session(session: Session) -> StartedSession | None:
     return StartedSession(name, tuple(_others(there, name)), take_waiting(workspace, name))
 
 
-def _place_to_join(session: Session, guarded: GuardedPaths, name: str) -> Place:
+def _place_to_join(session: Session, guarded: GuardedPaths, name: str) -> ArrivalPlace:
     """Joining again does not forget what the agent works on."""
     from moot.flows.guard.guarded_paths import branch_of
-    from moot.flows.presence.arrival import Place
+    from moot.flows.presence.arrival import ArrivalPlace
     from moot.protocols.presence import STREAM, sorted_index
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
 
-    member = sorted_index.find_member(session.workspace.engine.state(STREAM), name)
+    member = sorted_index.find_member(session.workspace.engine.state(PRESENCE, STREAM), name)
     work = member.work if member is not None else None
     keys = session.tool_session.keys if session.tool_session is not None else ()
     root = guarded.worktree_root
-    return Place(root, branch_of(root), work, keys[0] if keys else None)
+    return ArrivalPlace(root, branch_of(root), work, keys[0] if keys else None)
 
 
 def _others(session: Session, name: str) -> Iterator[OtherAgent]:
     """Everyone else who is active, or holds something."""
     from moot.flows.presence.observation import observe
     from moot.protocols.presence import STREAM, views
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
     from moot.protocols.presence.model import Liveness
 
-    state = session.workspace.engine.state(STREAM)
+    state = session.workspace.engine.state(PRESENCE, STREAM)
     members = tuple(member.name for member in state.members)
     observation = observe(session.workspace, members, session.stale_millis)
     for view in views.view_members(state, observation):
@@ -191,11 +193,14 @@ def _changed_although_held(
 
 def _held_by_others(session: Session, name: str) -> tuple[Reservation, ...]:
     from moot.protocols.presence import STREAM
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
 
     engine = session.workspace.engine
     agent = engine.registry().agents.get(name)
     epoch = agent.epoch if agent is not None else 0
-    return tuple(held for held in engine.state(STREAM).live if not held.is_held_by(name, epoch))
+    return tuple(
+        held for held in engine.state(PRESENCE, STREAM).live if not held.is_held_by(name, epoch)
+    )
 
 
 def _scopes_in(session: Session, paths: tuple[str, ...], root: Path) -> tuple[str, ...]:

@@ -49,10 +49,11 @@ def take_waiting(workspace: Workspace, name: str) -> Waiting:
     """What waits for `name` and was not handed over before; now it was."""
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.commands import MarkSeen
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
 
     agent = workspace.engine.registry().agents.get(name)
     epoch = agent.epoch if agent is not None else 0
-    unseen = _unseen(workspace.engine.state(STREAM), name, epoch)
+    unseen = _unseen(workspace.engine.state(PRESENCE, STREAM), name, epoch)
     for message in unseen:
         workspace.engine.execute(STREAM, MarkSeen(id=message.id), name)
     events = tuple(

@@ -97,12 +97,14 @@ def ack(
     """
     from moot.flows.mail.messages import canonical_id, require_thread_of
     from moot.flows.mail.notices import acknowledge
+    from moot.protocols.mail.machine import MACHINE as MAIL
 
     workspace, name = session.workspace, session.actor(agent)
     message_id = canonical_id(workspace, message_id)
     require_thread_of(workspace, message_id)
     done = acknowledge(workspace, name, message_id, status, notes, key=key)
-    outcome, message = done.mail, done.mail.state.find_message(message_id)
+    outcome = done.mail
+    message = MAIL.require_state(outcome.state).find_message(message_id)
     events = (recorded.event for recorded in outcome.recorded)
     sent = next((event for event in events if isinstance(event, MessageSent)), None)
     now = workspace.engine.clock()

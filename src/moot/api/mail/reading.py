@@ -10,8 +10,9 @@ import msgspec
 from moot.api.operation import operation
 from moot.core.clock import to_text
 from moot.core.machine import KeyClass
-from moot.core.quoted import Quoted
+from moot.core.quoted import Quoted, quote_optional
 from moot.protocols.mail.keys import ANSWERS, WORK_ITEMS
+from moot.protocols.mail.machine import MACHINE as MAIL
 from moot.protocols.mail.sender import label_sender
 from moot.protocols.mail.types import MessageType
 from moot.protocols.mail.views import (
@@ -224,13 +225,13 @@ def show(session: Session, message_id: str) -> ShownMessage:
         recorded = read_message(view, message_id)
         answers = _list_answers(view, message_id)
         owner = _find_owner(view, recorded.event.item)
-    standing = workspace.engine.state(recorded.stream).find_message(message_id)
+    standing = workspace.engine.state(MAIL, recorded.stream).find_message(message_id)
     body, now = read_message_text_unless_erased(workspace, recorded), workspace.engine.clock()
     return ShownMessage(
         message=describe_message(recorded, body),
         whole=body is not None,
         answers=answers,
-        item=recorded.event.item or None,
+        item=quote_optional(recorded.event.item or None),
         owner=owner,
         standing=None if standing is None else describe_standing(standing, now),
     )
@@ -287,14 +288,15 @@ def search(session: Session, words: str | Sequence[str], *, limit: int = 50) -> 
 def thread(session: Session, thread_id: str) -> MailThread:
     """A whole thread, in the order it was written; of a long text, the beginning."""
     from moot.flows.mail.messages import read_thread
+    from moot.protocols.mail.machine import MACHINE as MAIL
     from moot.protocols.mail.threads import normalize_id
 
     workspace, thread_id = session.workspace, normalize_id(thread_id)
     messages = read_thread(workspace, thread_id)
-    state = workspace.engine.state(messages[0].stream)
+    state = workspace.engine.state(MAIL, messages[0].stream)
     return MailThread(
         thread_id,
-        state.title or None,
+        quote_optional(state.title or None),
         state.compiled or None,
         [describe_message(recorded) for recorded in messages],
         list_pending(state, workspace.engine.clock()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,7 +13,7 @@ from moot.core.errors import Refused
 from moot.core.findings import Finding
 from moot.core.machine import Recorded, make_remark
 from moot.core.quoted import Quoted
-from moot.protocols.mail.events import MessageImported, MessageSent
+from moot.protocols.mail.events import MessageImported, MessageKept, MessageSent
 from moot.protocols.mail.types import MessageType
 
 if TYPE_CHECKING:
@@ -84,12 +84,13 @@ def compile_thread(
 
 
 def _compile(
-    workspace: Workspace, thread: str, messages: list[Recorded[Any]]
+    workspace: Workspace, thread: str, messages: list[Recorded[MessageKept]]
 ) -> tuple[CompiledVersion, str]:
     """The next version, and the id of the last contribution that is in it."""
     from moot.protocols.mail.compilation import compile_thread, split_into_rounds
+    from moot.protocols.mail.machine import MACHINE as MAIL
 
-    state = workspace.engine.state(messages[0].stream)
+    state = workspace.engine.state(MAIL, messages[0].stream)
     rounds = split_into_rounds(_contributions(workspace, messages))
     if not rounds[-1]:
         since = f"since v{state.compiled}" if state.compiled else "yet"
@@ -103,15 +104,15 @@ def _compile(
 
 
 def _contributions(
-    workspace: Workspace, messages: list[Recorded[Any]]
+    workspace: Workspace, messages: list[Recorded[MessageKept]]
 ) -> Iterator[DeltaMessage | CompiledMessage]:
     """What makes the rounds of a thread: contributions of agents here, and versions."""
     from moot.protocols.mail.compilation import CompiledMessage, DeltaMessage
 
     for message in messages:
         event = message.event
-        if isinstance(event, MessageImported):
-            continue
+        if not isinstance(event, MessageSent):
+            continue  # it came from outside
         if event.version is not None:
             yield CompiledMessage(event.re)
         elif event.type is MessageType.DELTA:
@@ -119,7 +120,7 @@ def _contributions(
             yield DeltaMessage(event.id, message.actor.id, message.at, body)
 
 
-def _require_body(workspace: Workspace, message: Recorded[Any]) -> str:
+def _require_body(workspace: Workspace, message: Recorded[MessageKept]) -> str:
     """Without one contribution the numbers of all later items would move, so nothing is made."""
     from moot.flows.mail.messages import read_message_text_unless_erased
 
@@ -133,7 +134,7 @@ def _require_body(workspace: Workspace, message: Recorded[Any]) -> str:
     return body
 
 
-def _remark_unproved(messages: list[Recorded[Any]]) -> Iterator[Finding]:
+def _remark_unproved(messages: list[Recorded[MessageKept]]) -> Iterator[Finding]:
     """What was taken in from outside is not proved, so it is not merged."""
     for message in messages:
         event = message.event
@@ -147,7 +148,7 @@ def _remark_unproved(messages: list[Recorded[Any]]) -> Iterator[Finding]:
 
 
 def _other_members(
-    workspace: Workspace, messages: list[Recorded[Any]], actor: str
+    workspace: Workspace, messages: list[Recorded[MessageKept]], actor: str
 ) -> tuple[str, ...]:
     """Everyone who wrote or was written to in the thread, and is still an agent here."""
     registry = workspace.engine.registry()

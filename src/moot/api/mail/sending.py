@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -16,6 +16,7 @@ from moot.core.clock import to_text
 from moot.core.errors import Malformed
 from moot.core.findings import Finding
 from moot.core.quoted import Quoted
+from moot.protocols.mail.events import MessageKept
 from moot.protocols.mail.model import Importance
 from moot.protocols.mail.subject import parse_subject
 from moot.protocols.mail.types import MessageType
@@ -231,7 +232,7 @@ def import_message(
 
 
 def _validation_answer(
-    workspace: Workspace, recorded: Recorded[Any] | None
+    workspace: Workspace, recorded: Recorded[MessageKept] | None
 ) -> ValidationAnswer | None:
     from moot.flows.mail.messages import read_message_text
 

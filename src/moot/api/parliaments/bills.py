@@ -281,11 +281,13 @@ def _read_draft(parliament: ParliamentSession, draft: Path | bytes | str | None)
 def _argued_decisions(parliament: ParliamentSession) -> tuple[ArguedDecision, ...]:
     from moot.flows.parliament.ruling import decisions_argued_in
     from moot.protocols.decision import stream_of
+    from moot.protocols.decision.machine import MACHINE as DECISION
 
     engine = parliament.workspace.engine
     names = decisions_argued_in(engine, parliament.stream)
     return tuple(
-        ArguedDecision(name, Quoted(engine.state(stream_of(name)).question)) for name in names
+        ArguedDecision(name, Quoted(engine.state(DECISION, stream_of(name)).question))
+        for name in names
     )
 
 

@@ -111,6 +111,7 @@ def _find_unrecorded(workspace: Workspace, ledger: bytes) -> list[Finding]:
     """
     from moot.flows.parliament.session_files import read_messages
     from moot.flows.parliament.session_ids import stream_of
+    from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
     from moot.protocols.parliament.messages.message import to_document
     from moot.protocols.parliament.messages.shapes import read_json
     from moot.protocols.parliament.messages.words import PARLIAMENT_ID
@@ -123,7 +124,7 @@ def _find_unrecorded(workspace: Workspace, ledger: bytes) -> list[Finding]:
     if not PARLIAMENT_ID.fullmatch(parliament_id):
         return []
     messages, stream = document.get("messages"), stream_of(parliament_id)
-    if not isinstance(messages, list) or workspace.engine.state(stream).status is None:
+    if not isinstance(messages, list) or workspace.engine.state(PARLIAMENT, stream).status is None:
         return []
     with workspace.store.read() as view:
         recorded = [to_document(message) for message in read_messages(view, stream)]

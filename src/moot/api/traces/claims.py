@@ -63,6 +63,7 @@ def claim(
     cites. Refused for everyone but the executor, and without evidence that a run left.
     """
     from moot.flows.trace import tracing
+    from moot.protocols.trace.events import ClaimIssued
     from moot.protocols.trace.model import Role
 
     workspace = session.workspace
@@ -70,7 +71,7 @@ def claim(
     sureness = confidence if isinstance(confidence, str) else f"{confidence:g}"
     command = tracing.claim_command(workspace, stream, text, sureness, evidence, runs, supersedes)
     outcome = take_step(session, trace, Role.EXECUTOR, command, key)
-    event = outcome.recorded[-1].event
+    event = outcome.newest(ClaimIssued).event
     return RecordedClaim(
         trace=trace_of(outcome),
         claim=event.claim_id,
@@ -129,13 +130,15 @@ def finalize(
     Refused while a claim is challenged or a run has not ended. Only the audit follows.
     """
     from moot.protocols.trace.commands import SignFinalStatement
+    from moot.protocols.trace.events import FinalStatementSigned
     from moot.protocols.trace.model import Role
 
     command = SignFinalStatement(statement=statement)
     outcome = take_step(session, trace, Role.EXECUTOR, command, key)
+    signed = outcome.newest(FinalStatementSigned).event
     return FinalStatement(
         trace=trace_of(outcome),
-        claims=tuple(bundled.claim_id for bundled in outcome.recorded[-1].event.claims),
+        claims=tuple(bundled.claim_id for bundled in signed.claims),
         state=stage_after(outcome),
         findings=outcome.findings,
     )

@@ -67,6 +67,7 @@ def execute(session: Session, trace: str, intent: str) -> ExecutedIntent:
     Refused, with nothing run, if it needs an approval or a reservation that is not there.
     """
     from moot.flows.trace import execution, tracing
+    from moot.protocols.trace.machine import MACHINE as TRACE
     from moot.protocols.trace.model import Role
 
     workspace = session.workspace
@@ -82,7 +83,7 @@ def execute(session: Session, trace: str, intent: str) -> ExecutedIntent:
         artifacts=tuple(
             StoredOutput(output.ref.sha256, output.name, output.ref.size) for output in done.outputs
         ),
-        state=str(workspace.engine.state(stream).stage),
+        state=str(workspace.engine.state(TRACE, stream).stage),
         findings=done.findings,
         interrupted=msgspec.UNSET if done.interrupted is None else done.interrupted,
     )
@@ -95,14 +96,16 @@ def recover(session: Session, trace: str) -> RecoveredRuns:
     Every operation that writes to a trace does this first. A repeat finds nothing left to record.
     """
     from moot.flows.trace import execution, tracing
+    from moot.protocols.trace.events import ToolExecutionFailed
+    from moot.protocols.trace.machine import MACHINE as TRACE
 
     workspace = session.workspace
     stream = tracing.require_trace(workspace, trace)
     died = execution.recover(workspace, stream)
     return RecoveredRuns(
         trace=tracing.short_name(stream),
-        recovered=tuple(outcome.recorded[-1].event.execution_id for outcome in died),
-        running=tuple(sorted(workspace.engine.state(stream).running)),
+        recovered=tuple(outcome.newest(ToolExecutionFailed).event.execution_id for outcome in died),
+        running=tuple(sorted(workspace.engine.state(TRACE, stream).running)),
     )
 
 

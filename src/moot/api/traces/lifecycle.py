@@ -95,14 +95,16 @@ def rotate(
     from moot.engine.agents import find_agent
     from moot.flows.trace import tracing
     from moot.protocols.trace.commands import RotateKey
+    from moot.protocols.trace.events import KeyRotated
+    from moot.protocols.trace.machine import MACHINE as TRACE
 
     workspace = session.workspace
     stream = tracing.require_trace(workspace, trace)
-    player = tracing.agent_in_role(workspace.engine.state(stream), _read_role(role))
+    player = tracing.agent_in_role(workspace.engine.state(TRACE, stream), _read_role(role))
     agent = find_agent(workspace.engine, player)
     command = RotateKey(role=role, epoch=agent.epoch, kid=agent.kid, reason=reason)
     outcome = workspace.engine.execute(stream, command, actor_in_charge(session), key=key)
-    event = outcome.recorded[-1].event
+    event = outcome.newest(KeyRotated).event
     return RotatedRole(
         trace=trace_of(outcome),
         role=role,

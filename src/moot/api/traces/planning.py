@@ -70,6 +70,7 @@ def propose(
     replaces. Refused for everyone but the planner, and once the trace has its final statement.
     """
     from moot.protocols.trace.commands import CreateProposal
+    from moot.protocols.trace.events import ProposalCreated
     from moot.protocols.trace.model import Role
 
     command = CreateProposal(
@@ -81,7 +82,7 @@ def propose(
         fallback_for=fallback_for,
     )
     outcome = take_step(session, trace, Role.PLANNER, command, key)
-    proposal = outcome.recorded[-1].event.proposal_id
+    proposal = outcome.newest(ProposalCreated).event.proposal_id
     return RecordedProposal(trace_of(outcome), proposal, stage_after(outcome), outcome.findings)
 
 
@@ -144,6 +145,7 @@ def intend(
     policy's own is raised to it. Refused without an approved proposal that names the tool.
     """
     from moot.protocols.trace.commands import SignIntent
+    from moot.protocols.trace.events import ToolIntentSigned
     from moot.protocols.trace.model import Role
 
     millis = None if timeout_seconds is None else max(1, round(timeout_seconds * SECOND))
@@ -161,7 +163,7 @@ def intend(
         retry_of=retry_of,
     )
     outcome = take_step(session, trace, Role.EXECUTOR, intent, key)
-    event = outcome.recorded[-1].event
+    event = outcome.newest(ToolIntentSigned).event
     return SignedIntent(
         trace=trace_of(outcome),
         intent=event.intent_id,

@@ -12,7 +12,8 @@ from moot.api.operation import operation
 from moot.core.clock import to_text
 from moot.core.quoted import Quoted
 from moot.pages import Report
-from moot.protocols.observed.views import SessionView, count_work, view_session
+from moot.protocols.observed.views import WatchedSessionView, count_work, view_session
+from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.protocols.trace.views import ClaimView, EndedRunView, IntentView, TraceStatus, view_status
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class ObservedWork(msgspec.Struct, frozen=True):
     """What hooks of coding tools saw: one line over all, and each session with its gaps."""
 
     counted: str
-    sessions: tuple[SessionView, ...]
+    sessions: tuple[WatchedSessionView, ...]
 
 
 class _IndexedTrace(msgspec.Struct, frozen=True):
@@ -82,7 +83,7 @@ def status(session: Session, trace: str) -> TraceStatus:
 
     workspace = session.workspace
     stream = tracing.require_trace(workspace, trace)
-    state = workspace.engine.state(stream)
+    state = workspace.engine.state(TRACE, stream)
     known = view_status(state, tracing.short_name(stream), workspace.engine.clock())
     return replace(
         known,
@@ -155,11 +156,12 @@ def report(session: Session, trace: str, *, file: Path | None = None) -> TraceRe
     from moot.flows.observed.sessions import count_work_during_trace
     from moot.flows.trace import inspection, tracing
     from moot.protocols.trace.audit.page import trace_page
+    from moot.protocols.trace.machine import MACHINE as TRACE
     from moot.workspace.check import CheckOptions
 
     workspace = session.workspace
     stream = tracing.require_trace(workspace, trace)
-    counted = count_work_during_trace(workspace, workspace.engine.state(stream))
+    counted = count_work_during_trace(workspace, workspace.engine.state(TRACE, stream))
     inspected = inspection.inspect_live(workspace.path, CheckOptions(session.keys), stream)
     page = trace_page(inspected.events[stream], inspected.reports[0], counted)
     if file is None:

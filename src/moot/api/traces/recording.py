@@ -32,10 +32,11 @@ def actor_in_role(session: Session, stream: str, role: Role) -> str:
     A session with another's name is refused by the trace's own rules, which put that on record.
     """
     from moot.flows.trace import tracing
+    from moot.protocols.trace.machine import MACHINE as TRACE
 
     if session.acting:
         return session.actor()
-    return session.actor(tracing.agent_in_role(session.workspace.engine.state(stream), role))
+    return session.actor(tracing.agent_in_role(session.workspace.engine.state(TRACE, stream), role))
 
 
 def actor_in_charge(session: Session) -> str:
@@ -44,7 +45,9 @@ def actor_in_charge(session: Session) -> str:
 
 
 def stage_after(outcome: JobOutcome) -> str:
-    return str(outcome.state.stage)
+    from moot.protocols.trace.machine import MACHINE as TRACE
+
+    return str(TRACE.require_state(outcome.state).stage)
 
 
 def trace_of(outcome: JobOutcome) -> str:

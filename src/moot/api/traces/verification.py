@@ -114,6 +114,7 @@ def audit(
     from moot.api.page_files import require_page_name, write_page
     from moot.flows.trace import auditing, tracing
     from moot.protocols.trace.audit.page import trace_page
+    from moot.protocols.trace.machine import MACHINE as TRACE
     from moot.protocols.trace.model import Role
 
     require_page_name(file)
@@ -136,7 +137,7 @@ def audit(
         first_bad=report.first_bad,
         last_trusted=report.last_trusted,
         checks=tuple(map(_check, report.checks)),
-        state=str(workspace.engine.state(stream).stage),
+        state=str(workspace.engine.state(TRACE, stream).stage),
         findings=(*_audit_findings(report), *audited.findings),
         profile=str(report.profile),
     )

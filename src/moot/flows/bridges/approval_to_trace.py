@@ -23,14 +23,16 @@ from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.flows.parliament.ruling import decisions_argued_in
 from moot.flows.trace import tracing
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.model import Stage
-from moot.protocols.decision.model import State as Decision
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.documents.final_document import last_counted_ballot
 from moot.protocols.parliament.model import Bill
 from moot.protocols.path.model import MadeThing, PlayedPart, StepTarget
 from moot.protocols.trace.commands import CreateProposal
-from moot.protocols.trace.model import Role, State, number_of_id
+from moot.protocols.trace.events import ProposalCreated
+from moot.protocols.trace.machine import MACHINE as TRACE
+from moot.protocols.trace.model import Role, number_of_id
 from moot.protocols.trace.policy import DEFAULT_POLICY, Policy
 from moot.workspace.workspace import Workspace
 
@@ -68,7 +70,7 @@ def approval_to_trace(workspace: Workspace, named: str, actor: str, work: WorkPl
     source = sources.source_of(recorded, room.id)
     place = recorded_path(workspace, room.folder)
     evidence = (*_conditions(room), *(work.evidence or (bill.sections.solution,)))
-    found = FlowSource(source, bill.title, recorded.actor.id, recorded.corr, place)
+    flow_source = FlowSource(source, bill.title, recorded.actor.id, recorded.corr, place)
 
     def target() -> StepTarget:
         stream = tracing.next_free_stream(workspace)
@@ -86,14 +88,14 @@ def approval_to_trace(workspace: Workspace, named: str, actor: str, work: WorkPl
 
     plan = StepPlan(
         FLOW,
-        found,
+        flow_source,
         actor,
         target,
         make,
         fresh=work.supersede is None,
         named=work.supersede is not None,
         parts=tuple(PlayedPart(str(role), agent) for role, agent in parts.items()),
-        approvers=_approvers(workspace, found),
+        approvers=_approvers(workspace, flow_source),
     )
     return take_step(workspace, plan)
 
@@ -101,7 +103,7 @@ def approval_to_trace(workspace: Workspace, named: str, actor: str, work: WorkPl
 def _require_no_veto(workspace: Workspace, room: ParliamentSession) -> None:
     """A person's veto of the decision counts, whatever the session came to (DEC-028)."""
     for decision in decisions_argued_in(workspace.engine, room.stream):
-        state: Decision = workspace.engine.state(stream_of(decision))
+        state = workspace.engine.state(DECISION, stream_of(decision))
         if state.stage is Stage.VETOED and state.word is not None:
             raise Refused(
                 "vetoed",
@@ -124,7 +126,7 @@ def _require_person(workspace: Workspace, recorded: Recorded[Any]) -> None:
 def _parts(workspace: Workspace, work: WorkPlan) -> dict[Role, str]:
     if work.supersede is None:
         return work.parts
-    state: State = workspace.engine.state(tracing.require_trace(workspace, work.supersede))
+    state = workspace.engine.state(TRACE, tracing.require_trace(workspace, work.supersede))
     return {one.role: one.agent for one in state.roles}
 
 
@@ -160,7 +162,7 @@ def _proposal(
     workspace: Workspace, target: StepTarget, bill: Bill, work: WorkPlan, evidence: tuple[str, ...]
 ) -> CreateProposal:
     """FLO-12: the objective is the bill's title; conditions and acceptance are what is expected."""
-    state: State = workspace.engine.state(target.stream)
+    state = workspace.engine.state(TRACE, target.stream)
     live = sorted(state.proposals, key=number_of_id)
     return CreateProposal(
         objective=bill.title,
@@ -178,9 +180,9 @@ def _propose(
     if made is not None:
         return made
     outcome = tracing.execute_step(workspace, target.stream, command, planner, link)
-    last = outcome.recorded[-1]
-    proposal = f"{target.id}/{last.event.proposal_id}"
-    return MadeThing("proposal", target.stream, last.seq, proposal)
+    created = outcome.newest(ProposalCreated)
+    proposal = f"{target.id}/{created.event.proposal_id}"
+    return MadeThing("proposal", target.stream, created.seq, proposal)
 
 
 def _made_before(workspace: Workspace, target: StepTarget, link: Link) -> MadeThing | None:

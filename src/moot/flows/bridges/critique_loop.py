@@ -8,10 +8,10 @@ What is told by mail is told by the machine, with whoever said it named.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from moot.core.errors import Refused
-from moot.core.machine import Recorded
+from moot.core.machine import Recorded, is_kind
 from moot.engine.job import Link
 from moot.engine.replay import read_record
 from moot.flows.bridges import sources
@@ -27,7 +27,8 @@ from moot.protocols.mail.types import MessageType
 from moot.protocols.path.model import MadeThing, StepTarget
 from moot.protocols.trace import events as did
 from moot.protocols.trace.commands import ChallengeClaim
-from moot.protocols.trace.model import Role, State
+from moot.protocols.trace.machine import MACHINE as TRACE
+from moot.protocols.trace.model import Role
 from moot.workspace.workspace import Workspace
 
 _CLAIM: Final = re.compile(r"(?:(t[0-9]{1,15})[/ ])?(c[0-9]{1,15})\b")
@@ -37,8 +38,8 @@ def critique_to_challenge(
     workspace: Workspace, named: str, actor: str, trace: str | None = None
 ) -> TakenStep:
     """The critic takes up a CRITIQUE whose target is a claim."""
-    said = sources.message(workspace, named, MessageType.CRITIQUE)
-    body = read_body(read_message_text(workspace, said.recorded))
+    critique = sources.message(workspace, named, MessageType.CRITIQUE)
+    body = read_body(read_message_text(workspace, critique.recorded))
     where = _CLAIM.search(body.text_of("Target"))
     name = trace or (where[1] if where is not None else None)
     if where is None or name is None:
@@ -50,7 +51,7 @@ def critique_to_challenge(
     stream, claim = tracing.require_trace(workspace, name), where[2]
     reason = unwrap_text_block(body.text_of("Attack"))
     require_proved(workspace, stream)
-    critic = tracing.agent_in_role(workspace.engine.state(stream), Role.CRITIC)
+    critic = tracing.agent_in_role(workspace.engine.state(TRACE, stream), Role.CRITIC)
     if actor != critic:
         raise Refused(
             "not_the_critic",
@@ -62,7 +63,7 @@ def critique_to_challenge(
         before = _caused(workspace, stream, "trace.claim_challenged", link)
         if before is not None:
             return (MadeThing("challenge", stream, before, target.id),)
-        origin = f" (critique {said.found.source.id} of {said.found.origin})"
+        origin = f" (critique {critique.flow_source.source.id} of {critique.flow_source.origin})"
         command = ChallengeClaim(claim_id=claim, reason=f"{reason}{origin}")
         outcome = tracing.execute_step(workspace, stream, command, actor, link)
         return (MadeThing("challenge", stream, outcome.recorded[-1].seq, target.id),)
@@ -70,7 +71,7 @@ def critique_to_challenge(
     target = StepTarget(stream, f"{tracing.short_name(stream)}/{claim}")
     plan = StepPlan(
         "critique-to-challenge",
-        said.found,
+        critique.flow_source,
         actor,
         lambda: target,
         make,
@@ -95,13 +96,13 @@ def challenge_to_critique(workspace: Workspace, named: str, claim: str, asked_by
     stream = tracing.require_trace(workspace, named)
     recorded = _challenge(workspace, stream, claim)
     short = tracing.short_name(stream)
-    found = FlowSource(
+    flow_source = FlowSource(
         sources.source_of(recorded, f"{short}/{claim}"),
         f"Challenge of {short}/{claim}",
         recorded.actor.id,
         recorded.corr,
     )
-    state: State = workspace.engine.state(stream)
+    state = workspace.engine.state(TRACE, stream)
     body = body_of_type(
         MessageType.CRITIQUE,
         {
@@ -115,32 +116,31 @@ def challenge_to_critique(workspace: Workspace, named: str, claim: str, asked_by
     executor = tracing.agent_in_role(state, Role.EXECUTOR)
     subject = f"CRITIQUE: {short}/{claim}, by {recorded.actor.id}"
     return send_notice(
-        workspace, "challenge-to-critique", found, asked_by, (executor,), subject, body
+        workspace, "challenge-to-critique", flow_source, asked_by, (executor,), subject, body
     )
 
 
 @names_first_damage
-def _challenge(workspace: Workspace, stream: str, claim: str) -> Recorded[Any]:
-    machine = workspace.engine.load(stream).machine
-    last = None
+def _challenge(workspace: Workspace, stream: str, claim: str) -> Recorded[did.ClaimChallenged]:
+    workspace.engine.load(stream)  # a history with a broken chain is not read from
+    wanted, last = TRACE.type_of[did.ClaimChallenged], None
     with workspace.store.read() as view:
         for record in view.records(stream):
-            body = record.body
-            if body.type == "trace.claim_challenged" and body.data.get("claim_id") == claim:
-                last = record
-    if last is None:
+            if record.body.type == wanted and record.body.data.get("claim_id") == claim:
+                last = read_record(TRACE, record)
+    if last is None or not is_kind(last, did.ClaimChallenged):
         raise Refused(
             "not_challenged",
             f"nobody has challenged {claim}",
             hint=f"`moot trace status {tracing.short_name(stream)}` shows the claims",
         )
-    return read_record(machine, last)
+    return last
 
 
 def report_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenStep:
     """What the verification of a trace found, told to all who play a part in it."""
-    found, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
-    state: State = workspace.engine.state(stream)
+    flow_source, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
+    state = workspace.engine.state(TRACE, stream)
     short = tracing.short_name(stream)
     codes = f"\nFound: {state.because}" if state.because else ""
     body = (
@@ -149,4 +149,4 @@ def report_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenStep
     )
     names = tuple(dict.fromkeys(one.agent for one in state.roles))
     subject = f"INFO: v{state.run_count} {short} is verified: {state.verdict}"
-    return send_notice(workspace, "report-to-info", found, asked_by, names, subject, body)
+    return send_notice(workspace, "report-to-info", flow_source, asked_by, names, subject, body)

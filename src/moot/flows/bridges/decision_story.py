@@ -14,11 +14,12 @@ import msgspec
 from moot import pages as page
 from moot.core.clock import to_text
 from moot.flows.bridges.moments import shortened
-from moot.flows.decisions.argument import CastVote
+from moot.flows.decisions.argument import ArguedVote
 from moot.flows.decisions.questions import read_text
 from moot.flows.decisions.receipt_content import describe_outcome, summarize_argument
 from moot.flows.decisions.receipt_tables import TONES
 from moot.protocols.decision import PROTOCOL
+from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.model import ChamberKind, Stage, State
 from moot.protocols.decision.views import list_answers
 from moot.workspace.workspace import Workspace
@@ -43,7 +44,7 @@ class DecisionInStory(msgspec.Struct, frozen=True):
     session: str
     motion: str
     answers: tuple[dict[str, Any], ...]
-    votes: tuple[CastVote, ...]
+    votes: tuple[ArguedVote, ...]
     result: str
     outcome: str
     dissent: tuple[str, ...]
@@ -67,7 +68,7 @@ class DecisionInStory(msgspec.Struct, frozen=True):
 def list_decisions(workspace: Workspace, streams: Iterable[str]) -> list[DecisionInStory]:
     """Those of these streams that are decisions; the books of a run are none."""
     names = [one for one in streams if one.startswith(f"{PROTOCOL}/")]
-    states: list[tuple[str, State]] = [(name, workspace.engine.state(name)) for name in names]
+    states = [(name, workspace.engine.state(DECISION, name)) for name in names]
     return [
         _describe(workspace, name.partition("/")[2], state)
         for name, state in states
@@ -121,7 +122,7 @@ def _describe_answer(first: dict[str, Any]) -> str:
     return shortened(first["answer"] if first["answer"] is not None else f"none ({first['why']})")
 
 
-def _stance(vote: CastVote) -> str:
+def _stance(vote: ArguedVote) -> str:
     return " ".join(filter(None, (vote.agent, vote.stance, vote.sure)))
 
 

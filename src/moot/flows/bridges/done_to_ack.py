@@ -19,7 +19,8 @@ from moot.protocols.mail.model import stream_of, thread_of_id
 from moot.protocols.mail.types import AckStatus, MessageType
 from moot.protocols.path.model import MadeThing, StepTarget
 from moot.protocols.trace import events as did
-from moot.protocols.trace.model import AuditVerdict, Role, State
+from moot.protocols.trace.machine import MACHINE as TRACE
+from moot.protocols.trace.model import AuditVerdict, Role
 from moot.workspace.workspace import Workspace
 
 FLOW = "done-to-ack"
@@ -29,18 +30,18 @@ ASKS = (MessageType.BLOCKED, MessageType.HANDOFF, MessageType.QUESTION)
 def done_to_ack(
     workspace: Workspace, named: str, actor: str, message: str | None = None
 ) -> TakenStep:
-    found, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
-    state: State = workspace.engine.state(stream)
+    flow_source, stream = sources.trace(workspace, named, did.VerificationRunCompleted)
+    state = workspace.engine.state(TRACE, stream)
     if state.verdict is None or state.verdict is AuditVerdict.FAIL:
         raise Refused(
             "not_verified",
             f"{tracing.short_name(stream)} was not verified: {state.verdict}",
             hint=f"`moot trace report {tracing.short_name(stream)}` says why",
         )
-    asked = message or _asked_for(workspace, found)
-    said = sources.message(workspace, asked, *ASKS)
-    _require_receiver(said.recorded.event, actor)
-    native = said.found.source.id
+    asked = message or _asked_for(workspace, flow_source)
+    request = sources.message(workspace, asked, *ASKS)
+    _require_receiver(request.recorded.event, actor)
+    native = request.flow_source.source.id
 
     def make(_target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         notes = f"Done and verified ({state.verdict}): {tracing.short_name(stream)}, {state.report}"
@@ -48,20 +49,22 @@ def done_to_ack(
         if done is None:
             status = AckStatus.COMPLETED.value
             outcome = notices.acknowledge(workspace, actor, native, status, notes, link=link).mail
-            sent = next(one for one in outcome.recorded if isinstance(one.event, MessageKept))
+            sent = outcome.newest(MessageKept)
             done = MadeThing("message", sent.stream, sent.seq, sent.event.id)
         return (done,)
 
     def target() -> StepTarget:
         return StepTarget(stream_of(thread_of_id(native)), native)
 
-    return take_step(workspace, StepPlan(FLOW, found, actor, target, make, fresh=False, named=True))
+    return take_step(
+        workspace, StepPlan(FLOW, flow_source, actor, target, make, fresh=False, named=True)
+    )
 
 
 def still_held(workspace: Workspace, named: str) -> tuple[str, list[str]]:
     """The executor of a trace, and what it still holds here of what the trace wrote to."""
     stream = tracing.require_trace(workspace, named)
-    executor = tracing.agent_in_role(workspace.engine.state(stream), Role.EXECUTOR)
+    executor = tracing.agent_in_role(workspace.engine.state(TRACE, stream), Role.EXECUTOR)
     with workspace.store.read() as view:
         used = {
             int(one["fencing"])
@@ -101,6 +104,6 @@ def _acknowledged(workspace: Workspace, native: str, link: Link) -> MadeThing | 
         for record in view.records(stream):
             body = record.body
             if body.type == "mail.message_sent" and body.cause == link.cause:
-                found = read_message(view, str(body.data["id"]))
-                return MadeThing("message", stream, found.seq, found.event.id)
+                acknowledgement = read_message(view, str(body.data["id"]))
+                return MadeThing("message", stream, acknowledgement.seq, acknowledgement.event.id)
     return None

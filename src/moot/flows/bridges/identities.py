@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 
 from moot.core.names import AGENT, SYSTEM
+from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
+from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.workspace.workspace import Workspace
 
 _PASCAL = re.compile(r"(?:[A-Z][a-z0-9]*)+\Z")
@@ -53,19 +54,19 @@ def agent_of(workspace: Workspace, named: str, streams: Iterable[str] = ()) -> s
     looked at leave no doubt. A key is named by four or more digits that only it begins with.
     """
     registry = workspace.engine.registry()
-    found = {snake(named)} & set(registry.agents)
-    if not found and _KEY.match(named):
-        found = {key.name for kid, key in registry.keys.items() if kid.startswith(named)}
-    if not found:
-        found = set(_seated(workspace, named, streams))
-    return found.pop() if len(found) == 1 else None
+    candidates = {snake(named)} & set(registry.agents)
+    if not candidates and _KEY.match(named):
+        candidates = {key.name for kid, key in registry.keys.items() if kid.startswith(named)}
+    if not candidates:
+        candidates = set(_seated(workspace, named, streams))
+    return candidates.pop() if len(candidates) == 1 else None
 
 
 def _seated(workspace: Workspace, named: str, streams: Iterable[str]) -> Iterable[str]:
     session, _, seat = named.rpartition("/")
     for stream in [f"parliament/{session}"] if session else streams:
         if stream.startswith("parliament/") and len(stream) < 100:
-            held = workspace.engine.state(stream).seats.get(seat)
+            held = workspace.engine.state(PARLIAMENT, stream).seats.get(seat)
             if held is not None:
                 yield held.agent
 
@@ -86,12 +87,14 @@ def person(workspace: Workspace, agent: str, streams: Iterable[str]) -> Person:
     parts: dict[str, list[str]] = {}
     for stream in streams:
         protocol, _, name = stream.partition("/")
-        state: Any = workspace.engine.state(stream) if protocol in ("parliament", "trace") else None
-        if protocol == "parliament" and agent in state.holders:
-            seats[name] = state.holders[agent]
-        elif protocol == "trace":
-            mine = [str(one.role) for one in state.roles if one.agent == agent]
-            if mine:
-                parts[name] = mine
+        if protocol == PARLIAMENT.name:
+            holders = workspace.engine.state(PARLIAMENT, stream).holders
+            if agent in holders:
+                seats[name] = holders[agent]
+        elif protocol == TRACE.name:
+            bindings = workspace.engine.state(TRACE, stream).roles
+            roles = [str(binding.role) for binding in bindings if binding.agent == agent]
+            if roles:
+                parts[name] = roles
     brenner = pascal(agent) if AGENT.match(agent) else agent
     return Person(agent, str(held.kind), brenner, (held.kid, *kids), seats, parts)

@@ -9,8 +9,8 @@ from moot.core.errors import Refused
 from moot.core.machine import KeyClass
 from moot.protocols.presence import STREAM, views
 from moot.protocols.presence.liveness import LivenessVerdict
+from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.presence.model import Liveness
-from moot.protocols.presence.model import State as Presence
 
 if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
@@ -21,7 +21,7 @@ def alive(workspace: Workspace, names: Iterable[str]) -> dict[str, LivenessVerdi
     out."""
     agents = workspace.engine.registry().agents
     known = [n for n in dict.fromkeys(names) if n in agents and agents[n].kind is KeyClass.AGENT]
-    state: Presence = workspace.engine.state(STREAM)
+    state = workspace.engine.state(PRESENCE, STREAM)
     since = {name: agents[name].since for name in known}
     moment = views.Observation(
         workspace.engine.clock(), workspace.engine.signs(known), registered=since

@@ -25,7 +25,7 @@ RESULT: Final = "decision.result_recorded"
 RUN_COSTS: Final = frozenset({"decision.call_noted", "decision.run_ended"})
 
 
-class Moment(msgspec.Struct, frozen=True):
+class StoryMoment(msgspec.Struct, frozen=True):
     """One record of the path. `flow`: the step that wrote it; `cause`: what it comes from.
 
     `says` is the sense of it in a few words, as its author put it.
@@ -48,12 +48,12 @@ class Moment(msgspec.Struct, frozen=True):
         return self.what.partition(".")[2].replace("_", " ") or self.what
 
 
-def moment_of(record: Record, flows: dict[tuple[str, int], str], path: str) -> Moment:
+def moment_of(record: Record, flows: dict[tuple[str, int], str], path: str) -> StoryMoment:
     body = record.body
     flow = flows.get((record.stream, record.seq))
     if flow is None and path and body.corr == path and body.actor.id == SYSTEM:
         flow = str(body.data.get("flow", "")) or None
-    return Moment(
+    return StoryMoment(
         at=body.at,
         who=body.actor.id,
         what=body.type,
@@ -75,8 +75,8 @@ def _sense(data: dict[str, Any]) -> str:
         texts = [inner.get("type"), *_some(content if isinstance(content, dict) else {}, _WORDS)]
     else:
         texts = [data.get("stance"), *_some(data, _SENSE)]
-    said = [text for text in texts if isinstance(text, str) and text.strip()][:2]
-    return shortened(": ".join(said))
+    phrases = [text for text in texts if isinstance(text, str) and text.strip()][:2]
+    return shortened(": ".join(phrases))
 
 
 def shortened(text: str) -> str:
@@ -99,5 +99,5 @@ def _native(data: dict[str, Any]) -> str:
         target = data.get("target")
         into = f" -> {target['id']}" if isinstance(target, dict) else ""
         return f"{source['id']}{into}"
-    found = (data[name] for name in _IDS if isinstance(data.get(name), str))
-    return next(found, "")
+    ids = (data[name] for name in _IDS if isinstance(data.get(name), str))
+    return next(ids, "")

@@ -23,8 +23,9 @@ from moot.protocols.parliament.commands import BindSeat
 from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
 from moot.protocols.path.model import MadeThing, StepTarget
 from moot.protocols.trace.commands import RotateKey
-from moot.protocols.trace.machine import MACHINE
-from moot.protocols.trace.model import RoleBinding, State
+from moot.protocols.trace.events import ToolExecutionFailed
+from moot.protocols.trace.machine import MACHINE as TRACE
+from moot.protocols.trace.model import RoleBinding
 from moot.workspace.workspace import Workspace
 
 FLOW = "resume-to-work"
@@ -50,7 +51,7 @@ def resume_to_work(workspace: Workspace, named: str, person: str) -> ResumedWork
             hint=f"`moot agenda --agent {agent}` shows what waits for it",
         )
     title = f"{agent} goes on where an earlier session ended"
-    found = FlowSource(sources.source_of(recorded, event.id), title, agent, recorded.corr)
+    flow_source = FlowSource(sources.source_of(recorded, event.id), title, agent, recorded.corr)
 
     def make(_target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         made = [*before, *(_taken_back(workspace, *part, person, link) for part in bound)]
@@ -59,7 +60,7 @@ def resume_to_work(workspace: Workspace, named: str, person: str) -> ResumedWork
 
     stream = bound[0][0] if bound else before[0].stream
     target = StepTarget(stream, tracing.short_name(stream))
-    plan = StepPlan(FLOW, found, person, lambda: target, make, fresh=False)
+    plan = StepPlan(FLOW, flow_source, person, lambda: target, make, fresh=False)
     step = take_step(workspace, plan)
     dues = [
         (where, due)
@@ -72,8 +73,8 @@ def resume_to_work(workspace: Workspace, named: str, person: str) -> ResumedWork
 def parts_of(workspace: Workspace, agent: str) -> Iterator[tuple[str, RoleBinding]]:
     """Parts of open traces that are bound to a key this agent no longer has."""
     kid = find_agent(workspace.engine, agent).kid
-    for stream in _open(workspace, MACHINE.name):
-        state: State = workspace.engine.state(stream)
+    for stream in _open(workspace, TRACE.name):
+        state = workspace.engine.state(TRACE, stream)
         for binding in state.roles:
             if binding.agent == agent and binding.kid != kid and not state.ended:
                 yield stream, binding
@@ -82,7 +83,7 @@ def parts_of(workspace: Workspace, agent: str) -> Iterator[tuple[str, RoleBindin
 def _done_before(workspace: Workspace, cause: str) -> Iterator[MadeThing]:
     """What a run that was cut short had done already."""
     kinds = {"trace.key_rotated": ("key", "role"), _FAILED: ("recovery", "execution_id")}
-    streams = _open(workspace, MACHINE.name)
+    streams = _open(workspace, TRACE.name)
     with workspace.store.read() as view:
         for stream in streams:
             for record in view.records(stream):
@@ -110,9 +111,9 @@ def _taken_back(
 def _recovered(workspace: Workspace, stream: str, link: Link) -> Iterator[MadeThing]:
     """Runs that died with their process: only the executor's key, now at hand, can say so."""
     for outcome in execution.recover(workspace, stream, link):
-        last = outcome.recorded[-1]
-        native = f"{tracing.short_name(stream)}/{last.event.execution_id}"
-        yield MadeThing("recovery", stream, last.seq, native)
+        failed = outcome.newest(ToolExecutionFailed)
+        native = f"{tracing.short_name(stream)}/{failed.event.execution_id}"
+        yield MadeThing("recovery", stream, failed.seq, native)
 
 
 # Seats --------------------------------------------------------------------------------------------
@@ -141,11 +142,13 @@ def resume_to_seat(workspace: Workspace, named: str, person: str) -> TakenStep:
         return tuple(made)
 
     title = f"{agent} goes on in the seat of an earlier session"
-    found = FlowSource(sources.source_of(recorded, recorded.event.id), title, agent, recorded.corr)
+    flow_source = FlowSource(
+        sources.source_of(recorded, recorded.event.id), title, agent, recorded.corr
+    )
     stream = lost[0][0] if lost else before[0].stream
     target = StepTarget(stream, stream.partition("/")[2])
     return take_step(
-        workspace, StepPlan(SEAT_FLOW, found, person, lambda: target, make, fresh=False)
+        workspace, StepPlan(SEAT_FLOW, flow_source, person, lambda: target, make, fresh=False)
     )
 
 
@@ -153,7 +156,7 @@ def seats_of(workspace: Workspace, agent: str) -> Iterator[tuple[str, str]]:
     """Seats of open sessions that an earlier holder of this name was given."""
     epoch = find_agent(workspace.engine, agent).epoch
     for stream in _open(workspace, PARLIAMENT.name):
-        state = workspace.engine.state(stream)
+        state = workspace.engine.state(PARLIAMENT, stream)
         seat = state.seats.get(state.holders.get(agent, ""))
         if seat is not None and seat.epoch < epoch:
             yield stream, seat.id

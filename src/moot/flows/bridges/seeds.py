@@ -80,7 +80,7 @@ def _documents(checked: CheckedSession, seats: dict[str, str]) -> Iterator[tuple
 
 
 def _statement(seat: str, mine: list[DebateEntry]) -> dict[str, Any]:
-    said = [entry.field_value("summary") for entry in mine if entry.field_value("summary")]
+    summaries = [entry.field_value("summary") for entry in mine if entry.field_value("summary")]
     last = mine[-1] if mine else None
     position = last.field_value("stance") if last is not None else "defer"
     asked = last.field_value("action_requested") if last is not None else ""
@@ -89,13 +89,13 @@ def _statement(seat: str, mine: list[DebateEntry]) -> dict[str, Any]:
         "from": seat,
         "content": {
             "briefing": {
-                "facts": said[-MOST_FACTS:] or ["I said nothing in the debate."],
+                "facts": summaries[-MOST_FACTS:] or ["I said nothing in the debate."],
                 "constraints": [],
                 "precedents": [],
                 "open_questions": [asked] if asked and asked != "n/a" else [],
             },
             "direction": {
-                "approach": said[-1] if said else "I have no proposal yet.",
+                "approach": summaries[-1] if summaries else "I have no proposal yet.",
                 "principle": f"In the debate my position was: {position or 'none'}.",
                 "trade_offs": "",
             },
@@ -109,7 +109,7 @@ def _bill(checked: CheckedSession, seats: dict[str, str]) -> dict[str, Any]:
     approved = [
         name for name in seats if name in last and last[name].field_value("stance") == "approve"
     ]
-    said = " ".join(last[name].field_value("summary") for name in approved).strip()
+    summary = " ".join(last[name].field_value("summary") for name in approved).strip()
     drafter = next((seats[name] for name in approved), next(iter(seats.values())))
     return {
         "type": "BILL_DRAFT",
@@ -117,11 +117,11 @@ def _bill(checked: CheckedSession, seats: dict[str, str]) -> dict[str, Any]:
         "content": {
             "bill_version": 1,
             "title": checked.document.name,
-            "summary": said or checked.document.name,
+            "summary": summary or checked.document.name,
             "sections": {
                 "problem": checked.document.section_text("Context").strip() or "See the debate.",
                 "scope": {"in_scope": [], "out_of_scope": [], "assumptions": []},
-                "solution": said or "To be drafted.",
+                "solution": summary or "To be drafted.",
                 "implementation": "To be drafted.",
             },
         },

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from moot.core.errors import NotFound, Refused
-from moot.core.machine import Event, Recorded
+from moot.core.machine import Event, Recorded, is_kind
 from moot.core.names import SYSTEM
 from moot.engine.replay import read_record
 from moot.flows.bridges.damage import names_first_damage
@@ -19,6 +19,8 @@ from moot.flows.debate.record import stream_of as debate_stream
 from moot.flows.mail.messages import read_message
 from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.flows.trace import tracing
+from moot.protocols.debate.machine import MACHINE as DEBATE
+from moot.protocols.mail.events import MessageKept
 from moot.protocols.mail.keys import MESSAGES
 from moot.protocols.mail.keys import MESSAGES_OF_EVENTS as MAIL_OF_EVENT
 from moot.protocols.mail.subject import parse_subject
@@ -29,8 +31,10 @@ from moot.protocols.path.model import SourceRecord
 from moot.protocols.presence import STREAM
 from moot.protocols.presence import events as did
 from moot.protocols.presence.machine import MACHINE as PRESENCE
+from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.workspace.workspace import Workspace
 
+E = TypeVar("E", bound=Event)
 _EVENTS = "presence.events"
 MOST_ID = 300
 
@@ -48,8 +52,8 @@ class FlowSource(NamedTuple):
 class MessageSource(msgspec.Struct, frozen=True):
     """A message of mail as a source: where it stands, its type, and the event it tells of."""
 
-    found: FlowSource
-    recorded: Recorded[Any]
+    flow_source: FlowSource
+    recorded: Recorded[MessageKept]
     type: MessageType | None
 
 
@@ -61,7 +65,7 @@ def _require_plain(named: str) -> None:
         )
 
 
-def source_of(recorded: Recorded[Any], native_id: str) -> SourceRecord:
+def source_of(recorded: Recorded[E], native_id: str) -> SourceRecord:
     return SourceRecord(recorded.stream, recorded.seq, recorded.hash.hex(), native_id)
 
 
@@ -90,11 +94,11 @@ def message(workspace: Workspace, named: str, *kinds: MessageType) -> MessageSou
     origin = getattr(event, "sender", None) or _whose(workspace, recorded)
     subject = parse_subject(event.subject)
     title = subject.description if subject is not None else event.subject
-    found = FlowSource(source_of(recorded, event.id), title, origin, recorded.corr)
-    return MessageSource(found, recorded, event.type)
+    flow_source = FlowSource(source_of(recorded, event.id), title, origin, recorded.corr)
+    return MessageSource(flow_source, recorded, event.type)
 
 
-def _whose(workspace: Workspace, recorded: Recorded[Any]) -> str:
+def _whose(workspace: Workspace, recorded: Recorded[MessageKept]) -> str:
     """Who said it; of what the machine told in a step, whose word led to that step."""
     if recorded.actor.id != SYSTEM or recorded.corr is None:
         return recorded.actor.id
@@ -108,7 +112,7 @@ def _whose(workspace: Workspace, recorded: Recorded[Any]) -> str:
 
 
 @names_first_damage
-def presence_event(workspace: Workspace, named: str, *kinds: type[Event]) -> Recorded[Any]:
+def presence_event(workspace: Workspace, named: str, *kinds: type[E]) -> Recorded[E]:
     """An event of presence by its id."""
     _require_plain(named)
     with workspace.store.read() as view:
@@ -121,7 +125,7 @@ def presence_event(workspace: Workspace, named: str, *kinds: type[Event]) -> Rec
             hint="`moot event list` shows ids",
         )
     recorded = read_record(PRESENCE, record)
-    if not isinstance(recorded.event, kinds):
+    if not is_kind(recorded, *kinds):
         raise Refused(
             "wrong_source",
             f"{named} is another kind of event",
@@ -139,7 +143,7 @@ def debate(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[FlowS
     _require_plain(named)
     file, stream = _debate(workspace, named)
     recorded = latest(workspace, stream, kinds)
-    state = workspace.engine.state(stream)
+    state = workspace.engine.state(DEBATE, stream)
     place = recorded_path(workspace, file)
     source = source_of(recorded, state.session_id)
     return FlowSource(source, state.title, recorded.actor.id, recorded.corr, place), file
@@ -150,7 +154,7 @@ def _debate(workspace: Workspace, named: str) -> tuple[Path, str]:
     with workspace.store.read() as view:
         known = bool(stream) and len(named) < 100 and view.head(stream) is not None
     if known:
-        return workspace.root / workspace.engine.state(stream).file, stream
+        return workspace.root / workspace.engine.state(DEBATE, stream).file, stream
     file = Path(named)
     with workspace.store.read() as view:  # the place, which the record knows, goes before the id
         recorded = find_session_at(view, recorded_path(workspace, file))
@@ -186,13 +190,13 @@ def trace(workspace: Workspace, named: str, *kinds: type[Event]) -> tuple[FlowSo
     """A trace by its name; the source is its latest event of these kinds."""
     stream = tracing.require_trace(workspace, named)
     recorded = latest(workspace, stream, kinds)
-    state = workspace.engine.state(stream)
+    state = workspace.engine.state(TRACE, stream)
     source = source_of(recorded, tracing.short_name(stream))
     return FlowSource(source, state.task, recorded.actor.id, recorded.corr), stream
 
 
 @names_first_damage
-def latest(workspace: Workspace, stream: str, kinds: tuple[type[Event], ...]) -> Recorded[Any]:
+def latest(workspace: Workspace, stream: str, kinds: tuple[type[Event], ...]) -> Recorded[Event]:
     """The latest event of these kinds; NotFound if nothing of that happened."""
     loaded = workspace.engine.load(stream)
     names = {loaded.machine.type_of[kind] for kind in kinds}

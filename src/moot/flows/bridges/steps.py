@@ -26,6 +26,7 @@ from moot.flows.bridges.notify import tell_blocked
 from moot.protocols.path import commands as ask
 from moot.protocols.path import stream_of
 from moot.protocols.path.machine import ITEMS, SESSION_PROTOCOLS, STEPS
+from moot.protocols.path.machine import MACHINE as PATH
 from moot.protocols.path.model import (
     MAX_TEXT,
     MAX_TITLE,
@@ -60,7 +61,7 @@ class StepPlan(NamedTuple):
     """
 
     flow: str
-    found: FlowSource
+    flow_source: FlowSource
     asked_by: str
     target: Callable[[], StepTarget]
     make: Make
@@ -82,21 +83,25 @@ class TakenStep(NamedTuple):
 
 def take_step(workspace: Workspace, plan: StepPlan) -> TakenStep:
     """Take this step, or find that it was taken; Refused if the rules forbid it."""
-    path = path_of(workspace, plan.flow, plan.found)
+    path = path_of(workspace, plan.flow, plan.flow_source)
     with _one_at_a_time(workspace, path):
-        known = state_of(workspace, path).find_step(plan.flow, plan.found.source)
+        known = state_of(workspace, path).find_step(plan.flow, plan.flow_source.source)
         if known is not None and known.stage is Stage.DONE:
             return TakenStep(path, known, again=True)
-        require_undamaged(workspace, plan.flow, plan.found, plan.asked_by)
+        require_undamaged(workspace, plan.flow, plan.flow_source, plan.asked_by)
         return _make_step(workspace, path, plan)
 
 
-def require_undamaged(workspace: Workspace, flow: str, found: FlowSource, asked_by: str) -> None:
+def require_undamaged(
+    workspace: Workspace, flow: str, flow_source: FlowSource, asked_by: str
+) -> None:
     """FLO-08: nothing starts from what was changed; whoever is concerned is told."""
     try:
-        require_whole(workspace, found.source, found.file)
+        require_whole(workspace, flow_source.source, flow_source.file)
     except MootError as error:
-        tell_blocked(workspace, path_of(workspace, flow, found), flow, found, asked_by, error)
+        tell_blocked(
+            workspace, path_of(workspace, flow, flow_source), flow, flow_source, asked_by, error
+        )
         raise
 
 
@@ -116,7 +121,7 @@ def _one_at_a_time(workspace: Workspace, path: str) -> Iterator[None]:
 
 def _make_step(workspace: Workspace, path: str, plan: StepPlan) -> TakenStep:
     step = _begin(workspace, path, plan)
-    link = Link(plan.found.source.hash, path)
+    link = Link(plan.flow_source.source.hash, path)
     try:
         target = _free(workspace, path, plan, step.target)
         made = plan.make(target, link)
@@ -131,21 +136,20 @@ def _make_step(workspace: Workspace, path: str, plan: StepPlan) -> TakenStep:
         )
         _fail(workspace, path, plan, problem)
         raise problem from None
-    command = ask.FinishStep(flow=plan.flow, source=plan.found.source, made=made)
-    _run(workspace, path, command, plan.found.source)
-    done = state_of(workspace, path).find_step(plan.flow, plan.found.source)
+    command = ask.FinishStep(flow=plan.flow, source=plan.flow_source.source, made=made)
+    _run(workspace, path, command, plan.flow_source.source)
+    done = state_of(workspace, path).find_step(plan.flow, plan.flow_source.source)
     assert done is not None
     return TakenStep(path, done, again=False)
 
 
 def state_of(workspace: Workspace, path: str) -> State:
-    state: State = workspace.engine.state(stream_of(path))
-    return state
+    return workspace.engine.state(PATH, stream_of(path))
 
 
-def path_of(workspace: Workspace, flow: str, found: FlowSource) -> str:
+def path_of(workspace: Workspace, flow: str, flow_source: FlowSource) -> str:
     """The path a record belongs to; a new one is called after the record it begins with."""
-    source = found.source
+    source = flow_source.source
     with workspace.store.read() as view:
         # By its own mark, or that of the flow which opened where it stands, finished or not.
         first = (
@@ -153,7 +157,7 @@ def path_of(workspace: Workspace, flow: str, found: FlowSource) -> str:
             if source.protocol in SESSION_PROTOCOLS
             else None
         )
-        for mark in (found.corr, first.body.corr if first is not None else None):
+        for mark in (flow_source.corr, first.body.corr if first is not None else None):
             if mark is not None and view.head(stream_of(mark)) is not None:
                 return mark
         keys = [(STEPS, make_step_key(flow, source)), (ITEMS, source.id)]
@@ -168,7 +172,7 @@ def path_of(workspace: Workspace, flow: str, found: FlowSource) -> str:
 
 def _begin(workspace: Workspace, path: str, plan: StepPlan) -> PathStep:
     """XPR-02: on record before anything is made; what is tried again obeys the rules again."""
-    source = plan.found.source
+    source = plan.flow_source.source
     state = state_of(workspace, path)
     step = state.find_step(plan.flow, source)
     target = plan.target() if step is None or plan.named else step.target
@@ -183,8 +187,8 @@ def _begin(workspace: Workspace, path: str, plan: StepPlan) -> PathStep:
     )
     jobs = [_job(path, first, source)]
     if not state.is_begun:
-        title = " ".join(plan.found.title.split())[:MAX_TITLE] or plan.flow
-        begun = ask.BeginPath(title=title, origin=plan.found.origin, source=source)
+        title = " ".join(plan.flow_source.title.split())[:MAX_TITLE] or plan.flow
+        begun = ask.BeginPath(title=title, origin=plan.flow_source.origin, source=source)
         jobs.insert(0, _job(path, begun, source))
     workspace.engine.execute_chain(jobs[0], *((lambda _, job=job: job) for job in jobs[1:]))
     begun_step = state_of(workspace, path).find_step(plan.flow, source)
@@ -219,8 +223,8 @@ def _free(workspace: Workspace, path: str, plan: StepPlan, target: StepTarget) -
 
 
 def _moved(workspace: Workspace, path: str, plan: StepPlan, target: StepTarget) -> StepTarget:
-    command = ask.MoveStep(flow=plan.flow, source=plan.found.source, target=target)
-    _run(workspace, path, command, plan.found.source)
+    command = ask.MoveStep(flow=plan.flow, source=plan.flow_source.source, target=target)
+    _run(workspace, path, command, plan.flow_source.source)
     return target
 
 
@@ -231,13 +235,13 @@ def _first(workspace: Workspace, stream: str) -> Record | None:
 
 def _fail(workspace: Workspace, path: str, plan: StepPlan, error: MootError) -> None:
     """XPR-06: what went wrong is on record, and someone is told."""
-    told = tell_blocked(workspace, path, plan.flow, plan.found, plan.asked_by, error)
+    told = tell_blocked(workspace, path, plan.flow, plan.flow_source, plan.asked_by, error)
     command = ask.FailStep(
         flow=plan.flow,
-        source=plan.found.source,
+        source=plan.flow_source.source,
         code=error.code,
         why=str(error)[:MAX_TEXT] or error.code,
         told=told,
     )
     with suppress(MootError):  # the failure itself is what the caller must see
-        _run(workspace, path, command, plan.found.source)
+        _run(workspace, path, command, plan.flow_source.source)

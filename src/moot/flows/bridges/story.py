@@ -17,7 +17,7 @@ from moot.core.ledger import View
 from moot.core.record import Record
 from moot.flows.bridges import identities
 from moot.flows.bridges.decision_story import DecisionInStory, list_decisions
-from moot.flows.bridges.moments import RESULT, RUN_COSTS, Moment, moment_of
+from moot.flows.bridges.moments import RESULT, RUN_COSTS, StoryMoment, moment_of
 from moot.flows.bridges.steps import state_of
 from moot.protocols.decision import PROTOCOL as DECISION
 from moot.protocols.mail.keys import MESSAGES
@@ -42,13 +42,13 @@ class Story(msgspec.Struct, frozen=True):
     title: str
     origin: str
     steps: list[StepView]
-    moments: list[Moment]
+    moments: list[StoryMoment]
     people: list[identities.Person]
     cut: bool = False
     decisions: list[DecisionInStory] = []
 
     @property
-    def shown(self) -> list[Moment]:
+    def shown(self) -> list[StoryMoment]:
         """What a person reads: no costs of runs, and a vote in the words of every other page."""
         outcomes = {f"{DECISION}/{one.id}": one.outcome for one in self.decisions}
         return [

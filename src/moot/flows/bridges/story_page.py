@@ -13,7 +13,7 @@ from moot import pages as page
 from moot.core.plural import plural
 from moot.flows.bridges.decision_story import badge, build_blocks, list_facts
 from moot.flows.bridges.identities import Person
-from moot.flows.bridges.moments import Moment
+from moot.flows.bridges.moments import StoryMoment
 from moot.flows.bridges.story import Story
 from moot.protocols.path import PROTOCOL
 from moot.protocols.path.flows import FLOWS
@@ -40,50 +40,50 @@ _TONES: Final[dict[str, page.Tone]] = {
 _MOST_ID: Final = 24
 
 
-def build_story_page(named: str, told: Story) -> page.Report:
+def build_story_page(named: str, story: Story) -> page.Report:
     return page.Report(
         kind="story",
-        title=_title(told) or named,
-        subtitle=_subtitle(named, told),
-        verdict=_verdict(told),
-        decision=_led_to(named, told),
+        title=_title(story) or named,
+        subtitle=_subtitle(named, story),
+        verdict=_verdict(story),
+        decision=_led_to(named, story),
         dissent=None,
-        blocks=tuple(_blocks(told)),
+        blocks=tuple(_blocks(story)),
         proof=None,
     )
 
 
-def _title(told: Story) -> str:
-    return told.title.strip().partition("\n")[0]
+def _title(story: Story) -> str:
+    return story.title.strip().partition("\n")[0]
 
 
-def _subtitle(named: str, told: Story) -> str:
-    if told.path or not told.decisions:
-        return told.path or named
-    return f"{told.decisions[0].id}, argued in a {told.decisions[0].chamber}"
+def _subtitle(named: str, story: Story) -> str:
+    if story.path or not story.decisions:
+        return story.path or named
+    return f"{story.decisions[0].id}, argued in a {story.decisions[0].chamber}"
 
 
-def _verdict(told: Story) -> page.VerdictBadge:
+def _verdict(story: Story) -> page.VerdictBadge:
     """How far the path has come; of a decision that stands alone, how it was decided."""
-    unfinished = [step for step in told.steps if step.stage is not Stage.DONE]
-    records = plural(len(told.moments), "record")
-    if told.steps:
+    unfinished = [step for step in story.steps if step.stage is not Stage.DONE]
+    records = plural(len(story.moments), "record")
+    if story.steps:
         word = f"{len(unfinished)} OPEN" if unfinished else "DONE"
         tone: page.Tone = "caution" if unfinished else "good"
-        return page.VerdictBadge(word, tone, f"{plural(len(told.steps), 'step')}, {records}")
-    if told.decisions:
-        return page.VerdictBadge(*badge(told.decisions[0]), records)
+        return page.VerdictBadge(word, tone, f"{plural(len(story.steps), 'step')}, {records}")
+    if story.decisions:
+        return page.VerdictBadge(*badge(story.decisions[0]), records)
     return page.VerdictBadge("ALONE", "neutral", records)
 
 
-def _led_to(named: str, told: Story) -> page.DecisionCard:
-    origin = (page.Fact("begun for", told.origin),) if told.origin else ()
-    if told.steps:
-        last = told.steps[-1]
+def _led_to(named: str, story: Story) -> page.DecisionCard:
+    origin = (page.Fact("begun for", story.origin),) if story.origin else ()
+    if story.steps:
+        last = story.steps[-1]
         came = page.Fact("last step", f"{last.flow}, {last.stage}: {_made(last)}")
-        return page.DecisionCard(_came_to(told), (*origin, came), heading="Where it led")
-    if told.decisions:
-        one = told.decisions[0]
+        return page.DecisionCard(_came_to(story), (*origin, came), heading="Where it led")
+    if story.decisions:
+        one = story.decisions[0]
         return page.DecisionCard(
             one.motion or "No motion was set.", list_facts(one), heading="The motion"
         )
@@ -92,58 +92,58 @@ def _led_to(named: str, told: Story) -> page.DecisionCard:
     return page.DecisionCard(statement, (asked, *origin), heading="Where it led")
 
 
-def _came_to(told: Story) -> str:
+def _came_to(story: Story) -> str:
     """The last final statement; before there is one, what the last step is for, or why it stuck."""
-    said = [one.says for one in told.moments if one.what == _FINAL]
-    return said[-1] if said else f"{_about(told.steps[-1]).rstrip('.')}."
+    statements = [one.says for one in story.moments if one.what == _FINAL]
+    return statements[-1] if statements else f"{_about(story.steps[-1]).rstrip('.')}."
 
 
-def _blocks(told: Story) -> Iterator[page.Block]:
-    if told.steps:
-        yield page.Flow(tuple(map(_step, told.steps)), title="The path")
-    if _title(told) != told.title:
-        yield page.Prose(told.title, title="What it is about")
-    for one in told.decisions:
-        if told.steps:
+def _blocks(story: Story) -> Iterator[page.Block]:
+    if story.steps:
+        yield page.Flow(tuple(map(_step, story.steps)), title="The path")
+    if _title(story) != story.title:
+        yield page.Prose(story.title, title="What it is about")
+    for one in story.decisions:
+        if story.steps:
             yield page.Facts(list_facts(one), title=f"{one.id}: {one.question}")
         yield from build_blocks(one)
-    yield from _timelines(told)
+    yield from _timelines(story)
     yield page.Table(
         ("Agent", "By mail", "Seats", "Parts", "Key"),
-        tuple(map(_person, told.people)),
+        tuple(map(_person, story.people)),
         title="Who",
     )
-    if told.steps:
+    if story.steps:
         yield page.Table(
             ("Step", "Flow", "From", "To", "Made"),
-            tuple(map(_ids, told.steps)),
+            tuple(map(_ids, story.steps)),
             title="Every step and its ids",
             folded=True,
         )
     yield page.Table(
         ("Record", "What", "Id", "SHA-256"),
-        tuple(map(_record, told.shown)),
+        tuple(map(_record, story.shown)),
         title="Every record and its hash",
         folded=True,
     )
 
 
-def _timelines(told: Story) -> Iterator[page.Timeline]:
+def _timelines(story: Story) -> Iterator[page.Timeline]:
     """What happened, in order; on a path, what each step has made and what was done there."""
-    if not told.steps:
-        yield page.Timeline(tuple(map(_moment, told.shown)), title="What happened")
+    if not story.steps:
+        yield page.Timeline(tuple(map(_moment, story.shown)), title="What happened")
         return
-    titles = ("What began it", *(f"Step {one.number}: {_way(one)}" for one in told.steps))
+    titles = ("What began it", *(f"Step {one.number}: {_way(one)}" for one in story.steps))
     groups: list[list[page.TimelineEntry]] = [[] for _ in titles]
-    for one in told.shown:
+    for one in story.shown:
         if one.what not in _KEPT_OUT:
-            groups[_place(one, told.steps)].append(_moment(one))
+            groups[_place(one, story.steps)].append(_moment(one))
     for title, moments in zip(titles, groups, strict=True):
         if moments:
             yield page.Timeline(tuple(moments), title=title)
 
 
-def _place(one: Moment, steps: list[StepView]) -> int:
+def _place(one: StoryMoment, steps: list[StepView]) -> int:
     """The last step that made something at or before this record; 0 for what was there before."""
     places = [
         place
@@ -195,7 +195,7 @@ def _ids(step: StepView) -> tuple[str, ...]:
     )
 
 
-def _moment(one: Moment) -> page.TimelineEntry:
+def _moment(one: StoryMoment) -> page.TimelineEntry:
     return page.TimelineEntry(
         one.at,
         one.who,
@@ -205,7 +205,7 @@ def _moment(one: Moment) -> page.TimelineEntry:
     )
 
 
-def _record(one: Moment) -> tuple[str | page.Cell, ...]:
+def _record(one: StoryMoment) -> tuple[str | page.Cell, ...]:
     by = f", by {one.flow}" if one.flow else ""
     return (
         f"{one.stream} event {one.seq}",

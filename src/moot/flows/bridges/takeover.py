@@ -15,8 +15,8 @@ from moot.flows.bridges.steps import TakenStep
 from moot.flows.bridges.to_mail import send_notice
 from moot.flows.trace import tracing
 from moot.protocols.presence.paths import is_inside, read_scope
-from moot.protocols.trace.machine import MACHINE
-from moot.protocols.trace.model import Role, State
+from moot.protocols.trace.machine import MACHINE as TRACE
+from moot.protocols.trace.model import Role
 from moot.workspace.workspace import Workspace
 
 FLOW = "takeover-to-info"
@@ -33,24 +33,24 @@ def takeover_to_info(workspace: Workspace, named: str, asked_by: str) -> TakenSt
         )
     stopped = list(stopped_by(workspace, event.owner, event.key))
     title = f"{event.held} was taken over by {recorded.actor.id}"
-    found = FlowSource(
+    flow_source = FlowSource(
         sources.source_of(recorded, event.id), title, recorded.actor.id, recorded.corr
     )
     lines = [f"{title}: {event.resolution_hint}."]
     lines += [f"- {trace} {intent} can no longer run there" for trace, intent in stopped]
     body = "# Information\n\n" + "\n".join(lines) + "\n"
     return send_notice(
-        workspace, FLOW, found, asked_by, (event.owner,), f"INFO: {title}"[:200], body
+        workspace, FLOW, flow_source, asked_by, (event.owner,), f"INFO: {title}"[:200], body
     )
 
 
 def stopped_by(workspace: Workspace, owner: str, key: str) -> Iterator[tuple[str, str]]:
     """Open intents of this agent that would write to what it no longer holds."""
-    prefix = f"{MACHINE.name}/"
+    prefix = f"{TRACE.name}/"
     for stream in workspace.engine.open_streams():
         if not stream.startswith(prefix):
             continue
-        state: State = workspace.engine.state(stream)
+        state = workspace.engine.state(TRACE, stream)
         bound = state.binding_of(Role.EXECUTOR)
         if bound is None or bound.agent != owner:
             continue

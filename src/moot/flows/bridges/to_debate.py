@@ -53,20 +53,20 @@ def message_to_debate(
     workspace: Workspace, flow: str, named: str, asked_by: str, plan: DebatePlan
 ) -> TakenStep:
     kind, headings = KINDS[flow]
-    said = sources.message(workspace, named, kind)
-    body = read_body(read_message_text(workspace, said.recorded))
+    message_source = sources.message(workspace, named, kind)
+    body = read_body(read_message_text(workspace, message_source.recorded))
     if kind is MessageType.QUESTION and body.text_of("Urgency").casefold() != "blocking":
         raise Refused(
             "not_blocking",
             "this question blocks nobody",
-            hint=f"answer it (`moot mail ack {said.found.source.id} --notes ...`); only Urgency:"
-            " Blocking is debated",
+            hint=f"answer it (`moot mail ack {message_source.flow_source.source.id} --notes ...`);"
+            " only Urgency: Blocking is debated",
         )
-    agents = _agents(workspace, said.recorded, said.found.origin, plan)
+    agents = _agents(workspace, message_source.recorded, message_source.flow_source.origin, plan)
     if not plan.even_if_gone:
         require_present(workspace, agents)
     sections = [(name, unwrap_text_block(body.text_of(name))) for name in headings]
-    context = _context([part for part in sections if part[1]], said, asked_by)
+    context = _context([part for part in sections if part[1]], message_source, asked_by)
     rules = Rules(
         agents,
         turn_timeout=plan.turn_seconds,
@@ -74,7 +74,7 @@ def message_to_debate(
         max_rounds=plan.rounds,
     )
     place = recorded_path(workspace, named_file(plan.file)) if plan.file is not None else ""
-    name = make_title(said.found.title or flow)
+    name = make_title(message_source.flow_source.title or flow)
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         text = make_session_text(name, context, rules, target.id, workspace.engine.clock())
@@ -83,7 +83,12 @@ def message_to_debate(
     return take_step(
         workspace,
         StepPlan(
-            flow, said.found, asked_by, lambda: _target(workspace, plan.file), make, file=place
+            flow,
+            message_source.flow_source,
+            asked_by,
+            lambda: _target(workspace, plan.file),
+            make,
+            file=place,
         ),
     )
 
@@ -113,13 +118,13 @@ def _known(workspace: Workspace, name: str) -> str:
 
 def _context(sections: list[tuple[str, str]], said: sources.MessageSource, asked_by: str) -> str:
     told = "\n".join(f"### {name}\n\n{quote_lines(text)}" for name, text in sections)
-    source = said.found.source
+    source = said.flow_source.source
     event = getattr(said.recorded.event, "event", None)
     refs = f"mail:{source.id}" + (f", event:{event}" if event else "")
     if isinstance(said.recorded.event, MessageImported):
         refs += ", taken in from outside and not proved"
     return (
-        f"{told}\nOpened by system for {said.found.origin}, asked by {asked_by}."
+        f"{told}\nOpened by system for {said.flow_source.origin}, asked by {asked_by}."
         f" Evidence: {refs} (record {source.hash[:12]})."
     )
 
@@ -149,8 +154,8 @@ def _session(
 
 
 def _require_ours(file: Path, target: StepTarget) -> None:
-    found = session.read(file).document.session_id
-    if found != target.id:
+    session_id = session.read(file).document.session_id
+    if session_id != target.id:
         raise Refused(
             "file_taken",
             f"{file} holds another session",

@@ -17,7 +17,7 @@ from moot.workspace.workspace import Workspace
 def send_notice(
     workspace: Workspace,
     flow: str,
-    found: FlowSource,
+    flow_source: FlowSource,
     asked_by: str,
     names: tuple[str, ...],
     subject: str,
@@ -40,7 +40,7 @@ def send_notice(
             body=body,
             thread=target.id,
             importance=importance,
-            key=f"{flow}-{found.source.hash[:12]}",
+            key=f"{flow}-{flow_source.source.hash[:12]}",
             cause=link.cause,
             corr=link.corr,
         )
@@ -48,7 +48,7 @@ def send_notice(
         return (MadeThing("message", message.stream, message.seq, message.event.id),)
 
     def target() -> StepTarget:
-        thread = f"{flow}-{found.source.hash[:10]}"
+        thread = f"{flow}-{flow_source.source.hash[:10]}"
         return StepTarget(mail_stream(thread), thread)
 
-    return take_step(workspace, StepPlan(flow, found, asked_by, target, make, fresh=False))
+    return take_step(workspace, StepPlan(flow, flow_source, asked_by, target, make, fresh=False))

@@ -53,14 +53,14 @@ def to_parliament(
         file, workspace.engine.clock, workspace
     ) as held:  # what stands there is on record first
         checked, unsigned = held.checked, _unsigned(held)
-    found, _ = _source(workspace, named, checked)
+    flow_source, _ = _source(workspace, named, checked)
     agents = require_course(checked).rules.agents
     for name in agents:
         find_agent(workspace.engine, name)
     if not wanted.even_if_gone:
         require_present(workspace, agents)
     approvers = view_consensus(checked).approvers
-    problem = _problem(checked, found.source.id, asked_by, note)
+    problem = _problem(checked, flow_source.source.id, asked_by, note)
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:
         folder = workspace.root / target.file
@@ -82,7 +82,7 @@ def to_parliament(
 
     plan = StepPlan(
         flow,
-        found,
+        flow_source,
         asked_by,
         lambda: _target(workspace, wanted.folder),
         make,
@@ -108,8 +108,8 @@ def standing(checked: CheckedSession, unsigned: tuple[str, ...] = ()) -> ResultS
 def _unsigned(held: LockedSession) -> tuple[str, ...]:
     """XPR-05: whose words stand in the file without that one's signature on record."""
     trust = trust_in(held.reading, held.record)
-    said = list_entries(require_course(held.checked).rounds)
-    return tuple(dict.fromkeys(one.author for one in said if trust(one) is AuthorTrust.UNSIGNED))
+    entries = list_entries(require_course(held.checked).rounds)
+    return tuple(dict.fromkeys(one.author for one in entries if trust(one) is AuthorTrust.UNSIGNED))
 
 
 def _source(workspace: Workspace, named: str, checked: CheckedSession) -> tuple[FlowSource, Path]:

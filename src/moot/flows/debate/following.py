@@ -16,6 +16,7 @@ from moot.flows.debate.file import open_to_read, read_file, unreadable
 from moot.flows.debate.locked_session import lock_session
 from moot.flows.debate.record import SessionRecord
 from moot.protocols.debate import commands as ask
+from moot.protocols.debate.machine import MACHINE
 from moot.protocols.debate.session_follower import CompletePiece, SessionFollower
 from moot.workspace.workspace import Workspace
 
@@ -71,7 +72,7 @@ class FollowedFile:
         witness = record.witness(None) if record is not None else None
         if record is None or witness is None or not self.follower.is_utf8:
             return
-        record.state = record.engine.state(record.stream)
+        record.state = record.engine.state(MACHINE, record.stream)
         if record.state.size != one.start:
             return
         command = ask.Observe(start=one.start, text=one.text, digest=one.digest, double=one.double)

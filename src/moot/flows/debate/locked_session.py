@@ -16,7 +16,7 @@ from moot.core.clock import Clock
 from moot.core.machine import Command
 from moot.flows.debate.file import append
 from moot.flows.debate.lock import lock_file
-from moot.flows.debate.reading import CachedFile, Reading, make_reading
+from moot.flows.debate.reading import CachedFile, SessionReading, make_reading
 from moot.flows.debate.record import SessionRecord, find_record, record_move, require_one_file
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate.checker import CheckedSession
@@ -35,7 +35,7 @@ class LockedSession:
         clock: Clock,
         workspace: Workspace | None,
         acting: str | None,
-        reading: Reading,
+        reading: SessionReading,
     ):
         self.file = file
         self.now = clock()

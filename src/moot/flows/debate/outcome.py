@@ -41,8 +41,8 @@ def _counted(result: ConsensusView) -> str:
     counts = [
         f"{len(getattr(result, name))} {word}" for name, word in _SIDES if getattr(result, name)
     ]
-    said = "agreed" if result.reached else "not agreed"
-    return f"{', '.join(counts) or 'nobody spoke'}: {said}"
+    verdict = "agreed" if result.reached else "not agreed"
+    return f"{', '.join(counts) or 'nobody spoke'}: {verdict}"
 
 
 def explain_tally(result: ConsensusView) -> str:
@@ -56,8 +56,8 @@ def explain_tally(result: ConsensusView) -> str:
     votes, counted = len(result.approvers), _those_who_count(result)
     every = result.mode is ConsensusMode.UNANIMOUS or result.threshold == 1
     needed = "all needed" if every else "more than half needed"
-    said = f"{result.mode}, {votes} of {counted} votes, {needed}"
-    return f"{said}{_sure(result)}" if votes and (votes == counted or not every) else said
+    sentence = f"{result.mode}, {votes} of {counted} votes, {needed}"
+    return f"{sentence}{_sure(result)}" if votes and (votes == counted or not every) else sentence
 
 
 def _those_who_count(result: ConsensusView) -> int:

@@ -23,7 +23,7 @@ _PORTION: Final = 1 << 16
 Marks = tuple[int, int, int, int]
 
 
-class Reading(NamedTuple):
+class SessionReading(NamedTuple):
     """What a file says, its size, and its digest so far, which is only ever copied.
 
     `raw` is left out where the text says it as well: of a file that was appended to.
@@ -52,19 +52,21 @@ class Reading(NamedTuple):
         for at in range(0, len(document.text), _PORTION):
             yield document.text[at : at + _PORTION].encode()
 
-    def followed_by(self, raw: bytes, made: CheckedSession, keep: int) -> Reading:
+    def followed_by(self, raw: bytes, made: CheckedSession, keep: int) -> SessionReading:
         """With `raw` behind its first `keep` bytes; `made` is what that says. For text only."""
         sha256 = self.sha256.copy() if keep == self.size else hashlib.sha256(self.data[:keep])
         sha256.update(raw)
-        return Reading(made, keep + len(raw), sha256)
+        return SessionReading(made, keep + len(raw), sha256)
 
     @property
     def is_text(self) -> bool:
         return all(one.kind is not OddityKind.ENCODING for one in self.checked.document.oddities)
 
 
-def make_reading(data: bytes, name: str) -> Reading:
-    return Reading(check_session(data, file_name=name), len(data), hashlib.sha256(data), data)
+def make_reading(data: bytes, name: str) -> SessionReading:
+    return SessionReading(
+        check_session(data, file_name=name), len(data), hashlib.sha256(data), data
+    )
 
 
 class CachedFile:
@@ -72,10 +74,10 @@ class CachedFile:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self._last: Reading | None = None
+        self._last: SessionReading | None = None
         self._marks: Marks | None = None
 
-    def read(self) -> Reading:
+    def read(self) -> SessionReading:
         """The file as it is now, whatever happened to it meanwhile."""
         marks = self._current_marks()
         more = None if self._last is None else read_behind(self.file, self._last.portions())
@@ -86,19 +88,19 @@ class CachedFile:
         self.remember(reading, marks)
         return reading
 
-    def peek(self) -> Reading:
+    def peek(self) -> SessionReading:
         """The file as it is, for looking on; before a write it is read to the byte."""
         if self._last is None or self._marks is None or self._marks != self._current_marks():
             return self.read()
         return self._last
 
-    def remember(self, reading: Reading, marks: Marks | None = None) -> None:
+    def remember(self, reading: SessionReading, marks: Marks | None = None) -> None:
         """Hold on to what was read, or to what was just written."""
         marks = marks or self._current_marks()
         self._last = reading
         self._marks = marks if marks and marks[0] == reading.size else None
 
-    def _append_to(self, last: Reading, raw: bytes) -> Reading:
+    def _append_to(self, last: SessionReading, raw: bytes) -> SessionReading:
         if not raw:
             return last
         try:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from moot.core.errors import MootError, NotFound, Refused
 from moot.core.findings import Finding, Severity
 from moot.core.ledger import View
-from moot.core.machine import Command
+from moot.core.machine import Command, Event
 from moot.core.markdown import BYTE_ORDER_MARK
 from moot.core.names import SYSTEM
 from moot.engine.engine import Engine
@@ -24,7 +24,7 @@ from moot.engine.job import NO_LINK, Job, JobOutcome, Link
 from moot.engine.keys import find_system_signatory
 from moot.engine.replay import read_record
 from moot.flows.debate.file import append
-from moot.flows.debate.reading import Reading
+from moot.flows.debate.reading import SessionReading
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate import events as did
 from moot.protocols.debate.checker import CheckedSession
@@ -38,7 +38,6 @@ from moot.protocols.debate.pieces import (
     fits_in_event,
     split_into_pieces,
 )
-from moot.protocols.debate.state import State
 from moot.store.artifacts import Artifacts
 from moot.workspace.workspace import Workspace
 
@@ -81,7 +80,7 @@ class SessionRecord:
         self.file = file
         self.stream = stream_of(session_id)
         self.engine: Engine = workspace.engine
-        self.state: State = self.engine.state(self.stream)
+        self.state = self.engine.state(MACHINE, self.stream)
 
     @property
     def is_known(self) -> bool:
@@ -109,7 +108,7 @@ class SessionRecord:
                 write()
 
         done = self.engine.execute_all(jobs, all_or_none)
-        self.state = self.engine.state(self.stream)
+        self.state = self.engine.state(MACHINE, self.stream)
         return [result for result in done if isinstance(result, JobOutcome)]
 
     def witness(self, otherwise: str | None) -> str | None:
@@ -139,7 +138,7 @@ class SessionRecord:
         try:
             self.begin(checked, by)
         except Refused as refused:
-            self.state = self.engine.state(self.stream)
+            self.state = self.engine.state(MACHINE, self.stream)
             if refused.code != "session_known":
                 raise
 
@@ -171,7 +170,7 @@ class SessionRecord:
             )
             size += len(raw)
 
-    def fits(self, reading: Reading) -> bool:
+    def fits(self, reading: SessionReading) -> bool:
         """Is the file what was recorded, with at most something appended?"""
         size = self.state.size
         if reading.size <= size:
@@ -196,13 +195,13 @@ class SessionRecord:
         return self.workspace.artifacts
 
 
-def read_events(view: View, stream: str) -> list[tuple[int, Any]]:
+def read_events(view: View, stream: str) -> list[tuple[int, Event]]:
     """The events of a session, each with its number."""
     records = view.records(stream)
     return [(record.seq, read_record(MACHINE, record).event) for record in records]
 
 
-def recorded_parts(events: Iterable[tuple[int, Any]], artifacts: Artifacts) -> list[RecordedPart]:
+def recorded_parts(events: Iterable[tuple[int, Event]], artifacts: Artifacts) -> list[RecordedPart]:
     """The file as recorded, in parts: bytes, the event they come from, the entry they are."""
     parts: list[RecordedPart] = []
     for seq, event in events:
@@ -277,9 +276,9 @@ def find_double(workspace: Workspace, file: Path, checked: CheckedSession) -> li
 
 def require_one_file(record: SessionRecord) -> None:
     """A session is one file; a second one with its id is a double, unless it has moved."""
-    found = _other_file(record)
-    if found is not None:
-        raise Refused.of([_double(found)])
+    other_file = _other_file(record)
+    if other_file is not None:
+        raise Refused.of([_double(other_file)])
 
 
 def _other_file(record: SessionRecord) -> str | None:

@@ -195,9 +195,9 @@ def _could_be_signed(debate: LockedSession, entry: DebateEntry) -> bool:
 
 
 def _sign(debate: LockedSession, entry: DebateEntry) -> None:
-    found = debate.record.state.find_unsigned_entry(entry.id) if debate.record else None
-    if debate.record is not None and found is not None:
-        debate.record.run([(ask.Sign(id=entry.id, sha256=found.sha256), entry.author)])
+    unsigned_entry = debate.record.state.find_unsigned_entry(entry.id) if debate.record else None
+    if debate.record is not None and unsigned_entry is not None:
+        debate.record.run([(ask.Sign(id=entry.id, sha256=unsigned_entry.sha256), entry.author)])
 
 
 def sign(file: Path, author: str, clock: Clock, workspace: Workspace) -> WrittenSession:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from moot.agents.quoting import AuthorTrust
 from moot.core.machine import KeyClass
 from moot.core.markdown import BYTE_ORDER_MARK
-from moot.flows.debate.reading import Reading
+from moot.flows.debate.reading import SessionReading
 from moot.flows.debate.record import SessionRecord
 from moot.protocols.debate.course import is_placeholder
 from moot.protocols.debate.escalation import is_written_by_policy
@@ -21,7 +21,7 @@ from moot.protocols.debate.views import require_course
 
 
 def trust_in(
-    reading: Reading, record: SessionRecord | None
+    reading: SessionReading, record: SessionRecord | None
 ) -> Callable[[DebateEntry], AuthorTrust]:
     """What is known of the author of each entry in this file."""
     rules = require_course(reading.checked).rules
@@ -36,7 +36,7 @@ def trust_in(
 
 
 def _signed_by(
-    reading: Reading, record: SessionRecord | None
+    reading: SessionReading, record: SessionRecord | None
 ) -> Callable[[DebateEntry], AuthorTrust]:
     if record is None or not record.is_known or not record.fits(reading):
         return lambda _entry: AuthorTrust.UNSIGNED
@@ -54,13 +54,13 @@ def _signed_by(
     return of
 
 
-def _remembered_from(reading: Reading, state: State) -> int:
+def _remembered_from(reading: SessionReading, state: State) -> int:
     """The state forgets observed entries beyond a number: what stands above those is in doubt."""
     full = len(state.unsigned) >= MOST_UNSIGNED
     return _place(reading, state.unsigned[0].start) if full else 0
 
 
-def _place(reading: Reading, size: int) -> int:
+def _place(reading: SessionReading, size: int) -> int:
     """So many bytes of the file, as a place in its text."""
     text = reading.checked.document.text
     if size >= reading.size:

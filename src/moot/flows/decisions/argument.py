@@ -7,7 +7,7 @@ import msgspec
 from moot.core.quoted import Quoted
 
 
-class CastVote(msgspec.Struct, frozen=True):
+class ArguedVote(msgspec.Struct, frozen=True):
     """`sure` is empty where a chamber knows no confidence; `entry` is the chamber's own id."""
 
     round: int
@@ -66,7 +66,7 @@ class Argument(msgspec.Struct, frozen=True):
     ruling that a person gave in the session itself.
     """
 
-    votes: tuple[CastVote, ...] = ()
+    votes: tuple[ArguedVote, ...] = ()
     first: VoteCount | None = None
     last: VoteCount | None = None
     changes: tuple[StanceChange, ...] = ()

@@ -40,6 +40,7 @@ from moot.flows.runs.run_parliament import run_seated as run_parliament_session
 from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits, run_seats
 from moot.flows.runs.seats import seat_participants
 from moot.protocols.debate.checker import CheckedSession
+from moot.protocols.debate.machine import MACHINE as DEBATE
 from moot.protocols.debate.model import ConsensusMode, Escalation, Rules, TurnOrder
 from moot.protocols.debate.writer import make_session_text
 from moot.protocols.decision import commands as ask
@@ -178,7 +179,7 @@ def session_file(workspace: Workspace, decision: str) -> Path:
     """
     state = state_of(workspace, decision)
     if state.session is not None and state.session.file:
-        moved = workspace.engine.state(state.session.id).file if _in_debate(state) else ""
+        moved = workspace.engine.state(DEBATE, state.session.id).file if _in_debate(state) else ""
         return workspace.root / (moved or state.session.file)
     return workspace.path / FOLDER / f"{decision}{'.md' if _in_debate(state) else ''}"
 

@@ -7,8 +7,8 @@ from moot.flows.debate.outcome import describe_outcome
 from moot.flows.debate.record import read_events, recorded_parts
 from moot.flows.decisions.argument import (
     NO_ARGUMENT,
+    ArguedVote,
     Argument,
-    CastVote,
     DissentingVoice,
     HeardEntry,
     StanceChange,
@@ -52,10 +52,10 @@ def _latest_entries(debate_round: DebateRound) -> dict[str, DebateEntry]:
     return {entry.author: entry for entry in debate_round.entries}
 
 
-def _votes(debate_round: DebateRound) -> list[CastVote]:
+def _votes(debate_round: DebateRound) -> list[ArguedVote]:
     entries = _latest_entries(debate_round)
     return [
-        CastVote(
+        ArguedVote(
             round=debate_round.number,
             agent=agent,
             stance=vote.stance.value,

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from moot.core.quoted import Quoted
 from moot.flows.decisions.argument import (
+    ArguedVote,
     Argument,
-    CastVote,
     DissentingVoice,
     StanceChange,
     VoteCount,
@@ -43,8 +43,8 @@ def _agent(record: Proceedings, seat: str) -> str:
     return known.agent if known is not None else seat
 
 
-def _vote(record: Proceedings, message: LedgerMessage, vote: Vote) -> CastVote:
-    return CastVote(
+def _vote(record: Proceedings, message: LedgerMessage, vote: Vote) -> ArguedVote:
+    return ArguedVote(
         round=message.round,
         agent=_agent(record, message.sender),
         stance=vote.vote.value,

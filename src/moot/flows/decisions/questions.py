@@ -156,7 +156,7 @@ def decision_id(named: str) -> str:
 
 def state_of(workspace: Workspace, decision: str) -> State:
     """The decision as recorded; NotFound if nothing was asked under this id."""
-    state: State = workspace.engine.state(stream_of(decision))
+    state = workspace.engine.state(MACHINE, stream_of(decision))
     if state.stage is Stage.NEW:
         raise NotFound(
             "decision_not_found",

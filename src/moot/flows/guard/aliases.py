@@ -26,8 +26,8 @@ def find_aliases(
 ) -> tuple[Reservation, ...]:
     """What is held, under another name, of one of `scopes`, or of a folder around one."""
     asked, root = tuple(scopes), str(worktree_root)
-    found = (*_same_file(state, asked, root), *_same_location(state, asked, root))
-    by_fencing = {held.fencing: held for held in found if held.key and held.key not in asked}
+    aliases = (*_same_file(state, asked, root), *_same_location(state, asked, root))
+    by_fencing = {held.fencing: held for held in aliases if held.key and held.key not in asked}
     return tuple(by_fencing.values())
 
 

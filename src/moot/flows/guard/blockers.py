@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from moot.core.errors import NotFound
 from moot.flows.presence.observation import observe
 from moot.protocols.presence import STREAM, overlap, views
+from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.presence.overlap import OverlapConflict
 from moot.protocols.presence.paths import read_path
 
@@ -29,7 +30,7 @@ def find_blockers(
     If nobody is named, everyone who holds something there stands in the way.
     """
     claims = [read_path(path, str(root)) for path in paths]
-    state = workspace.engine.state(STREAM)
+    state = workspace.engine.state(PRESENCE, STREAM)
     observation = observe(workspace, overlap.find_owners(state, claims), stale_millis)
     return views.find_blockers(state, claims, _holder(workspace, name), observation)
 

@@ -28,6 +28,7 @@ def worktree_of(folder: Path, workspace: Workspace) -> Path:
     """
     from moot.flows.guard.guarded_paths import find_guarded_folder, widest_root_around
     from moot.protocols.presence import STREAM
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
     from moot.workspace.find import worktree_root
 
     guarded = find_guarded_folder(folder, None)
@@ -36,7 +37,7 @@ def worktree_of(folder: Path, workspace: Workspace) -> Path:
     root = worktree_root(folder)
     if root is not None:
         return root
-    known = roots_in_use(workspace.engine.state(STREAM))
+    known = roots_in_use(workspace.engine.state(PRESENCE, STREAM))
     return widest_root_around(str(folder), (*known, str(folder))) or folder
 
 

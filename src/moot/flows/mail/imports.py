@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from moot.core.errors import Refused
 from moot.core.findings import Severity
-from moot.core.machine import Recorded
+from moot.core.machine import Recorded, is_kind
 from moot.core.names import RESERVED
 from moot.flows.mail.letters import store_long_body
 from moot.flows.mail.messages import read_message
 from moot.protocols.mail.codec import MessageFile
 from moot.protocols.mail.commands import Import
-from moot.protocols.mail.events import MessageImported
+from moot.protocols.mail.events import MessageImported, MessageSent
 from moot.protocols.mail.keys import IMPORTED_MESSAGES
 from moot.protocols.mail.model import (
     Importance,
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 class ImportedMessage(msgspec.Struct, frozen=True):
     """An imported message, and the answer that it was wrong, if it was."""
 
-    message: Recorded[Any]
-    answer: Recorded[Any] | None
+    message: Recorded[MessageImported]
+    answer: Recorded[MessageSent] | None
     replayed: bool
 
     @property
@@ -57,10 +57,11 @@ def import_once(
     if earlier is not None:
         return earlier
     stream = stream_of(_choose_thread(envelope, digest, thread))
-    recorded = workspace.engine.execute(stream, command, actor).recorded
-    if not recorded:  # another process was quicker
+    outcome = workspace.engine.execute(stream, command, actor)
+    if not outcome.recorded:  # another process was quicker
         return import_once(workspace, actor, envelope, text, thread)
-    return ImportedMessage(recorded[0], recorded[1] if len(recorded) > 1 else None, replayed=False)
+    answer = outcome.newest(MessageSent) if len(outcome.recorded) > 1 else None
+    return ImportedMessage(outcome.newest(MessageImported), answer, replayed=False)
 
 
 def _find_earlier(workspace: Workspace, command: Import) -> ImportedMessage | None:
@@ -71,7 +72,7 @@ def _find_earlier(workspace: Workspace, command: Import) -> ImportedMessage | No
             return None
         known = msgspec.json.decode(row.value)["id"]
         message = read_message(view, known)
-        if not _is_same(command, message.event):
+        if not is_kind(message, MessageImported) or not _is_same(command, message.event):
             raise Refused(
                 "outside_id_taken",
                 f"another message with the id {command.outside_id} was taken in as {known}",
@@ -83,7 +84,9 @@ def _find_earlier(workspace: Workspace, command: Import) -> ImportedMessage | No
         answer = read_message(
             view, make_message_id(thread_of_id(known), number_of_message(known) + 1)
         )
-    return ImportedMessage(message, answer if answer.event.re == known else None, replayed=True)
+    if is_kind(answer, MessageSent) and answer.event.re == known:
+        return ImportedMessage(message, answer, replayed=True)
+    return imported
 
 
 def _is_same(command: Import, event: MessageImported) -> bool:

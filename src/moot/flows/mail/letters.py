@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -57,7 +57,7 @@ class PostedLetter(msgspec.Struct, frozen=True):
     `moved` are the scopes that its sender holds from now on: it accepts a HANDOFF.
     """
 
-    message: Recorded[Any]
+    message: Recorded[did.MessageKept]
     findings: tuple[Finding, ...]
     replayed: bool
     moved: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ def run_job(workspace: Workspace, job: Job) -> JobOutcome:
 def describe_posted(workspace: Workspace, letter: Letter, outcome: JobOutcome) -> PostedLetter:
     """The message that was sent, with remarks also on receivers who will not read it soon."""
     findings = (*outcome.findings, *remark_absent_receivers(workspace, (*letter.to, *letter.cc)))
-    return PostedLetter(_first_message(outcome), findings, outcome.replayed)
+    return PostedLetter(outcome.newest(did.MessageKept), findings, outcome.replayed)
 
 
 def make_job(workspace: Workspace, sender: str, letter: Letter) -> Job:
@@ -96,10 +96,6 @@ def make_job(workspace: Workspace, sender: str, letter: Letter) -> Job:
     )
     stream = stream_of(choose_thread(workspace, sender, letter))
     return Job(stream, command, sender, letter.key, cause=letter.cause, corr=letter.corr)
-
-
-def _first_message(outcome: JobOutcome) -> Recorded[Any]:
-    return next(event for event in outcome.recorded if isinstance(event.event, did.MessageKept))
 
 
 def store_long_body(workspace: Workspace, body: str) -> ArtifactRef | None:
@@ -128,12 +124,12 @@ def require_receivers(workspace: Workspace, names: Iterable[str]) -> tuple[Party
 def remark_absent_receivers(workspace: Workspace, names: Iterable[str]) -> Iterator[Finding]:
     """A remark for each receiver who has left or was not seen for long."""
     from moot.protocols.presence import STREAM, sorted_index, views
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
     from moot.protocols.presence.model import Liveness
-    from moot.protocols.presence.model import State as Presence
 
     agents = workspace.engine.registry().agents
     known = [n for n in dict.fromkeys(names) if n in agents and agents[n].kind is KeyClass.AGENT]
-    state: Presence = workspace.engine.state(STREAM)
+    state = workspace.engine.state(PRESENCE, STREAM)
     since = {name: agents[name].since for name in known}
     signs = workspace.engine.signs(known)
     moment = views.Observation(workspace.engine.clock(), signs, registered=since)

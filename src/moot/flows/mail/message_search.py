@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
 from moot.flows.mail.messages import read_message, read_message_text_unless_erased
+from moot.protocols.mail.events import MessageKept
 from moot.protocols.mail.keys import LONG_MESSAGES, MESSAGES
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 class SearchResult(NamedTuple):
     """`unread` is how many long texts were too much to look through."""
 
-    messages: list[Recorded[Any]]
+    messages: list[Recorded[MessageKept]]
     unread: int
 
 
@@ -59,7 +60,7 @@ def _list_long(view: View) -> Iterator[tuple[str, int]]:
         after = page[-1].key
 
 
-def _contains(workspace: Workspace, message: Recorded[Any], wanted: set[str]) -> bool:
+def _contains(workspace: Workspace, message: Recorded[MessageKept], wanted: set[str]) -> bool:
     body = read_message_text_unless_erased(workspace, message)
     if body is None:
         return False

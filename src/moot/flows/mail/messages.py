@@ -6,11 +6,11 @@ A long text stands beside the record and may have been erased there; its event h
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from moot.core.errors import NotFound
+from moot.core.errors import NotFound, Tampered
 from moot.core.ledger import View
-from moot.core.machine import Recorded
+from moot.core.machine import Recorded, is_kind
 from moot.engine.replay import read_record
 from moot.protocols.mail import events as did
 from moot.protocols.mail.keys import MESSAGES
@@ -46,24 +46,30 @@ def message_not_found(message_id: str) -> NotFound:
     )
 
 
-def read_message(view: View, message_id: str) -> Recorded[Any]:
+def read_message(view: View, message_id: str) -> Recorded[did.MessageKept]:
     """One message, from its record."""
     row = view.row(MESSAGES, message_id)
     record = next(view.records(row.stream, after=row.seq - 1), None) if row is not None else None
     if record is None:
         raise message_not_found(message_id)
-    return read_record(MACHINE, record)
+    recorded = read_record(MACHINE, record)
+    if not is_kind(recorded, did.MessageKept):
+        where = f"{record.stream} event {record.seq}"
+        raise Tampered(f"{where} is not {message_id}", stream=record.stream, seq=record.seq)
+    return recorded
 
 
-def read_message_text(workspace: Workspace, message: Recorded[Any]) -> str:
+def read_message_text(workspace: Workspace, message: Recorded[did.MessageKept]) -> str:
     """The whole text, from the event or from where it is stored."""
-    event: did.MessageKept = message.event
+    event = message.event
     if event.sha256 is None:
         return event.body
     return b"".join(workspace.artifacts.chunks(event.sha256)).decode()
 
 
-def read_message_text_unless_erased(workspace: Workspace, message: Recorded[Any]) -> str | None:
+def read_message_text_unless_erased(
+    workspace: Workspace, message: Recorded[did.MessageKept]
+) -> str | None:
     """The whole text; None if it was erased from where it was stored."""
     try:
         return read_message_text(workspace, message)
@@ -71,7 +77,7 @@ def read_message_text_unless_erased(workspace: Workspace, message: Recorded[Any]
         return None
 
 
-def read_thread(workspace: Workspace, thread: str) -> list[Recorded[Any]]:
+def read_thread(workspace: Workspace, thread: str) -> list[Recorded[did.MessageKept]]:
     """Every message of a thread, in order; NotFound if there is none."""
     stream = stream_of(require_thread_id(thread))
     with workspace.store.read() as view:
@@ -80,11 +86,11 @@ def read_thread(workspace: Workspace, thread: str) -> list[Recorded[Any]]:
         raise NotFound(
             "thread_not_found", f"there is no thread {thread}", hint="`moot mail search`"
         )
-    return [event for event in events if isinstance(event.event, did.MessageKept)]
+    return [recorded for recorded in events if is_kind(recorded, did.MessageKept)]
 
 
 def open_threads(workspace: Workspace) -> Iterator[tuple[str, State]]:
     """Threads in which somebody waits for an answer, with their streams."""
     for stream in workspace.engine.open_streams():
         if stream.startswith(stream_of("")):
-            yield stream, workspace.engine.state(stream)
+            yield stream, workspace.engine.state(MACHINE, stream)

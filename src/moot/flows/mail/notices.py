@@ -28,8 +28,8 @@ from moot.protocols.mail.body_writer import write_blocked_body, write_handoff_bo
 from moot.protocols.mail.case import read_ack_status
 from moot.protocols.mail.commands import Acknowledge
 from moot.protocols.mail.keys import MESSAGES_OF_EVENTS
+from moot.protocols.mail.machine import MACHINE
 from moot.protocols.mail.model import MailMessage, stream_of, thread_of_id
-from moot.protocols.mail.model import State as Thread
 from moot.protocols.mail.threads import is_thread_id
 from moot.protocols.mail.types import AckStatus
 from moot.protocols.presence import STREAM
@@ -83,9 +83,9 @@ def send(
     made = make_job(workspace, sender, _LETTERS[type(notice)](notice, sender, key))
 
     def message(sent: JobOutcome) -> Job:
-        event = next(one for one in sent.recorded if isinstance(one.event, did.WITH_ENVELOPE))
-        command = msgspec.structs.replace(made.command, event=event.event.id)
-        cause = event.hash.hex()
+        recorded = sent.newest(_EVENTS[type(notice)])
+        command = msgspec.structs.replace(made.command, event=recorded.event.id)
+        cause = recorded.hash.hex()
         return msgspec.structs.replace(made, command=command, cause=cause, corr=corr)
 
     return workspace.engine.execute_chain(Job(STREAM, notice, sender, key, corr=corr), message)
@@ -125,6 +125,10 @@ def _blocked(notice: SendBlocked, _sender: str, key: str | None) -> Letter:
 
 
 _IMPORTANCE: Final = {"low": "low", "medium": "normal", "high": "high"}
+_EVENTS: Final[dict[type[Notice], type[did.HandoffSent | did.BlockedSent]]] = {
+    SendHandoff: did.HandoffSent,
+    SendBlocked: did.BlockedSent,
+}
 _LETTERS: Final[dict[type[Any], Callable[[Any, str, str | None], Letter]]] = {
     SendHandoff: _handoff,
     SendBlocked: _blocked,
@@ -186,7 +190,7 @@ def _acknowledge_both(
     workspace: Workspace, job: Job, message_id: str, status: AckStatus | None
 ) -> Acknowledged:
     """Answer a message, and the event it is about in the same commit and under the same key."""
-    state: Thread = workspace.engine.state(job.stream)
+    state = workspace.engine.state(MACHINE, job.stream)
     message = state.find_message(message_id)
     if message is None or message.event is None or status is None:
         return Acknowledged(run_job(workspace, job))
@@ -210,7 +214,7 @@ def message_about(workspace: Workspace, event: str) -> MailMessage | None:
         row = view.row(MESSAGES_OF_EVENTS, event)
     if row is None:
         return None
-    state: Thread = workspace.engine.state(row.stream)
+    state = workspace.engine.state(MACHINE, row.stream)
     return state.find_message(msgspec.json.decode(row.value)["id"])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from moot.flows.mail.inbox import Box, threads_in
+from moot.protocols.mail.machine import MACHINE
 from moot.protocols.mail.views import list_owed_by
 
 if TYPE_CHECKING:
@@ -20,5 +21,5 @@ def list_owed(workspace: Workspace, box: Box) -> list[str]:
     return [
         message
         for stream in waiting
-        for message in list_owed_by(engine.state(stream), box.name, box.epoch)
+        for message in list_owed_by(engine.state(MACHINE, stream), box.name, box.epoch)
     ]

@@ -20,6 +20,7 @@ from moot.protocols.observed.commands import (
     NoteGap,
     StopWatching,
 )
+from moot.protocols.observed.machine import MACHINE
 from moot.protocols.observed.model import State
 
 if TYPE_CHECKING:
@@ -77,8 +78,9 @@ def end_session(workspace: Workspace, agent: str, session: str, reason: str) -> 
 def note_hook_removed(workspace: Workspace, tool: str, worktree: Path) -> int:
     """Our hook was taken away from `tool` in a worktree: nobody watches its sessions there."""
     from moot.protocols.presence import STREAM, sorted_index
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
 
-    presence = workspace.engine.state(STREAM)
+    presence = workspace.engine.state(PRESENCE, STREAM)
     stopped = 0
     for record in list_sessions(workspace):
         member = sorted_index.find_member(presence, record.state.agent)
@@ -119,7 +121,7 @@ def list_sessions(workspace: Workspace, agent: str | None = None) -> list[Watche
     prefix = f"{PROTOCOL}/" + (f"{agent}~" if agent else "")
     with workspace.store.read() as view:
         rows = view.rows(SESSION_SPACE, prefix, limit=MAX_SESSIONS)
-    records = [WatchedSession(row.key, workspace.engine.state(row.key)) for row in rows]
+    records = [WatchedSession(row.key, workspace.engine.state(MACHINE, row.key)) for row in rows]
     return sorted(records, key=lambda record: (record.state.since, record.stream))
 
 
@@ -154,7 +156,7 @@ def _open_record(workspace: Workspace, agent: str, session: str) -> WatchedSessi
     base = f"{PROTOCOL}/{agent}~{hashlib.sha256(identity).hexdigest()[:16]}"
     for part in range(1, MAX_PARTS):
         stream = base if part == 1 else f"{base}.{part}"
-        state: State = workspace.engine.state(stream)
+        state = workspace.engine.state(MACHINE, stream)
         if not state.ended:
             return WatchedSession(stream, state)
     raise Refused("too_many_parts", "this session was ended too often", hint="start a new session")

@@ -19,12 +19,12 @@ class IncomingMessage(msgspec.Struct, frozen=True):
     response: Response | None
 
     @property
-    def sender(self) -> Any:
+    def sender(self) -> object:
         """Who it says it is from, whatever else may be wrong with it."""
         return self.document.get("from") if isinstance(self.document, dict) else None
 
     @property
-    def kind(self) -> Any:
+    def kind(self) -> object:
         return self.document.get("type") if isinstance(self.document, dict) else None
 
 

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -96,8 +96,7 @@ class ParliamentSession:
 
     @property
     def state(self) -> State:
-        state: State = self.workspace.engine.state(self.stream)
-        return state
+        return self.workspace.engine.state(MACHINE, self.stream)
 
     def execute(
         self,
@@ -169,7 +168,7 @@ class ParliamentSession:
         overdue = tuple(MACHINE.timeouts(self.state, now))
         return self.workspace.engine.tick(self.stream) if overdue else None
 
-    def signer_of(self, sender: Any) -> str | None:
+    def signer_of(self, sender: object) -> str | None:
         """The name whose key a message needs; None: a person's, or nobody is named."""
         if sender == SPEAKER:
             return SYSTEM

@@ -21,9 +21,11 @@ from moot.flows.parliament.results import vote_result_command
 from moot.flows.parliament.session_files import read_messages
 from moot.protocols.decision import PROTOCOL, stream_of
 from moot.protocols.decision import commands as ask
+from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.machine import SESSIONS
 from moot.protocols.decision.model import PersonsRuling, Stage, State
 from moot.protocols.parliament import commands as parliament
+from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
 from moot.protocols.parliament.messages.contents import PmDecision
 from moot.protocols.parliament.messages.words import Kind, PrimeMinisterChoice
 from moot.protocols.parliament.model import SessionOutcome
@@ -87,7 +89,7 @@ def ruling_at_end(state: Parliament) -> PrimeMinisterChoice | None:
 def decision_signed_here(workspace: Workspace, session: str) -> PrimeMinisterChoice | None:
     """The ruling that a person signed in this ledger. Rulings read from imported files prove
     nothing."""
-    state: Parliament = workspace.engine.state(session)
+    state = workspace.engine.state(PARLIAMENT, session)
     ruling = ruling_at_end(state)
     return None if ruling is None or _was_imported(workspace, session, state) else ruling
 
@@ -109,7 +111,7 @@ def everyone_has_decided(engine: Engine, session: str) -> bool:
     A parliament cannot end before its vote, so such a session stays open; nobody has to wait for
     it.
     """
-    state = engine.state(session)
+    state = engine.load(session).state  # of a parliament or of a debate
     has_ended = isinstance(state, Parliament) and state.outcome is not None
     rulings = [ruling for _, ruling in _rulings_by_decision(engine, session)]
     return not has_ended and bool(rulings) and None not in rulings
@@ -140,7 +142,7 @@ def only_repeats_ruling(
     signed = decision_signed_here(workspace, session)
     if signed is None or not rulings:
         return False
-    bill = engine.state(session).bill
+    bill = engine.state(PARLIAMENT, session).bill
     same_text = decision.draft is None or has_same_words(bill, decision.draft)
     is_lacking = any(ruling is None for _, ruling in rulings)
     if signed is not decision.choice or not same_text or not is_lacking:
@@ -159,7 +161,7 @@ def record_ruling(
     engine = workspace.engine
     argued = decisions_argued_in(engine, job.stream)
     lacking = [name for name in argued if _state(engine, name).word is None]
-    state: Parliament = engine.state(job.stream)
+    state = engine.state(PARLIAMENT, job.stream)
     if only_repeats_ruling(workspace, job.stream, decision):
         command = _decision_command(workspace, decision, state)
         jobs = [Job(stream_of(name), command, job.actor) for name in lacking]
@@ -171,7 +173,7 @@ def record_ruling(
     def require_unchanged(_done: list[JobOutcome]) -> None:
         if decisions_argued_in(engine, job.stream) != argued:
             raise Conflict("busy", "a run was begun at this moment", hint="say it again")
-        require_same_vote(engine.state(job.stream), vote)
+        require_same_vote(engine.state(PARLIAMENT, job.stream), vote)
 
     then = [*((lambda _, job=after: job) for after in jobs[1:]), *rulings]
     proved = [job.stream, *map(stream_of, lacking)]
@@ -207,7 +209,8 @@ def _ruling_jobs(
     def job_for(decision: str) -> Callable[[JobOutcome], Job]:
         def make_job(before: JobOutcome) -> Job:
             if not made:  # the session comes first, then the decisions
-                made.append(_decision_command(workspace, ruling, before.state))
+                after = PARLIAMENT.require_state(before.state)
+                made.append(_decision_command(workspace, ruling, after))
             return Job(stream_of(decision), made[0], person)
 
         return make_job
@@ -230,8 +233,7 @@ def _decision_command(
 
 
 def _state(engine: Engine, decision: str) -> State:
-    state: State = engine.state(stream_of(decision))
-    return state
+    return engine.state(DECISION, stream_of(decision))
 
 
 def _decided(decision: str, why: str) -> Refused:

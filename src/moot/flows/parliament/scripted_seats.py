@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.machine import QUESTIONS
 from moot.protocols.decision.model import State
 
@@ -21,13 +22,13 @@ def list_scripted_agents(session: ParliamentSession) -> tuple[str, ...]:
 def _decisions(session: ParliamentSession) -> Iterator[State]:
     """The decision under the session's own id, which records its runs, else the question's."""
     engine = session.workspace.engine
-    own: State = engine.state(stream_of(session.id))
+    own = engine.state(DECISION, stream_of(session.id))
     if _is_argued_in(own, session):
         yield own
         return
     with session.workspace.store.read() as view:
         streams = [row.key for row in view.rows(QUESTIONS, limit=100_000)]
-    decisions: Iterator[State] = (engine.state(stream) for stream in streams)
+    decisions = (engine.state(DECISION, stream) for stream in streams)
     yield from (decision for decision in decisions if _is_argued_in(decision, session))
 
 

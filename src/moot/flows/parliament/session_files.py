@@ -127,7 +127,7 @@ class SessionFiles:
         self, loaded: LoadedStream, written: WrittenFiles, ledger: FileOnDisk
     ) -> dict[str, bytes]:
         """The bytes that each file should have now."""
-        state: State = loaded.state
+        state = MACHINE.require_state(loaded.state)
         with self._workspace.store.read() as view:
             return {
                 LEDGER_FILE: self._encode_ledger(view, state, written, ledger),

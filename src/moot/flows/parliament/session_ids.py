@@ -14,7 +14,7 @@ from moot.core.errors import Malformed, Refused, Unavailable
 from moot.core.names import STREAM
 from moot.flows.parliament.session_files import last_written_id, read_or_none
 from moot.protocols.decision import stream_of as decision_stream
-from moot.protocols.decision.model import State as Decision
+from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.parliament.files.file_shapes import LEDGER_FILE, SESSION_FILE
 from moot.protocols.parliament.machine import MACHINE
 from moot.protocols.parliament.messages.shapes import read_json
@@ -47,7 +47,7 @@ def id_of_folder(workspace: Workspace, folder: Path) -> str | None:
     folder = folder.resolve()
     decision = f"decision/{folder.name}"
     if folder.parent == (workspace.path / DECISIONS).resolve() and STREAM.match(decision):
-        state: Decision = workspace.engine.state(decision_stream(folder.name))
+        state = workspace.engine.state(DECISION, decision_stream(folder.name))
         if state.session is not None:
             return state.session.id.partition("/")[2]
     return last_written_id(workspace, folder)

@@ -16,13 +16,13 @@ from moot.core.names import REGISTRY, SYSTEM
 from moot.core.signing import Signer
 from moot.engine.agents import find_agent, rotation_command
 from moot.engine.job import Job, JobOutcome
-from moot.flows.presence.arrival import Place, rehearse
+from moot.flows.presence.arrival import ArrivalPlace, rehearse
 from moot.flows.presence.new_key import new_key
 from moot.flows.presence.observation import observe
 from moot.keys.running_names import is_running
 from moot.protocols.presence import STREAM, views
 from moot.protocols.presence.commands import Bead, Evidence, Resume
-from moot.protocols.presence.model import State
+from moot.protocols.presence.machine import MACHINE
 from moot.protocols.presence.paths import read_scope
 from moot.protocols.presence.recommendation import AdoptionCandidate
 from moot.system import beads, git
@@ -39,10 +39,10 @@ def collect_evidence(root: Path) -> Evidence:
 
 
 def find_candidates(
-    workspace: Workspace, place: Place, evidence: Evidence, scopes: tuple[str, ...]
+    workspace: Workspace, place: ArrivalPlace, evidence: Evidence, scopes: tuple[str, ...]
 ) -> tuple[AdoptionCandidate, ...]:
     """Names that a session here could go on under."""
-    state: State = workspace.engine.state(STREAM)
+    state = workspace.engine.state(MACHINE, STREAM)
     names = [member.name for member in state.members]
     barred = frozenset(name for name in names if _why_barred(workspace, name) is not None)
     root = str(place.worktree)
@@ -60,7 +60,7 @@ def find_candidates(
 def adopt(
     workspace: Workspace,
     name: str,
-    place: Place,
+    place: ArrivalPlace,
     evidence: Evidence,
     scopes: tuple[str, ...],
     endorser: Signer,
@@ -81,7 +81,11 @@ def adopt(
 
 
 def require_adoptable(
-    workspace: Workspace, name: str, place: Place, evidence: Evidence, scopes: tuple[str, ...]
+    workspace: Workspace,
+    name: str,
+    place: ArrivalPlace,
+    evidence: Evidence,
+    scopes: tuple[str, ...],
 ) -> None:
     """Refused, with each condition that is not met, unless work of `name` is unfinished here."""
     find_agent(workspace.engine, name)
@@ -90,7 +94,7 @@ def require_adoptable(
         raise barred
     root = str(place.worktree)
     verdict = views.judge_adoption_of(
-        workspace.engine.state(STREAM),
+        workspace.engine.state(MACHINE, STREAM),
         name,
         evidence,
         root,
@@ -141,9 +145,13 @@ def _rotate_job(workspace: Workspace, name: str, signer: Signer, endorser: Signe
 
 
 def _resume_command(
-    workspace: Workspace, name: str, place: Place, evidence: Evidence, scopes: tuple[str, ...]
+    workspace: Workspace,
+    name: str,
+    place: ArrivalPlace,
+    evidence: Evidence,
+    scopes: tuple[str, ...],
 ) -> Resume:
-    state: State = workspace.engine.state(STREAM)
+    state = workspace.engine.state(MACHINE, STREAM)
     observation = observe(workspace, [name])
     return Resume(
         evidence=evidence,

@@ -20,13 +20,12 @@ from moot.flows.presence.new_key import new_key
 from moot.protocols.presence import STREAM, agent_names
 from moot.protocols.presence.commands import Join, Leave
 from moot.protocols.presence.machine import MACHINE, OVERLAP_CODES
-from moot.protocols.presence.model import State
 from moot.workspace.workspace import Workspace
 
 MOST_ATTEMPTS: Final = 1_000
 
 
-class Place(NamedTuple):
+class ArrivalPlace(NamedTuple):
     """Where an agent works, and on what."""
 
     worktree: Path
@@ -65,12 +64,12 @@ def make_fresh_name(workspace: Workspace) -> str:
     return agent_names.make_fresh_name(str(workspace.root), agents)
 
 
-def join(workspace: Workspace, name: str, place: Place) -> JobOutcome:
+def join(workspace: Workspace, name: str, place: ArrivalPlace) -> JobOutcome:
     """Say that `name` works here."""
     return workspace.engine.execute(STREAM, _join_command(workspace, place), name)
 
 
-def _join_command(workspace: Workspace, place: Place) -> Join:
+def _join_command(workspace: Workspace, place: ArrivalPlace) -> Join:
     return Join(
         project_root=str(workspace.root),
         worktree=str(place.worktree),
@@ -81,7 +80,7 @@ def _join_command(workspace: Workspace, place: Place) -> Join:
 
 
 def require_welcome(
-    workspace: Workspace, name: str, place: Place, *then: Command, epoch: int = 1
+    workspace: Workspace, name: str, place: ArrivalPlace, *then: Command, epoch: int = 1
 ) -> None:
     """Would `name` be let in, and may it ask for what it wants to do `then`?
 
@@ -102,7 +101,7 @@ def rehearse(
 ) -> None:
     """Let presence decide as if the key were registered already; Refused if it would refuse."""
     engine = workspace.engine
-    state: State = engine.state(STREAM)
+    state = engine.state(MACHINE, STREAM)
     signs = engine.signs(MACHINE.needs_signs_of(state, command))
     context = Context(engine.clock(), acting, STREAM, workspace.trust.origin, signs)
     decision = MACHINE.decide(state, command, context)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from moot.core.clock import Millis
-    from moot.protocols.presence.model import State
     from moot.protocols.presence.views import Observation
     from moot.workspace.workspace import Workspace
 
@@ -32,8 +31,9 @@ def observe(
 def _names_in_presence(workspace: Workspace) -> tuple[str, ...]:
     """Members, and owners of what is still held: these may have left."""
     from moot.protocols.presence import STREAM
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
 
-    state: State = workspace.engine.state(STREAM)
+    state = workspace.engine.state(PRESENCE, STREAM)
     members = (member.name for member in state.members)
     owners = (reservation.owner for reservation in state.live)
     return tuple(dict.fromkeys((*members, *owners)))

@@ -25,20 +25,20 @@ from moot.protocols.decision.model import MAX_ANSWER, ChamberKind, Stage, State
 WHAT = "first_answer"
 
 
-class AnswerReply(msgspec.Struct, forbid_unknown_fields=True):
+class FirstAnswerReply(msgspec.Struct, forbid_unknown_fields=True):
     """`answer`: your answer in one short sentence. `why`: your reasons, in a few sentences."""
 
     answer: str
     why: str = ""
 
 
-class SeatReply(AnswerReply, forbid_unknown_fields=True):
+class SeatReply(FirstAnswerReply, forbid_unknown_fields=True):
     """`motives`: one to three things that matter most to you here, each in a word or two."""
 
     motives: list[str] = []
 
 
-_SHAPES = dict.fromkeys(ChamberKind, AnswerReply) | {ChamberKind.PARLIAMENT: SeatReply}
+_SHAPES = dict.fromkeys(ChamberKind, FirstAnswerReply) | {ChamberKind.PARLIAMENT: SeatReply}
 _SCHEMAS = {chamber: schema_of(shape) for chamber, shape in _SHAPES.items()}
 _TASK = (
     "Give your own answer to the question quoted below, before you hear the others. Put the "

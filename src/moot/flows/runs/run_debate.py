@@ -25,7 +25,8 @@ from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.views import require_course, view_consensus
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
-from moot.protocols.decision.model import MAX_QUESTION, ChamberKind, DecisionResult, Stage, State
+from moot.protocols.decision.machine import MACHINE as DECISION
+from moot.protocols.decision.model import MAX_QUESTION, ChamberKind, DecisionResult, Stage
 from moot.workspace.workspace import Workspace
 
 RESULTS: Final[Mapping[str, DecisionResult]] = {
@@ -114,7 +115,7 @@ def _open_decision(
 
 def record_result(workspace: Workspace, decision: str, checked: CheckedSession) -> None:
     """What came out, once; a session that goes on has no result yet."""
-    state: State = workspace.engine.state(stream_of(decision))
+    state = workspace.engine.state(DECISION, stream_of(decision))
     result = RESULTS.get(require_course(checked).phase.value)
     if state.stage is not Stage.ARGUING or result is None:
         return

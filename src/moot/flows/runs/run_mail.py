@@ -12,7 +12,7 @@ from moot.agents.watch import RunWatcher
 from moot.engine.agents import find_agent
 from moot.flows.runs.run_record import DecisionRunRecord, begin_decision
 from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits, run_seats
-from moot.flows.runs.runnable_mail import MailDesk
+from moot.flows.runs.runnable_mail import RunnableMail
 from moot.flows.runs.seats import recorded_seats, require_somebody, seat_participants
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision.model import ChamberKind
@@ -43,7 +43,7 @@ def run_mail(
     )
     opening = ask.OpenSession(session="mail")
     decision = begin_decision(space.engine, _decision_of(names), question, opening)
-    runnable = MailDesk(space, specs, DecisionRunRecord(space.engine, decision))
+    runnable = RunnableMail(space, specs, DecisionRunRecord(space.engine, decision))
     return run_seats(runnable, participants, space.engine.clock, decision, limits, watch)
 
 

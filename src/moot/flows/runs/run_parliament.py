@@ -25,6 +25,7 @@ from moot.flows.runs.runnable_parliament import RunnableParliament
 from moot.flows.runs.seats import recorded_seats, seat_participants
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.model import MAX_QUESTION, ChamberKind, State
 from moot.protocols.parliament.model import MAX_ISSUES
 from moot.workspace.workspace import Workspace
@@ -134,7 +135,7 @@ def record_vote(session: ParliamentSession, decision: str) -> None:
     if state.status not in SETTLED:
         return
     command, clerk, key = vote_result_command(state)
-    recorded: State = engine.state(stream)
+    recorded = engine.state(DECISION, stream)
     if recorded.word is None:
         engine.execute(stream, command, clerk, key=key)
 

@@ -17,6 +17,7 @@ from moot.engine.engine import Engine
 from moot.engine.job import Job
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.model import CallCost, Stage, State
 
 
@@ -49,8 +50,7 @@ class DecisionRunRecord:
 
     @property
     def state(self) -> State:
-        state: State = self._engine.state(self._stream)
-        return state
+        return self._engine.state(DECISION, self._stream)
 
     def spent(self) -> Spent:
         state = self.state
@@ -91,7 +91,7 @@ def begin_decision(
 ) -> str:
     """Begin the decision of a session, all of these commands at once; a second time is nothing."""
     stream = stream_of(decision)
-    known: State = engine.state(stream)
+    known = engine.state(DECISION, stream)
     if known.stage is Stage.NEW:
         jobs = [Job(stream, command, SYSTEM) for command in commands]
         for result in engine.execute_all(jobs, before_commit):

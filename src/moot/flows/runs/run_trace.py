@@ -16,7 +16,8 @@ from moot.flows.runs.seats import recorded_seats, seat_participants
 from moot.flows.trace import tracing
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision.model import MAX_QUESTION, ChamberKind
-from moot.protocols.trace.model import Role, State
+from moot.protocols.trace.machine import MACHINE as TRACE
+from moot.protocols.trace.model import Role
 from moot.workspace.workspace import Workspace
 
 PREFIX: Final = "trace-"
@@ -33,7 +34,7 @@ def run_trace(
 ) -> FinishedRun:
     """Let the participants work until it is verified; commands run only with `site`."""
     stream = tracing.require_trace(workspace, name)
-    state: State = workspace.engine.state(stream)
+    state = workspace.engine.state(TRACE, stream)
     players = tuple(dict.fromkeys(tracing.agent_in_role(state, role) for role in Role))
     for agent in specs:
         if agent not in players:

@@ -106,9 +106,9 @@ class RunnableDebate:
     def brief(self, due: Due) -> Brief:
         checked = self._checked()
         course, here = self._standing()
-        said = list_entries(course.rounds)
-        own = [entry for entry in said if entry.author == due.who]
-        quotes, left_out = self._quotes(checked, said)
+        entries = list_entries(course.rounds)
+        own = [entry for entry in entries if entry.author == due.who]
+        quotes, left_out = self._quotes(checked, entries)
         rules = course.rules
         view = {
             "round": here.round,
@@ -117,7 +117,7 @@ class RunnableDebate:
             "agents": list(rules.agents),
             "settled_by": rules.consensus_mode.value,
             "threshold": float(rules.consensus_threshold),
-            "positions": _positions(said, rules.agents),
+            "positions": _positions(entries, rules.agents),
             "older_entries_left_out": left_out,
         }
         return Brief(
@@ -198,13 +198,13 @@ class RunnableDebate:
     def history(self) -> Sequence[Utterance]:
         """The end of it is enough: a circle shows in the last few entries of everybody."""
         course = require_course(self._checked())
-        said = list_entries(course.rounds)[-2 * TIMES * len(course.rules.agents) :]
+        entries = list_entries(course.rounds)[-2 * TIMES * len(course.rules.agents) :]
         return [
             Utterance(
                 entry.author,
                 f"{entry.field_value('stance')} {entry.field_value('summary')} {entry.body}",
             )
-            for entry in said
+            for entry in entries
             if not is_placeholder(entry)
         ]
 

@@ -21,6 +21,7 @@ from moot.core.errors import Malformed
 from moot.core.machine import Due, KeyClass
 from moot.flows.mail import messages, notices
 from moot.flows.runs.run_record import NoRunRecord, RunRecord
+from moot.protocols.mail.machine import MACHINE as MAIL
 from moot.protocols.mail.model import MailMessage, State, stream_of, thread_of_id
 from moot.workspace.workspace import Workspace
 
@@ -40,11 +41,11 @@ class AckReply(msgspec.Struct, forbid_unknown_fields=True):
 _SCHEMA: Final = schema_of(AckReply)
 
 
-class MailDesk:
+class RunnableMail:
     def __init__(
         self, space: Workspace, names: Iterable[str], record: RunRecord | None = None
     ) -> None:
-        self._space = space
+        self._workspace = space
         self._names = frozenset(names)
         self._record = record or NoRunRecord()
 
@@ -52,12 +53,12 @@ class MailDesk:
         """Nothing here moves by itself."""
 
     def dues(self) -> Sequence[Due]:
-        return [due for stream, state in messages.open_threads(self._space)
+        return [due for stream, state in messages.open_threads(self._workspace)
                 for due in self._owed(stream, state)]  # fmt: skip
 
     def _owed(self, stream: str, state: State) -> Iterator[Due]:
         """Who has given no answer at all, and still holds the name it was sent to (AGT-066)."""
-        for _, due in self._space.engine.agenda([stream]):
+        for _, due in self._workspace.engine.agenda([stream]):
             id_ = due.subject.partition(": ")[0]
             message = state.find_message(id_)
             missing = () if message is None else [one.name for one in message.missing_receivers]
@@ -69,10 +70,10 @@ class MailDesk:
         return True
 
     def brief(self, due: Due) -> Brief:
-        with self._space.store.read() as view:
+        with self._workspace.store.read() as view:
             recorded = messages.read_message(view, due.subject)
         message = self._message(due)
-        text = f"{message.subject}\n\n{messages.read_message_text(self._space, recorded)}"
+        text = f"{message.subject}\n\n{messages.read_message_text(self._workspace, recorded)}"
         quote = QuotedText(
             author=message.sender, trust=self._trust(message.sender), place=message.id, text=text
         )
@@ -92,7 +93,7 @@ class MailDesk:
             reply = msgspec.convert(reply_fields, AckReply)
         except msgspec.ValidationError as error:
             raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
-        notices.acknowledge(self._space, due.who, due.subject, reply.status, reply.notes)
+        notices.acknowledge(self._workspace, due.who, due.subject, reply.status, reply.notes)
 
     def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
         """A receiver who is silent is chased by mail itself, in its own time (AGT-066)."""
@@ -115,13 +116,13 @@ class MailDesk:
         self._record.record_end(ended)
 
     def _message(self, due: Due) -> MailMessage:
-        state = self._space.engine.state(stream_of(thread_of_id(due.subject)))
+        state = self._workspace.engine.state(MAIL, stream_of(thread_of_id(due.subject)))
         found: MailMessage | None = state.find_message(due.subject)
         if found is None:
             raise messages.message_not_found(due.subject)
         return found
 
     def _trust(self, name: str) -> AuthorTrust:
-        known = self._space.engine.registry().agents.get(name)
+        known = self._workspace.engine.registry().agents.get(name)
         person = known is not None and known.kind is KeyClass.HUMAN
         return AuthorTrust.PERSON if person else AuthorTrust.AGENT

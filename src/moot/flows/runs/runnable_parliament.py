@@ -40,7 +40,7 @@ from moot.protocols.parliament import amendments, clock
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament.messages.message import LedgerMessage, to_document
 from moot.protocols.parliament.messages.words import Kind, SessionStatus
-from moot.protocols.parliament.model import Amendment, Seat, State
+from moot.protocols.parliament.model import Amendment, OpenQuestion, Seat, State
 from moot.protocols.parliament.turns import PRIME_MINISTER
 
 MOST_SAID: Final = 80
@@ -264,7 +264,7 @@ def _quote_message(state: State, message: LedgerMessage) -> QuotedText:
     )
 
 
-def _find_question(state: State, due: Due) -> Any:
+def _find_question(state: State, due: Due) -> OpenQuestion | None:
     """The open question that this due is about."""
     words = due.subject.split()
     known = (state.round.questions.get(word) for word in words[1:2])
@@ -274,31 +274,31 @@ def _find_question(state: State, due: Due) -> Any:
 # How a reply becomes a message ------------------------------------------------------------------
 
 
-def _as_content(_state: State, _due: Due, said: dict[str, Any]) -> dict[str, Any]:
-    return {"content": said}
+def _as_content(_state: State, _due: Due, reply: dict[str, Any]) -> dict[str, Any]:
+    return {"content": reply}
 
 
-def _as_due_question(_state: State, due: Due, said: dict[str, Any]) -> dict[str, Any]:
+def _as_due_question(_state: State, due: Due, reply: dict[str, Any]) -> dict[str, Any]:
     """A question that is due goes to the seat it is due to."""
     suggested = _SUGGESTED.fullmatch(due.subject)
     seat, topic = (suggested[1], suggested[2]) if suggested else ("", "")
-    if said.get("to") not in (None, "", seat):
+    if reply.get("to") not in (None, "", seat):
         raise Refused("other_seat", f"the question is due to {seat}", hint=f"ask {seat}")
-    about = str(said.get("topic") or topic)
-    said["topic"] = about if topic.casefold() in about.casefold() else f"{topic}: {about}"
-    return _with_address({**said, "to": seat})
+    about = str(reply.get("topic") or topic)
+    reply["topic"] = about if topic.casefold() in about.casefold() else f"{topic}: {about}"
+    return _with_address({**reply, "to": seat})
 
 
-def _as_speech(_state: State, _due: Due, said: dict[str, Any]) -> dict[str, Any]:
-    return _with_address(said)
+def _as_speech(_state: State, _due: Due, reply: dict[str, Any]) -> dict[str, Any]:
+    return _with_address(reply)
 
 
-def _read_amendment(said: Any) -> dict[str, Any] | None:
+def _read_amendment(document: Any) -> dict[str, Any] | None:
     """An amendment is judged before anything is said: both are said, or it is asked again."""
-    if said is None:
+    if document is None:
         return None
     try:
-        reply = msgspec.convert(said, AmendmentReply)
+        reply = msgspec.convert(document, AmendmentReply)
     except msgspec.ValidationError as error:
         why = f"amendment: {error}"
         raise Malformed(
@@ -308,20 +308,20 @@ def _read_amendment(said: Any) -> dict[str, Any] | None:
     return data
 
 
-def _as_answer(state: State, due: Due, said: dict[str, Any]) -> dict[str, Any]:
+def _as_answer(state: State, due: Due, reply: dict[str, Any]) -> dict[str, Any]:
     question = _find_question(state, due)
-    reply = {"to": question.asker, "in_reply_to": question.id} if question is not None else {}
-    return {**_with_address(said), **reply}
+    address = {"to": question.asker, "in_reply_to": question.id} if question is not None else {}
+    return {**_with_address(reply), **address}
 
 
-def _with_address(said: dict[str, Any]) -> dict[str, Any]:
+def _with_address(reply: dict[str, Any]) -> dict[str, Any]:
     """To whom, and what is moved, stand beside the content (AGT-068)."""
-    names = [name for name in ("to", "motion") if name in said]
-    return {**{name: said.pop(name) for name in names}, "content": said}
+    names = [name for name in ("to", "motion") if name in reply]
+    return {**{name: reply.pop(name) for name in names}, "content": reply}
 
 
-def _as_draft(_state: State, _due: Due, said: dict[str, Any]) -> dict[str, Any]:
-    return {"content": {"bill_version": 1, **said}}
+def _as_draft(_state: State, _due: Due, reply: dict[str, Any]) -> dict[str, Any]:
+    return {"content": {"bill_version": 1, **reply}}
 
 
 _ADDRESS: Final[dict[str, Callable[[State, Due, dict[str, Any]], dict[str, Any]]]] = {

@@ -43,7 +43,7 @@ from moot.flows.runs.trace_prompts import (
 )
 from moot.flows.trace import auditing, execution, tracing
 from moot.protocols.trace import commands as ask
-from moot.protocols.trace.machine import MACHINE
+from moot.protocols.trace.machine import MACHINE as TRACE
 from moot.protocols.trace.model import Profile, Review, Role, State
 from moot.workspace.workspace import Workspace
 
@@ -85,8 +85,7 @@ class RunnableTrace:
 
     @property
     def _state(self) -> State:
-        state: State = self._workspace.engine.state(self._stream)
-        return state
+        return self._workspace.engine.state(TRACE, self._stream)
 
     def advance(self) -> None:
         """Runs that were agreed upon, and the audit: once each, then everything is looked at anew.
@@ -153,7 +152,7 @@ class RunnableTrace:
 
     def _events(self) -> Iterator[QuotedText]:
         with self._workspace.store.read() as view:
-            records = [read_record(MACHINE, record) for record in view.records(self._stream)]
+            records = [read_record(TRACE, record) for record in view.records(self._stream)]
         for one in records:
             name = type(one.event).__name__
             text = json.dumps(msgspec.to_builtins(one.event), ensure_ascii=False)
@@ -197,7 +196,7 @@ class RunnableTrace:
         """The latest words of the roles: what is blocked and revised without end is a circle
         (AGT-069)."""
         with self._workspace.store.read() as view:
-            records = [read_record(MACHINE, record) for record in view.records(self._stream)]
+            records = [read_record(TRACE, record) for record in view.records(self._stream)]
         found = [(one.actor.id, _words(one.event)) for one in records]
         return [Utterance(who, text) for who, text in found if text][-MOST_CIRCLED:]
 
@@ -278,8 +277,8 @@ class RunnableTrace:
 
 
 def _words(event: Any) -> str:
-    said = (getattr(event, name, None) for name in WORDS)
-    return " ".join(" ".join(one) if isinstance(one, tuple) else one for one in said if one)
+    texts = (getattr(event, name, None) for name in WORDS)
+    return " ".join(" ".join(one) if isinstance(one, tuple) else one for one in texts if one)
 
 
 def _about(due: Due) -> str:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 
-class Moment(StrEnum):
+class HookMoment(StrEnum):
     """When a tool calls us. Only before an edit can anything be stopped."""
 
     BEFORE = "before"
@@ -30,7 +30,7 @@ class Tool(NamedTuple):
     """
 
     name: str
-    events: Mapping[str, Moment]
+    events: Mapping[str, HookMoment]
     edits: Mapping[str, str]
     patches: Mapping[str, str]
     shells: Mapping[str, str]
@@ -38,18 +38,18 @@ class Tool(NamedTuple):
     go_on: str
     tells_failure: bool = False
 
-    def event_named(self, moment: Moment) -> str:
+    def event_named(self, moment: HookMoment) -> str:
         return next(name for name, known in self.events.items() if known is moment)
 
 
 FAILURE: Final = "PostToolUseFailure"
 _COMMON: Final = {
-    "PreToolUse": Moment.BEFORE,
-    "PostToolUse": Moment.AFTER,
-    FAILURE: Moment.AFTER,
-    "SessionStart": Moment.START,
-    "Stop": Moment.STOP,
-    "SessionEnd": Moment.END,
+    "PreToolUse": HookMoment.BEFORE,
+    "PostToolUse": HookMoment.AFTER,
+    FAILURE: HookMoment.AFTER,
+    "SessionStart": HookMoment.START,
+    "Stop": HookMoment.STOP,
+    "SessionEnd": HookMoment.END,
 }
 _FILES: Final = {
     "Write": "file_path",
@@ -80,11 +80,11 @@ CODEX: Final = Tool(
 GEMINI: Final = Tool(
     name="gemini",
     events={
-        "BeforeTool": Moment.BEFORE,
-        "AfterTool": Moment.AFTER,
-        "SessionStart": Moment.START,
-        "AfterAgent": Moment.STOP,
-        "SessionEnd": Moment.END,
+        "BeforeTool": HookMoment.BEFORE,
+        "AfterTool": HookMoment.AFTER,
+        "SessionStart": HookMoment.START,
+        "AfterAgent": HookMoment.STOP,
+        "SessionEnd": HookMoment.END,
     },
     edits={"write_file": "file_path", "replace": "file_path"},
     patches={},

@@ -38,7 +38,7 @@ exec moot hook git
 """
 
 
-class Place(NamedTuple):
+class HookPlace(NamedTuple):
     """Where our hook goes: a file of its own, or a line in one that husky runs."""
 
     file: Path
@@ -49,13 +49,13 @@ class Place(NamedTuple):
         return self.file.with_name(OLD)
 
 
-def place_for(start: Path) -> Place:
+def place_for(start: Path) -> HookPlace:
     """Refused where it would reach beyond this repository; Unavailable without git."""
     root, folder = worktree_root(start), hooks_folder(start)
     if root is None:
         raise Unavailable("no_git", f"{start} is not in a git worktree", hint="run `git init`")
     if folder.name == "_" and folder.parent.name == ".husky":
-        return Place(folder.parent / "pre-commit", husky=True)
+        return HookPlace(folder.parent / "pre-commit", husky=True)
     common = git_common_dir(start)
     homes = [path.resolve() for path in (root, common) if path is not None]
     if not any(folder.resolve().is_relative_to(home) for home in homes):
@@ -65,7 +65,7 @@ def place_for(start: Path) -> Place:
             hint=f"add the line `{LINE}` to the pre-commit hook there yourself",
         )
     name = "pre-commit.legacy" if _is_framework(folder / "pre-commit") else "pre-commit"
-    return Place(folder / name)
+    return HookPlace(folder / name)
 
 
 def hooks_folder(start: Path) -> Path:
@@ -115,7 +115,7 @@ def uninstall(start: Path, originals: OriginalFiles) -> Path | None:
         return place.file if originals.restore(place.file, _without_line) else None
     for name in ("pre-commit", "pre-commit.legacy"):
         file = place.file.with_name(name)
-        if is_present(Place(file)):
+        if is_present(HookPlace(file)):
             file.unlink()
             if place.old.exists():
                 place.old.rename(file)
@@ -123,7 +123,7 @@ def uninstall(start: Path, originals: OriginalFiles) -> Path | None:
     return None
 
 
-def is_present(place: Place) -> bool:
+def is_present(place: HookPlace) -> bool:
     try:
         return MARK in place.file.read_text("utf-8", "replace")
     except OSError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from moot.flows.tools.coding_tools import TOOLS, Moment
+from moot.flows.tools.coding_tools import TOOLS, HookMoment
 
 
 class Settings(NamedTuple):
@@ -56,7 +56,7 @@ SETTINGS: Final[Mapping[str, Settings]] = {
     )
 }
 
-_MATCHED: Final = frozenset({Moment.BEFORE, Moment.AFTER})
+_MATCHED: Final = frozenset({HookMoment.BEFORE, HookMoment.AFTER})
 
 
 def entries(settings: Settings) -> dict[str, list[dict[str, Any]]]:
@@ -66,14 +66,14 @@ def entries(settings: Settings) -> dict[str, list[dict[str, Any]]]:
 
 def command(tool: str, event: str) -> str:
     """Closed before an edit, open at every other moment."""
-    if TOOLS[tool].events[event] is Moment.BEFORE:
+    if TOOLS[tool].events[event] is HookMoment.BEFORE:
         return f"moot hook {tool} || {{ echo 'moot hook failed' >&2; exit 2; }}"
     return f"moot hook {tool} || true"
 
 
-def is_ours(tool: str, said: str) -> bool:
+def is_ours(tool: str, command: str) -> bool:
     """Every command we ever installed for a tool begins so."""
-    return said.split()[:3] == ["moot", "hook", tool]
+    return command.split()[:3] == ["moot", "hook", tool]
 
 
 def _entry(settings: Settings, event: str) -> dict[str, Any]:

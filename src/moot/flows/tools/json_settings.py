@@ -22,12 +22,12 @@ def parse(text: str, where: str) -> Document:
     if not text.strip():
         return {}
     try:
-        found = json.loads(text, object_pairs_hook=_unique)
+        settings = json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         raise _refused(where, f"it is not plain JSON ({error})") from None
-    if not isinstance(found, dict):
+    if not isinstance(settings, dict):
         raise _refused(where, "it is not a JSON object")
-    return found
+    return settings
 
 
 def render(document: Document, like: str = "") -> str:
@@ -99,8 +99,8 @@ def _commands(entry: Any) -> list[str]:
     handlers = entry.get("hooks") if isinstance(entry, dict) else None
     if not isinstance(handlers, list):
         return []
-    said = (one.get("command") for one in handlers if isinstance(one, dict))
-    return [command for command in said if isinstance(command, str)]
+    commands = (one.get("command") for one in handlers if isinstance(one, dict))
+    return [command for command in commands if isinstance(command, str)]
 
 
 def _has(entry: Any, ours: Callable[[str], bool]) -> bool:

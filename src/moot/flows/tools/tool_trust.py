@@ -58,17 +58,17 @@ def _ours(answer: Mapping[str, Any]) -> Iterator[CodexHook]:
 
 
 def _trust_codex(root: Path, env: Mapping[str, str]) -> str:
-    found = codex_hooks(root, env)
-    if not found:
+    hooks = codex_hooks(root, env)
+    if not hooks:
         raise Unavailable(
             "codex_hooks_missing",
             "Codex does not see the hooks",
             hint="mark the project as trusted in Codex first, then run this again",
         )
-    state = {hook.key: {"trusted_hash": hook.hash} for hook in found}
+    state = {hook.key: {"trusted_hash": hook.hash} for hook in hooks}
     edit = {"keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert"}
     _codex(env, [("config/batchWrite", {"edits": [edit]})])
-    return f"Codex trusts {len(found)} hooks of this project from now on"
+    return f"Codex trusts {len(hooks)} hooks of this project from now on"
 
 
 def _codex(env: Mapping[str, str], asked: list[tuple[str, Any]]) -> list[dict[str, Any]]:
@@ -83,23 +83,23 @@ def _codex(env: Mapping[str, str], asked: list[tuple[str, Any]]) -> list[dict[st
         {"id": number, "method": method, "params": params}
         for number, (method, params) in enumerate(asked, 1)
     ]
-    said = _converse([codex, "app-server"], lines, env, len(asked))
+    replies = _converse([codex, "app-server"], lines, env, len(asked))
     for number, (method, _params) in enumerate(asked, 1):
-        if "result" not in said.get(number, {}):
-            why = json.dumps(said.get(number, {}).get("error", "no answer"))[:200]
+        if "result" not in replies.get(number, {}):
+            why = json.dumps(replies.get(number, {}).get("error", "no answer"))[:200]
             raise Unavailable(
                 "codex_failed",
                 f"codex did not do {method}: {why}",
                 hint="review the hooks with /hooks in Codex instead",
             )
-    return [said[number]["result"] for number in range(1, len(asked) + 1)]
+    return [replies[number]["result"] for number in range(1, len(asked) + 1)]
 
 
 def _converse(
     command: list[str], lines: list[dict[str, Any]], env: Mapping[str, str], last: int
 ) -> dict[int, dict[str, Any]]:
     """Answers by id, read until the last one; the server is ended then."""
-    said: dict[int, dict[str, Any]] = {}
+    replies: dict[int, dict[str, Any]] = {}
     try:
         with subprocess.Popen(
             command,
@@ -118,14 +118,14 @@ def _converse(
             for text in server.stdout:
                 answer = json.loads(text)
                 if isinstance(answer.get("id"), int) and "method" not in answer:
-                    said[answer["id"]] = answer
-                if last in said:
+                    replies[answer["id"]] = answer
+                if last in replies:
                     break
             limit.cancel()
             server.kill()
     except (OSError, ValueError) as error:
         raise Unavailable("codex_failed", f"codex app-server: {error}") from None
-    return said
+    return replies
 
 
 def gemini_trusts(root: Path, env: Mapping[str, str]) -> bool:

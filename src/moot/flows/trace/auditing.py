@@ -18,7 +18,8 @@ from moot.pages import to_html, to_markdown
 from moot.protocols.trace.audit import page
 from moot.protocols.trace.audit.report import report_document
 from moot.protocols.trace.commands import CompleteVerification, StartVerification
-from moot.protocols.trace.model import Profile, State, VerificationRun
+from moot.protocols.trace.machine import MACHINE
+from moot.protocols.trace.model import Profile, VerificationRun
 from moot.workspace.check import CheckOptions, pinned_trust
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class AuditOutcome(NamedTuple):
 def audit_trace(workspace: Workspace, stream: str, actor: str, profile: Profile) -> AuditOutcome:
     """Verify a trace that has its final statement, and record the result as `actor`."""
     execution.recover(workspace, stream)
-    state: State = workspace.engine.state(stream)
+    state = workspace.engine.state(MACHINE, stream)
     if state.ended:
         return _look_again(workspace, stream, profile)
     run = state.run or _begin(workspace, stream, actor, profile)
@@ -72,7 +73,8 @@ def _begin(workspace: Workspace, stream: str, actor: str, profile: Profile) -> V
     outcome = tracing.execute_step(
         workspace, stream, StartVerification(profile=str(profile)), actor
     )
-    run: VerificationRun = outcome.state.run
+    run = MACHINE.require_state(outcome.state).run
+    assert run is not None  # the command that was accepted has begun it
     return run
 
 

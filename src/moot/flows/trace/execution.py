@@ -29,14 +29,14 @@ from moot.protocols.trace.commands import (
     StartExecution,
     Stored,
 )
-from moot.protocols.trace.events import ToolIntentSigned
+from moot.protocols.trace.events import ToolExecutionStarted, ToolIntentSigned
+from moot.protocols.trace.machine import MACHINE
 from moot.protocols.trace.model import (
     ExecutionFailure,
     ExecutionResult,
     FailureKind,
     HeldReservation,
     Role,
-    State,
 )
 from moot.protocols.trace.tool_input import MEDIA_TYPE, encode_input, sha256_hex
 from moot.system import footprint, program
@@ -83,7 +83,7 @@ def execute(
     """
     recover(workspace, stream)
     intent = tracing.read_intent(workspace, stream, intent_id)
-    state: State = workspace.engine.state(stream)
+    state = workspace.engine.state(MACHINE, stream)
     folder = _folder(root, intent.cwd)
     granted = allowed_environment(env, (*state.policy.environment, *intent.env))
     hidden = (*state.policy.secrets, *secrets.patterns_of_variables(granted, intent.env))
@@ -122,7 +122,7 @@ def recover(workspace: Workspace, stream: str, link: Link = NO_LINK) -> list[Job
 
     The executor's own act: where its key is not at hand it stays due, and holds up nobody.
     """
-    state: State = workspace.engine.state(stream)
+    state = workspace.engine.state(MACHINE, stream)
     if not state.running or state.ended:
         return []
     executor = tracing.agent_in_role(state, Role.EXECUTOR)
@@ -172,8 +172,7 @@ def _start(
     tracing.rehearse(workspace, stream, command, actor)  # what is refused leaves no file behind
     workspace.artifacts.put(data, MEDIA_TYPE)
     outcome = tracing.execute_step(workspace, stream, command, actor)
-    execution: str = outcome.recorded[-1].event.execution_id
-    return execution, reserved
+    return outcome.newest(ToolExecutionStarted).event.execution_id, reserved
 
 
 def _not_started(

@@ -20,6 +20,7 @@ from moot.core.errors import Refused
 from moot.core.findings import Finding
 from moot.protocols.presence import STREAM, overlap, sorted_index
 from moot.protocols.presence.commands import Release, Reserve
+from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.presence.model import DEFAULT_STALE_MILLIS
 from moot.protocols.presence.paths import Scope, is_inside, read_scope
 from moot.protocols.trace.model import HeldReservation
@@ -38,7 +39,7 @@ def require_reservations(
     """The executor's live reservations that cover what it declares; Refused if some is missing."""
     if not writes:
         return ()
-    state: Presence = workspace.engine.state(STREAM)
+    state = workspace.engine.state(PRESENCE, STREAM)
     claims = [read_scope(scope, str(root)) for scope in writes]
     own = [held for held in _live(workspace, actor) if held.worktree == str(root)]
     covers = {claim.shown: _find_cover(claim, own) for claim in claims}
@@ -65,7 +66,7 @@ def scopes_still_held(workspace: Workspace, numbers: Iterable[int], actor: str) 
 
 
 def _live(workspace: Workspace, actor: str) -> list[Reservation]:
-    state: Presence = workspace.engine.state(STREAM)
+    state = workspace.engine.state(PRESENCE, STREAM)
     epoch, now = _epoch(workspace, actor), workspace.engine.clock()
     return [
         reservation

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from moot.core.errors import Malformed, MootError, NotFound, Refused, Tampered
 from moot.core.ledger import View
-from moot.core.machine import Command, Context, Event, Recorded
+from moot.core.machine import Command, Context, Event, Recorded, is_kind
 from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.engine.agents import find_agent
@@ -176,7 +176,7 @@ def rehearse(workspace: Workspace, stream: str, command: Command, actor: str) ->
     """Refused as the command itself would be, as things stand; nothing is recorded."""
     hand = find_signatory(workspace.engine.registry(), workspace.keys, actor, _role(command))
     context = Context(workspace.engine.clock(), hand.acting, stream, workspace.trust.origin)
-    decision = MACHINE.decide(workspace.engine.state(stream), command, context)
+    decision = MACHINE.decide(workspace.engine.state(MACHINE, stream), command, context)
     if decision.refused:
         raise Refused.of(decision.findings)
 
@@ -217,8 +217,8 @@ def read_event_of(workspace: Workspace, stream: str, item: str, *kinds: type[E])
             f"there is no {item!r} in {short_name(stream)}",
             hint=f"`moot trace status {short_name(stream)}` shows what there is",
         )
-    recorded: Recorded[Any] = read_record(MACHINE, record)
-    if not isinstance(recorded.event, kinds) or item not in _ids(recorded.event):
+    recorded = read_record(MACHINE, record)
+    if not is_kind(recorded, *kinds) or item not in _ids(recorded.event):
         raise Tampered(f"{stream} event {record.seq} is not {item}", stream=stream, seq=record.seq)
     return recorded
 

@@ -73,13 +73,13 @@ def find_vote(entry: DebateEntry) -> DebateVote | None:
 
 def judge_votes(rules: Rules, votes: Mapping[str, DebateVote]) -> ConsensusVerdict:
     """Compute the consensus: what these votes come to under these rules."""
-    tally = VoteTally(rules)
+    tally = RunningTally(rules)
     for agent, vote in votes.items():
         tally.set_vote(agent, vote)
     return tally.judge()
 
 
-class VoteTally:
+class RunningTally:
     """The votes of one round so far; `set_vote` and `outcome` take the same time for any number."""
 
     def __init__(self, rules: Rules) -> None:

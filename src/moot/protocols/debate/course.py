@@ -29,7 +29,7 @@ from moot.protocols.debate.consensus import (
     ConsensusOutcome,
     ConsensusVerdict,
     DebateVote,
-    VoteTally,
+    RunningTally,
     find_vote,
     judge_votes,
 )
@@ -189,7 +189,7 @@ class RoundSoFar:
         self.rules = rules
         self.entries: list[DebateEntry] = []
         self.counts: dict[str, int] = {}
-        self.tally = VoteTally(rules)
+        self.tally = RunningTally(rules)
         self.complete = False
         # Round-robin: the entry whose author stands furthest down the list, and that place.
         self.furthest_in_list: tuple[int, DebateEntry] | None = None

@@ -17,7 +17,7 @@ class GapView(msgspec.Struct, frozen=True):
     why: str
 
 
-class SessionView(msgspec.Struct, frozen=True, kw_only=True):
+class WatchedSessionView(msgspec.Struct, frozen=True, kw_only=True):
     """One session; `id` is its stream, `blind_since` the time since when nobody watches."""
 
     id: str
@@ -34,8 +34,8 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     ended: bool
 
 
-def view_session(stream: str, state: State) -> SessionView:
-    return SessionView(
+def view_session(stream: str, state: State) -> WatchedSessionView:
+    return WatchedSessionView(
         id=stream,
         agent=state.agent,
         session=Quoted(state.session),

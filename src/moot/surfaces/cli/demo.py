@@ -63,11 +63,11 @@ def demo(
     """
     from moot.surfaces.demo import act_decision, act_proof, act_whole_path
     from moot.surfaces.demo.acts import Demonstration
-    from moot.surfaces.demo.stage import Stage
+    from moot.surfaces.demo.stage import DemoStage
 
     if commands and short:
         raise click.UsageError("either --commands or --short")
-    stage = Stage(out or Path(tempfile.mkdtemp(prefix="moot-demo-")))
+    stage = DemoStage(out or Path(tempfile.mkdtemp(prefix="moot-demo-")))
     stage.prepare()
     person, status = shell.interactive(), StatusLine()
     played = Demonstration(stage, full, partial(_ask_person, status) if person else _nobody)

@@ -6,17 +6,19 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from moot.surfaces.demo import voices
-from moot.surfaces.demo.stage import Call, Lines, Stage, grep, say
+from moot.surfaces.demo.stage import DemoCall, DemoStage, Lines, grep, say
 
 # A person's ruling on a decision and the reason. Asked for at a terminal, else None.
 AskPerson = Callable[[str], tuple[str, str] | None]
 RECORD: Final = "docs/decisions/0001-sessions.md"
 _SHOWN: Final = "^(q-|WHO|[a-z]+-[a-z]+  |motion|changed|carried|dissent)"
-_ASKED: Final = Call(quiet=True, part=grep(_SHOWN), point="^(q-|motion|changed|carried|dissent)")
+_ASKED: Final = DemoCall(
+    quiet=True, part=grep(_SHOWN), point="^(q-|motion|changed|carried|dissent)"
+)
 PAGE, FIRST_PAGE = "decision.html", "first-version.html"
 
 
-def play(stage: Stage, ask: AskPerson) -> Lines:
+def play(stage: DemoStage, ask: AskPerson) -> Lines:
     yield stage.title("Act 2", "three voices decide, and a person has the last word")
     stage.write("notes.md", voices.NOTES)
     yield say("Scripted voices, so that it runs without a model and a network.")
@@ -40,7 +42,7 @@ def play(stage: Stage, ask: AskPerson) -> Lines:
     yield from _write_receipt(stage, last)
 
 
-def _write_voices(stage: Stage, scripts: dict[str, Any]) -> str:
+def _write_voices(stage: DemoStage, scripts: dict[str, Any]) -> str:
     """What the voices will say, each in a file of its own; gives what `--with` takes."""
     files = {name: f"../voices/{name.partition('-')[2]}.json" for name in scripts}
     for name, script in scripts.items():
@@ -48,7 +50,7 @@ def _write_voices(stage: Stage, scripts: dict[str, Any]) -> str:
     return ",".join(f"{name}=script:{file}" for name, file in files.items())
 
 
-def _who_changed(stage: Stage, decision: str) -> Lines:
+def _who_changed(stage: DemoStage, decision: str) -> Lines:
     """Which entries moved whom, as the page shows it, which is drawn from the record."""
     blocks = stage.data("report", decision)["report"]["blocks"]
     (table,) = [block for block in blocks if block.get("title", "").startswith("Who changed")]
@@ -60,18 +62,18 @@ def _who_changed(stage: Stage, decision: str) -> Lines:
         yield from (say(f"  {entry}") for entry in heard.split("; "))
 
 
-def _under_persons_key(stage: Stage) -> Call:
-    return Call(settings=stage.person, point="^q-.*(approved|vetoed) by")
+def _under_persons_key(stage: DemoStage) -> DemoCall:
+    return DemoCall(settings=stage.person, point="^q-.*(approved|vetoed) by")
 
 
 def _decide(decision: str, ruling: str, reason: str) -> tuple[str, ...]:
     return ("decide", decision, ruling, "--reason", reason)
 
 
-def _write_receipt(stage: Stage, decision: str) -> Lines:
+def _write_receipt(stage: DemoStage, decision: str) -> Lines:
     yield say("The receipt becomes a decision record in the repository, dissent included.")
     stage.write(RECORD, "")
-    short = Call(part=grep("^(dissent|written|proof)"))
+    short = DemoCall(part=grep("^(dissent|written|proof)"))
     yield from stage.moot("receipt", decision, "-o", RECORD, how=short)
     yield from stage.moot("receipt", decision, "-o", f"../{PAGE}", how=short)
     yield from stage.in_git("add", "docs")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from moot.surfaces.demo.act_decision import PAGE
-from moot.surfaces.demo.stage import FIRST, MOOT, Call, Lines, Stage, grep, say
+from moot.surfaces.demo.stage import FIRST, MOOT, DemoCall, DemoStage, Lines, grep, say
 
 RECORD, CHANGED, SHORTENED, TRUST = "record.moot", "changed.moot", "shortened.moot", "trust.json"
 RECEIPT: Final = PAGE.replace(".html", ".json")
@@ -19,10 +19,10 @@ VERDICTS: Final = "verdicts.json"
 Verdicts = list[dict[str, Any]]
 
 
-def play(stage: Stage, verdicts: Verdicts) -> Lines:
+def play(stage: DemoStage, verdicts: Verdicts) -> Lines:
     yield stage.title("Act 3", "anyone can check the record, without us")
-    yield from stage.moot("ledger", "export", "-o", f"../{RECORD}", how=Call(part=FIRST))
-    yield from stage.moot("trust", "export", "-o", f"../{TRUST}", how=Call(part=FIRST))
+    yield from stage.moot("ledger", "export", "-o", f"../{RECORD}", how=DemoCall(part=FIRST))
+    yield from stage.moot("trust", "export", "-o", f"../{TRUST}", how=DemoCall(part=FIRST))
     yield from stage.go(stage.out)
     yield from _checked(stage, verdicts, RECORD, "valid", "the record as it was written")
     yield from _checked(stage, verdicts, RECEIPT, "valid", "the receipt as it was written")
@@ -37,11 +37,11 @@ def play(stage: Stage, verdicts: Verdicts) -> Lines:
     yield say("The untouched one is still intact, and so is the workspace itself.", point=True)
     yield from _checked(stage, verdicts, RECORD, "valid", "the record, untouched")
     yield from stage.go(stage.repository)
-    yield from stage.moot("verify", how=Call(part=FIRST))
+    yield from stage.moot("verify", how=DemoCall(part=FIRST))
     (stage.out / VERDICTS).write_text(json.dumps(verdicts, indent=1) + "\n", encoding="utf-8")
 
 
-def _lie(stage: Stage, verdicts: Verdicts) -> Lines:
+def _lie(stage: DemoStage, verdicts: Verdicts) -> Lines:
     """The readable part of a receipt is signed for as well."""
     made = json.loads((stage.out / RECEIPT).read_bytes())
     made["says"]["argument"]["dissent"] = []
@@ -52,12 +52,12 @@ def _lie(stage: Stage, verdicts: Verdicts) -> Lines:
     yield from _checked(stage, verdicts, LIE, "tampered", what)
 
 
-def _checked(stage: Stage, verdicts: Verdicts, file: str, expected: str, what: str) -> Lines:
+def _checked(stage: DemoStage, verdicts: Verdicts, file: str, expected: str, what: str) -> Lines:
     """Both checkers must say the same; anything else is a bug worth a loud end."""
     code = 0 if expected == "valid" else 1
     words = (file, "--trust", TRUST)
-    yield from stage.moot("verify", *words, how=Call(expect=code, part=FIRST, point="."))
-    verdict = Call(expect=code, part=grep("^verdict"))
+    yield from stage.moot("verify", *words, how=DemoCall(expect=code, part=FIRST, point="."))
+    verdict = DemoCall(expect=code, part=grep("^verdict"))
     yield from stage.standalone(*words, how=verdict)
     ours = stage.answer(*MOOT, "verify", *words, "--json")["data"]
     theirs = stage.answer(*stage.alone, *words, "--json")

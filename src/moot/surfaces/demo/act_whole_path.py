@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-from moot.surfaces.demo.stage import FIRST, Call, Lines, Stage, grep, say
+from moot.surfaces.demo.stage import FIRST, DemoCall, DemoStage, Lines, grep, say
 
 OTTER, CRANE, FINCH, HERON = "amber-otter", "teal-crane", "coral-finch", "jade-heron"
 DEBATE, BILL, SCOPE, TRACE = "payments.md", "bill", "src/payments", "t1"
@@ -23,10 +23,10 @@ _SAID: Final = (
     (CRANE, "0.8", "Yes; the old one was switched off.", "Its owner said so in the channel."),
     (FINCH, "0.7", "Yes, if one order is paid in it first.", "A test order, kept as evidence."),
 )
-_ONE: Final = Call(part=FIRST)
+_ONE: Final = DemoCall(part=FIRST)
 
 
-def play(before: Stage) -> Lines:
+def play(before: DemoStage) -> Lines:
     stage = before.beside("payments")
     yield stage.title("The whole path", "stuck, argued, decided, done, proved")
     yield from stage.enter(before)
@@ -38,15 +38,15 @@ def play(before: Stage) -> Lines:
     yield from before.enter(stage)
 
 
-def _set_up(stage: Stage) -> Lines:
+def _set_up(stage: DemoStage) -> Lines:
     (stage.repository / SCOPE).mkdir(parents=True)
     yield from stage.in_git("init", "--quiet")
-    yield from stage.moot("init", how=Call(part=FIRST, settings=stage.person))
+    yield from stage.moot("init", how=DemoCall(part=FIRST, settings=stage.person))
     for name in (OTTER, CRANE, FINCH, HERON):
         yield from stage.moot("join", "--register", name, how=_ONE)
 
 
-def _argue(stage: Stage) -> Lines:
+def _argue(stage: DemoStage) -> Lines:
     yield say("amber-otter is stuck, says so, and the three of them argue about it.")
     stuck = ("--subject", "Payments fail", "--blocker", "The sandbox rejects every card.")
     need = ("--requested-action", "Say which sandbox to use.", "--work", "pay-7")
@@ -60,22 +60,22 @@ def _argue(stage: Stage) -> Lines:
         yield from stage.moot("--as", name, *words)
 
 
-def _decide(stage: Stage) -> Lines:
+def _decide(stage: DemoStage) -> Lines:
     yield say("Agreed among agents is not decided. A parliament (scripted voices) drafts a bill.")
     yield from stage.moot("flow", "consensus-to-parliament", DEBATE, "--dir", BILL)
     seats = [word for name in (OTTER, CRANE, FINCH) for word in _seat(name)]
-    how = Call(quiet=True)
+    how = DemoCall(quiet=True)
     yield from stage.moot("parliament", "run", BILL, *seats, how=how)
     reason = ("--reason", "One paid order first, then all of them.")
     word = ("parliament", "decide", BILL, "approve", *reason)
-    yield from stage.moot(*word, how=Call(settings=stage.person))
+    yield from stage.moot(*word, how=DemoCall(settings=stage.person))
 
 
 def _seat(name: str) -> tuple[str, str]:
     return "--participant", f"{name}=rules:approve"
 
 
-def _work(stage: Stage) -> Lines:
+def _work(stage: DemoStage) -> Lines:
     yield say("The approved bill becomes a task; the critic must still approve each step of it.")
     roles = ("--executor", OTTER, "--critic", FINCH, "--auditor", HERON, "--tool", "python")
     flow = ("flow", "approval-to-trace", BILL, *roles, "--expect", "a paid order")
@@ -88,7 +88,7 @@ def _work(stage: Stage) -> Lines:
     yield from stage.moot(*words, "--", sys.executable, PROGRAM)
     yield from stage.moot("trace", "review-intent", TRACE, "i1", *yes)
     yield say("Nothing runs before its executor holds what it will write.")
-    refused = Call(expect=1, part=grep("^error"))
+    refused = DemoCall(expect=1, part=grep("^error"))
     yield from stage.moot("trace", "exec", TRACE, "i1", how=refused)
     yield from stage.moot("--as", OTTER, "reserve", SCOPE)
     yield from stage.moot("trace", "exec", TRACE, "i1")
@@ -98,11 +98,11 @@ def _work(stage: Stage) -> Lines:
     yield from stage.moot("trace", "audit", TRACE, how=_ONE)
 
 
-def _close(stage: Stage) -> Lines:
+def _close(stage: DemoStage) -> Lines:
     yield say("The message that began it is answered, and the whole path can be told and proved.")
     yield from stage.moot("--as", CRANE, "flow", "done-to-ack", TRACE)
     yield from stage.moot("--as", OTTER, "release", "--all")
-    yield from stage.moot("story", TRACE, how=Call(part=grep("^[0-9]+[.] |begun for")))
-    yield from stage.moot("story", TRACE, "-o", f"../{PAGE}", how=Call(part=grep("^written")))
+    yield from stage.moot("story", TRACE, how=DemoCall(part=grep("^[0-9]+[.] |begun for")))
+    yield from stage.moot("story", TRACE, "-o", f"../{PAGE}", how=DemoCall(part=grep("^written")))
     yield from stage.moot("ledger", "export", "-o", f"../{RECORD}", how=_ONE)
     yield from stage.moot("verify", f"../{RECORD}", how=_ONE)

@@ -13,13 +13,13 @@ from moot.surfaces.demo import (
     programs,
 )
 from moot.surfaces.demo.act_decision import AskPerson
-from moot.surfaces.demo.stage import Line, Lines, Stage, say
+from moot.surfaces.demo.stage import DemoStage, Line, Lines, say
 
 
 class Demonstration:
     """Played line by line, as it happens; `verdicts` fills up on the way."""
 
-    def __init__(self, stage: Stage, full: bool, ask: AskPerson) -> None:
+    def __init__(self, stage: DemoStage, full: bool, ask: AskPerson) -> None:
         self._stage = stage
         self._full = full
         self._ask = ask

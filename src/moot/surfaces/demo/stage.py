@@ -75,7 +75,7 @@ WHOLE: Final = Part("", re.compile(r".*"))
 FIRST: Final = Part(" | head -1", re.compile(r".*"))
 
 
-class Call(NamedTuple):
+class DemoCall(NamedTuple):
     """How a program is run: as whom, in which settings, with what on its standard input.
 
     What it prints that matches `point` is what came of it.
@@ -89,10 +89,10 @@ class Call(NamedTuple):
     point: str = ""
 
 
-USUAL: Final = Call()
+USUAL: Final = DemoCall()
 
 
-class Stage:
+class DemoStage:
     def __init__(self, out: Path, repository: str = "repository") -> None:
         self.out = out.absolute()
         self.repository = self.out / repository
@@ -117,9 +117,9 @@ class Stage:
         except OSError as error:
             raise unwritable_file(self.out, error) from None
 
-    def beside(self, repository: str) -> Stage:
+    def beside(self, repository: str) -> DemoStage:
         """Another repository in the same folder, where agents go stale as late as usual."""
-        other = Stage(self.out, repository)
+        other = DemoStage(self.out, repository)
         other.repository.mkdir()
         other.settings["BB_AGENT_STALE_MINUTES"] = USUAL_MINUTES
         return other
@@ -130,7 +130,7 @@ class Stage:
         yield from (Line("run", line) for line in programs.by_name())
         yield self._export(self.settings)
 
-    def enter(self, before: Stage) -> Lines:
+    def enter(self, before: DemoStage) -> Lines:
         """From one repository to another, with the settings that differ there."""
         yield from before.go(self.repository)
         known = before.settings.items()
@@ -157,11 +157,11 @@ class Stage:
         file.write_text(text, encoding="utf-8")
         return file
 
-    def moot(self, *words: str, how: Call = USUAL) -> Lines:
+    def moot(self, *words: str, how: DemoCall = USUAL) -> Lines:
         """`moot ...` as its own process; the exit code must be the expected one."""
         yield from self.run("moot", MOOT, words, how)
 
-    def standalone(self, *words: str, how: Call = USUAL) -> Lines:
+    def standalone(self, *words: str, how: DemoCall = USUAL) -> Lines:
         """The checker that is one file and shares nothing with the rest."""
         yield from self.run(f"{programs.PYTHON} {CHECKER.name}", self.alone, words, how)
 
@@ -170,7 +170,7 @@ class Stage:
         if self.git is not None:
             yield from self.run("git", (self.git,), words, USUAL)
 
-    def run(self, shown: str, program: Words, words: Words, how: Call) -> Lines:
+    def run(self, shown: str, program: Words, words: Words, how: DemoCall) -> Lines:
         settings = "".join(f"{name}={value} " for name, value in how.settings.items())
         command = f"{settings}{shown} {shlex.join(words)}"
         command += f" < {how.read}" if how.read else ""
@@ -220,7 +220,7 @@ class Stage:
             stderr=subprocess.DEVNULL,
         )
 
-    def _process(self, words: Words, how: Call) -> subprocess.CompletedProcess[str]:
+    def _process(self, words: Words, how: DemoCall) -> subprocess.CompletedProcess[str]:
         typed = (self._here / how.read).read_text("utf-8") if how.read else ""
         return subprocess.run(
             words,

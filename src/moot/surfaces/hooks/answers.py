@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from moot.flows.tools.coding_tools import Moment, Tool
+from moot.flows.tools.coding_tools import HookMoment, Tool
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -38,9 +38,9 @@ def block(reason: str) -> str:
     )
 
 
-def context(tool: Tool, moment: Moment, text: str) -> str:
+def context(tool: Tool, moment: HookMoment, text: str) -> str:
     """Text for the model, at the start of a session or after a tool call."""
-    if not text or (moment is Moment.START and tool.plain_start):
+    if not text or (moment is HookMoment.START and tool.plain_start):
         return text
     output = {"hookEventName": tool.event_named(moment), "additionalContext": text}
     return json.dumps({"hookSpecificOutput": output})

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from moot.api.session import ToolSession
-from moot.flows.tools.coding_tools import FAILURE, Moment, Tool
+from moot.flows.tools.coding_tools import FAILURE, HookMoment, Tool
 
 MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_KEY: Final = 200
@@ -21,16 +21,16 @@ MAX_KEY: Final = 200
 class Unreadable(Exception):
     """The message is one line for whoever reads it; `moment` is when it happened, if known."""
 
-    def __init__(self, message: str, moment: Moment | None = None) -> None:
+    def __init__(self, message: str, moment: HookMoment | None = None) -> None:
         super().__init__(message)
         self.moment = moment
 
 
-class Call(NamedTuple):
+class HookCall(NamedTuple):
     """One event of a tool. `going_on`: the model was made to go on by a hook before."""
 
     tool: Tool
-    moment: Moment
+    moment: HookMoment
     session: str
     cwd: str
     name: str = ""
@@ -58,7 +58,7 @@ def session_key(tool: str, session: str) -> str | None:
     return f"{tool}:{hashlib.sha256(session.encode('utf-8', 'replace')).hexdigest()}"
 
 
-def read_call(tool: Tool, data: bytes, here: str) -> Call:
+def read_call(tool: Tool, data: bytes, here: str) -> HookCall:
     """The call in `data`; `here` is the working directory if it names none."""
     sent = _parse(tool, data)
     name = sent.get("hook_event_name")
@@ -69,7 +69,7 @@ def read_call(tool: Tool, data: bytes, here: str) -> Call:
         if not isinstance(sent.get(field, kind()), kind):
             raise Unreadable(f"{tool.name} sent {field} in a form that is not known", moment)
     duration = sent.get("duration_ms")
-    return Call(
+    return HookCall(
         tool=tool,
         moment=moment,
         session=sent.get("session_id", ""),
@@ -84,9 +84,9 @@ def read_call(tool: Tool, data: bytes, here: str) -> Call:
     )
 
 
-def _ok(tool: Tool, event: Any, moment: Moment) -> bool | None:
+def _ok(tool: Tool, event: Any, moment: HookMoment) -> bool | None:
     """Whether the call went well, where the tool tells it by its event."""
-    if moment is not Moment.AFTER:
+    if moment is not HookMoment.AFTER:
         return None
     return False if event == FAILURE else (True if tool.tells_failure else None)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 from moot.api.session import Session, ToolSession
-from moot.flows.tools.coding_tools import TOOLS, Moment
+from moot.flows.tools.coding_tools import TOOLS, HookMoment
 from moot.surfaces.environment import read_epoch, read_stale_time
 from moot.surfaces.hooks import answers
 from moot.surfaces.hooks.call import MAX_BYTES, Unreadable, read_call, session_key
@@ -37,12 +37,12 @@ SESSION_VARIABLES: Final[Mapping[str, str]] = {
     "CODEX_THREAD_ID": "codex",
 }
 # Where there is time for a checkpoint. After an edit the next command makes it.
-CHECKPOINTED: Final = frozenset({Moment.START, Moment.STOP, Moment.END})
+CHECKPOINTED: Final = frozenset({HookMoment.START, HookMoment.STOP, HookMoment.END})
 
-TellMoment = Callable[[Moment], None]
+TellMoment = Callable[[HookMoment], None]
 
 
-def _nobody(_moment: Moment) -> None:
+def _nobody(_moment: HookMoment) -> None:
     """Nobody needs to know at which moment this is."""
 
 
@@ -69,7 +69,7 @@ def answer(
     tool: str, data: bytes, env: Mapping[str, str], here: str, tell_moment: TellMoment = _nobody
 ) -> Reply:
     """What to print and how to exit. The outermost function of hooks: it catches everything."""
-    moment: Moment | None = None
+    moment: HookMoment | None = None
     try:
         call = read_call(TOOLS[tool], data, here)
         moment = call.moment
@@ -146,7 +146,7 @@ def _here() -> str:
 
 
 def _unreadable(
-    problem: Unreadable, moment: Moment | None, env: Mapping[str, str], here: str
+    problem: Unreadable, moment: HookMoment | None, env: Mapping[str, str], here: str
 ) -> Reply:
     from moot.api.guard.checks import may_be_guarded
 
@@ -156,19 +156,19 @@ def _unreadable(
         f"moot: {problem}. What cannot be checked is held back; try again, and if it stays so,"
         " update moot or see `moot ledger doctor`."
     )
-    if moment is Moment.BEFORE:
+    if moment is HookMoment.BEFORE:
         return Reply(answers.block(text))
     return Reply(err=text, code=UNREADABLE if moment is None else 0)
 
 
-def _in_trouble(error: Exception, moment: Moment | None) -> Reply:
+def _in_trouble(error: Exception, moment: HookMoment | None) -> Reply:
     from moot.core.errors import MootError
     from moot.surfaces.hooks.reasons import explain_trouble
 
     if not isinstance(error, MootError):
         error = MootError("internal_error", f"{type(error).__name__}: {error}")
     text = explain_trouble(error)
-    return Reply(answers.block(text)) if moment is Moment.BEFORE else Reply(err=text)
+    return Reply(answers.block(text)) if moment is HookMoment.BEFORE else Reply(err=text)
 
 
 def deadline(env: Mapping[str, str]) -> float:
@@ -186,10 +186,10 @@ class _Voice:
     def __init__(self, env: Mapping[str, str], here: str) -> None:
         self._env = env
         self._here = here
-        self._moment: Moment | None = None
+        self._moment: HookMoment | None = None
         self._first = threading.Lock()
 
-    def tell_moment(self, moment: Moment) -> None:
+    def tell_moment(self, moment: HookMoment) -> None:
         self._moment = moment
 
     def say(self, reply: Reply) -> NoReturn:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from moot.flows.tools.coding_tools import Moment
+from moot.flows.tools.coding_tools import HookMoment
 from moot.surfaces.hooks import answers
-from moot.surfaces.hooks.call import Call
+from moot.surfaces.hooks.call import HookCall
 from moot.surfaces.hooks.touched import shell_folder, shell_text, touched
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SHOWN_INCURSIONS: Final = 3
 
 
-def before(call: Call, session: Session) -> str:
+def before(call: HookCall, session: Session) -> str:
     """Nothing, or the reason why not."""
     from moot.api.guard import checks
 
@@ -36,7 +36,7 @@ def before(call: Call, session: Session) -> str:
     return answers.block(explain_held(verdict.holders, verdict.agent, moot))
 
 
-def after(call: Call, session: Session) -> str:
+def after(call: HookCall, session: Session) -> str:
     """What slipped past the guard, and what waits; nothing can be stopped any more."""
     from moot.api.guard import tool_sessions
 
@@ -65,10 +65,10 @@ def after(call: Call, session: Session) -> str:
         )
     if ended.waiting:
         lines.append(_waiting_line(session, ended.agent, ended.waiting))
-    return answers.context(call.tool, Moment.AFTER, "\n".join(lines))
+    return answers.context(call.tool, HookMoment.AFTER, "\n".join(lines))
 
 
-def start(call: Call, session: Session) -> str:
+def start(call: HookCall, session: Session) -> str:
     """The rules, who else is here, and what waits."""
     from moot.api.guard import tool_sessions
     from moot.surfaces.hooks.briefing import briefing
@@ -77,10 +77,10 @@ def start(call: Call, session: Session) -> str:
     if started is None:
         return answers.ALLOW
     text = briefing(started, answers.moot_command(session, started.agent))
-    return answers.context(call.tool, Moment.START, text)
+    return answers.context(call.tool, HookMoment.START, text)
 
 
-def stop(call: Call, session: Session) -> str:
+def stop(call: HookCall, session: Session) -> str:
     """If something unread waits, the model goes on once to read it.
 
     At most once: a tool says when a hook has already made the model go on, and one that did not say
@@ -95,7 +95,7 @@ def stop(call: Call, session: Session) -> str:
     return answers.go_on(call.tool, _waiting_line(session, stopping.agent, stopping.waiting))
 
 
-def end(call: Call, session: Session) -> str:
+def end(call: HookCall, session: Session) -> str:
     from moot.api.guard import tool_sessions
 
     tool_sessions.end_session(session, reason=f"{call.tool.name} session ended")
@@ -108,10 +108,10 @@ def _waiting_line(session: Session, agent: str, waiting: Waiting) -> str:
     return waiting_line(waiting, agent, answers.moot_command(session, agent))
 
 
-HANDLERS: Final[Mapping[Moment, Callable[[Call, Session], str]]] = {
-    Moment.BEFORE: before,
-    Moment.AFTER: after,
-    Moment.START: start,
-    Moment.STOP: stop,
-    Moment.END: end,
+HANDLERS: Final[Mapping[HookMoment, Callable[[HookCall, Session], str]]] = {
+    HookMoment.BEFORE: before,
+    HookMoment.AFTER: after,
+    HookMoment.START: start,
+    HookMoment.STOP: stop,
+    HookMoment.END: end,
 }

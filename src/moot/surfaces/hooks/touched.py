@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from moot.surfaces.hooks.call import Call, Unreadable
+from moot.surfaces.hooks.call import HookCall, Unreadable
 
 # Shell tools that take a folder of their own, in one of these fields.
 _FOLDERS: Final = ("workdir", "dir_path", "directory")
 
 
-def touched(call: Call) -> tuple[str, ...]:
+def touched(call: HookCall) -> tuple[str, ...]:
     """Unreadable if this is an edit but its file cannot be seen: then nobody can vouch for it."""
     tool, name = call.tool, call.name
     if name in tool.edits:
@@ -31,7 +31,7 @@ def touched(call: Call) -> tuple[str, ...]:
     return patches.in_shell(_text(call, tool.shells[name]), shell_folder(call))
 
 
-def shell_folder(call: Call) -> str:
+def shell_folder(call: HookCall) -> str:
     """Where a shell command runs."""
     for field in _FOLDERS:
         if isinstance(call.input.get(field), str):
@@ -39,13 +39,13 @@ def shell_folder(call: Call) -> str:
     return call.cwd
 
 
-def shell_text(call: Call) -> str | None:
+def shell_text(call: HookCall) -> str | None:
     """The command of a shell call; None if it is another kind of call."""
     field = call.tool.shells.get(call.name)
     return None if field is None else _text(call, field)
 
 
-def _text(call: Call, field: str) -> str:
+def _text(call: HookCall, field: str) -> str:
     text = call.input.get(field)
     if isinstance(text, list) and all(isinstance(word, str) for word in text):
         text = "\n".join(text)

@@ -29,7 +29,7 @@ class CountedBallot(msgspec.Struct, frozen=True):
     round: int
 
 
-class BillVersion(msgspec.Struct, frozen=True):
+class DraftVersion(msgspec.Struct, frozen=True):
     """A version of the bill: whose, when, and its text."""
 
     draft: BillDraft
@@ -72,16 +72,16 @@ def list_ballots(record: Proceedings) -> list[CountedBallot]:
     return [*counted, CountedBallot(votes, None, round_number)] if votes else counted
 
 
-def list_bill_versions(record: Proceedings) -> list[BillVersion]:
+def list_bill_versions(record: Proceedings) -> list[DraftVersion]:
     """The bill's history; the prime minister's own text is the last of it."""
     history = [
-        BillVersion(draft, message.sender, message.round)
+        DraftVersion(draft, message.sender, message.round)
         for message, draft in record.messages_with(BillDraft)
     ]
     bill = record.state.bill
     if bill is not None and (not history or history[-1].draft.bill_version < bill.version):
         draft = BillDraft(bill.version, bill.title, bill.summary, bill.sections)
-        history.append(BillVersion(draft, "prime_minister", record.state.round.number))
+        history.append(DraftVersion(draft, "prime_minister", record.state.round.number))
     return history
 
 

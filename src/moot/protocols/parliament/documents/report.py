@@ -20,8 +20,8 @@ from moot.protocols.parliament.documents.final_document import (
     list_dissenters,
 )
 from moot.protocols.parliament.documents.proceedings import (
-    BillVersion,
     CountedBallot,
+    DraftVersion,
     Proceedings,
     collect_scores_by_round,
     describe_origin,
@@ -199,7 +199,7 @@ def _satisfaction(record: Proceedings) -> page.LineChart:
 
 def _history(record: Proceedings) -> page.Block:
     rows: list[tuple[str | page.Cell, ...]] = []
-    before: BillVersion | None = None
+    before: DraftVersion | None = None
     for version in list_bill_versions(record):
         old = before.draft.sections if before else None
         for edit in compare_sections(old, version.draft.sections):
