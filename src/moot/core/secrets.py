@@ -19,7 +19,7 @@ import msgspec
 MASK: Final = "[redacted:{name}]"
 _FLAGS: Final = re.ASCII
 VARIABLE_PATTERN: Final = "variable"
-_SECRET_NAME: Final = re.compile(r"(?i)key|token|secret|pass|pwd|cred|auth")
+_SECRET_NAME: Final = r"(?i)key|token|secret|pass|pwd|cred|auth"
 # A shorter value is an ordinary word too often.
 _SHORTEST: Final = 8
 
@@ -94,7 +94,7 @@ def patterns_of_variables(
 
     They serve one run and are never recorded: a pattern here is the secret itself.
     """
-    values = [env.get(name, "") for name in names if _SECRET_NAME.search(name)]
+    values = [env.get(name, "") for name in names if re.search(_SECRET_NAME, name)]
     forms = dict.fromkeys(
         form for value in values if len(value) >= _SHORTEST for form in _encodings(value)
     )

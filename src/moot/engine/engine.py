@@ -23,7 +23,6 @@ from moot.engine.checkpoints import EVERY_EVENTS, NewCheckpoint, make_checkpoint
 from moot.engine.job import Job, JobOutcome
 from moot.engine.keys import Keys, LedgerTrust, Signatories, find_signatory
 from moot.engine.machines import Machines
-from moot.engine.rebuild import RebuildResult, rebuild
 from moot.engine.replay import LoadedStream, Replay
 from moot.engine.rollback import RollbackGuard
 from moot.engine.signatures import SignAll, sign_one_by_one
@@ -32,6 +31,7 @@ from moot.store.artifacts import Artifacts
 
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
+    from moot.engine.rebuild import RebuildResult
 
 T = TypeVar("T")
 
@@ -272,6 +272,8 @@ class Engine:
 
     def rebuild(self) -> RebuildResult:
         """Make index rows, texts, snapshots and head tree anew if they differ from the events."""
+        from moot.engine.rebuild import rebuild
+
         if self._write_error is not None:
             raise self._write_error
         held = self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint))

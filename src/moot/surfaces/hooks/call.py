@@ -9,7 +9,9 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+import msgspec
 
 from moot.api.session import ToolSession
 from moot.flows.tools.coding_tools import FAILURE, Moment, Tool
@@ -26,7 +28,7 @@ class Unreadable(Exception):
         self.moment = moment
 
 
-class Call(NamedTuple):
+class Call(msgspec.Struct, frozen=True):
     """One event of a tool. `going_on`: the model was made to go on by a hook before."""
 
     tool: Tool
