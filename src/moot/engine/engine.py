@@ -18,7 +18,6 @@ from moot.core.machine import Command, Due, SignOfLife
 from moot.core.names import CHECKPOINT, REGISTRY
 from moot.core.registry.model import State as Registry
 from moot.core.signing import key_id
-from moot.engine.batch import Batch, Result
 from moot.engine.checkpoints import EVERY_EVENTS, NewCheckpoint, make_checkpoint
 from moot.engine.job import Job, JobOutcome
 from moot.engine.keys import Keys, LedgerTrust, Signatories, find_signatory
@@ -31,6 +30,7 @@ from moot.store.artifacts import Artifacts
 
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
+    from moot.engine.batch import Batch, Result
     from moot.engine.rebuild import RebuildResult
 
 T = TypeVar("T")
@@ -159,6 +159,8 @@ class Engine:
 
         If anything fails the cache is emptied: it may hold states that were never committed.
         """
+        from moot.engine.batch import Batch  # whoever only reads does without
+
         if self._write_error is not None:
             raise self._write_error
         try:
