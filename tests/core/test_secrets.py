@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,3 +100,13 @@ def test_a_long_output_is_read_once_and_to_its_end(letters: str) -> None:
     done = redact_bytes(SECRET_PATTERNS, (data + TOKENS["aws-key"]).encode())
     assert done.found == ("aws-key",)
     assert done.data == (data + "[redacted:aws-key]").encode()
+
+
+@pytest.mark.parametrize("pattern", SECRET_PATTERNS, ids=lambda pattern: pattern.name)
+@given(data=st.data())
+def test_whatever_an_expression_describes_is_found(
+    pattern: SecretPattern, data: st.DataObject
+) -> None:
+    """A text is searched only if it holds a sign of the pattern; no secret is without one."""
+    text = data.draw(st.from_regex(re.compile(pattern.expression, re.ASCII)))
+    assert find_secrets((pattern,), [text]) == (pattern.name,)

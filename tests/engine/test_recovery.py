@@ -223,7 +223,8 @@ def stranger_signs(path: Path) -> dict[str, Any]:
     with closing(SqliteStore(path)) as store:
         loaded = join(store).load(ERRANDS)
     signer = keys_of_all().make("mallory")
-    made = take_snapshot(TRUST.origin, ERRANDS, loaded._replace(state=false_state()), signer)
+    false = msgspec.structs.replace(loaded, state=false_state())
+    made = take_snapshot(TRUST.origin, ERRANDS, false, signer)
     return dict(zip(("stream", "seq", "hash", "machine", "state", "sig"), made, strict=True))
 
 

@@ -65,8 +65,8 @@ def test_each_gets_its_own_signature_in_its_place(pens: SigningPool, count: int)
     unsigned = asked(count)
     signatures = pens.sign_all(unsigned)
     assert signatures == sign_one_by_one(unsigned)
-    for (signer, raw), signature in zip(unsigned, signatures, strict=True):
-        assert verify(signer.public, EVENT, raw, signature)
+    for event, signature in zip(unsigned, signatures, strict=True):
+        assert verify(event.signer.public, EVENT, event.raw, signature)
 
 
 @pytest.mark.parametrize("bad", [{0}, {MANY - 1}, {MANY // 2}, set(range(MANY))])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from moot.surfaces.hooks.entry import Reply
 from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
 
 EDITS = (
@@ -44,7 +45,7 @@ def test_an_edit_of_a_held_file_is_stopped_with_the_reason(yard: Yard, name: str
 @pytest.mark.parametrize("name", EDITS)
 def test_an_edit_of_a_free_file_is_allowed_and_reserved(yard: Yard, name: str) -> None:
     reply = yard.hook(tool_of(name), call(name, yard.root))
-    assert reply == ("", "", 0)
+    assert reply == Reply()
     held = {one.scope: one for one in yard.presence.live}
     assert held["a.txt"].owner == OTTER
     assert all(one.automatic for one in held.values())
@@ -120,7 +121,7 @@ def test_what_one_holds_oneself_is_recorded_once(yard: Yard) -> None:
 
 def test_files_outside_of_every_workspace_are_nobodys_business(yard: Yard, tmp_path: Path) -> None:
     said = call("claude-write", tmp_path, "notes.txt", cwd=str(yard.root))
-    assert yard.hook("claude", said, None) == ("", "", 0)
+    assert yard.hook("claude", said, None) == Reply()
     assert yard.owners() == {}
 
 

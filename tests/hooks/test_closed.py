@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from moot.surfaces.hooks import entry, moments
 from moot.surfaces.hooks.call import MAX_BYTES
+from moot.surfaces.hooks.entry import Reply
 from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
 
 BROKEN = {
@@ -42,7 +43,7 @@ def test_what_cannot_be_read_is_refused_in_one_line_inside_a_workspace(
 
 @pytest.mark.parametrize("kind", BROKEN)
 def test_what_cannot_be_read_is_ignored_outside_of_a_workspace(tmp_path: Path, kind: str) -> None:
-    assert entry.answer("claude", BROKEN[kind], {}, str(tmp_path)) == ("", "", 0)
+    assert entry.answer("claude", BROKEN[kind], {}, str(tmp_path)) == Reply()
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_a_patch_that_names_no_file_is_refused(yard: Yard) -> None:
 def test_outside_of_a_workspace_every_moment_is_silent(tmp_path: Path) -> None:
     for name in ("write", "bash", "bash-done", "write-done", "start", "stop", "end"):
         data = json.dumps(call(f"claude-{name}", tmp_path)).encode()
-        assert entry.answer("claude", data, {}, str(tmp_path)) == ("", "", 0)
+        assert entry.answer("claude", data, {}, str(tmp_path)) == Reply()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -10,6 +10,7 @@ import pytest
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.agent_names import is_adjective_noun
 from moot.protocols.presence.commands import SendBlocked, SendHandoff
+from moot.surfaces.hooks.entry import Reply
 from tests.hooks.yard import CRANE, OTTER, Yard, call, told
 
 HELD = "b.txt"
@@ -92,7 +93,7 @@ def test_a_named_agent_joins_as_itself_and_no_key_is_made(yard: Yard) -> None:
 def test_a_session_that_ends_gives_everything_back(yard: Yard) -> None:
     yard.hook("claude", call("claude-start", yard.root), None)
     yard.hook("claude", call("claude-write", yard.root), None)
-    assert yard.hook("claude", call("claude-end", yard.root), None) == ("", "", 0)
+    assert yard.hook("claude", call("claude-end", yard.root), None) == Reply()
     assert yard.owners() == {}
     (member,) = yard.presence.members
     assert member.left
@@ -172,7 +173,7 @@ def test_an_edit_that_came_through_all_the_same_is_on_record(yard: Yard) -> None
 def test_an_ordinary_edit_is_followed_by_silence(yard: Yard, name: str) -> None:
     tool = name.partition("-")[0]
     yard.hook(tool, call(name, yard.root))
-    assert yard.hook(tool, call(f"{name}-done", yard.root)) == ("", "", 0)
+    assert yard.hook(tool, call(f"{name}-done", yard.root)) == Reply()
     assert yard.events("INCURSION") == []
 
 
@@ -217,7 +218,7 @@ def test_a_model_that_was_made_to_go_on_may_stop(yard: Yard) -> None:
 
 
 def test_with_nothing_waiting_a_model_stops(yard: Yard) -> None:
-    assert yard.hook("claude", call("claude-stop", yard.root)) == ("", "", 0)
+    assert yard.hook("claude", call("claude-stop", yard.root)) == Reply()
 
 
 def test_a_call_for_input_waits_too_and_its_words_are_quoted(yard: Yard) -> None:

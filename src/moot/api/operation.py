@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
+
+import msgspec
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -29,7 +31,7 @@ SUBJECTS: Final = (
 )
 
 
-class Operation(NamedTuple):
+class Operation(msgspec.Struct, frozen=True):
     """One thing that can be done. `name` is the dotted id of its command; `also` are its others."""
 
     name: str

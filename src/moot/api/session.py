@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -46,7 +46,7 @@ def settings_for(name: str, epoch: int) -> dict[str, str]:
     return {"MOOT_AGENT": name, "MOOT_EPOCH": str(epoch)}
 
 
-class Place(NamedTuple):
+class Place(msgspec.Struct, frozen=True):
     """Where a session stands: its folder, the root of the worktree around it, and the branch."""
 
     folder: Path
@@ -54,7 +54,7 @@ class Place(NamedTuple):
     branch: str | None
 
 
-class ToolSession(NamedTuple):
+class ToolSession(msgspec.Struct, frozen=True):
     """The session of a coding tool that calls us, if it is one.
 
     When it starts, an agent is registered for it under its key, which makes it known ever after.

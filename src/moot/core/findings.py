@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from shlex import quote
 from typing import Final, Generic, TypeVar
 
 import msgspec
@@ -23,7 +22,7 @@ Breach = (
     | tuple[str, str | None, int | None]
     | tuple[str, str | None, int | None, HintWords]
 )
-_WORD: Final = re.compile(r"(?<![\w=-])(?<!-o )[A-Z][A-Z0-9]+\b(?!\.\w)")
+_WORD: Final = r"(?<![\w=-])(?<!-o )[A-Z][A-Z0-9]+\b(?!\.\w)"
 
 
 class Severity(StrEnum):
@@ -103,7 +102,12 @@ def check_all(rules: Iterable[Rule[Subject]], subject: Subject) -> tuple[Finding
 
 def fill_hint(hint: str, known: HintWords) -> str:
     """The hint with its words in capitals replaced, so that it can be typed; unknown ones stay."""
-    return _WORD.sub(lambda word: quote(known[word[0]]) if word[0] in known else word[0], hint)
+    from shlex import quote  # most hints have nothing to fill in
+
+    def fill(word: re.Match[str]) -> str:
+        return quote(known[word[0]]) if word[0] in known else word[0]
+
+    return re.sub(_WORD, fill, hint)
 
 
 def fill_hints(findings: Iterable[Finding], known: HintWords) -> tuple[Finding, ...]:

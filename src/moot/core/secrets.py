@@ -19,7 +19,7 @@ import msgspec
 MASK: Final = "[redacted:{name}]"
 _FLAGS: Final = re.ASCII
 VARIABLE_PATTERN: Final = "variable"
-_SECRET_NAME: Final = re.compile(r"(?i)key|token|secret|pass|pwd|cred|auth")
+_SECRET_NAME: Final = r"(?i)key|token|secret|pass|pwd|cred|auth"
 # A shorter value is an ordinary word too often.
 _SHORTEST: Final = 8
 
@@ -62,6 +62,29 @@ SECRET_PATTERNS: Final = (
     ),
 )
 
+# What a text must hold, in small letters, for one of these to fit: without it the expression is
+# neither run nor compiled, which takes longer than all else a hook does with a text.
+_TOKEN_WORDS: Final = ("password", "passwd", "secret", "token", "apikey", "api-key", "api_key")
+_SIGNS: Final[dict[SecretPattern, tuple[str, ...]]] = dict(
+    zip(
+        SECRET_PATTERNS,
+        (
+            ("-----begin ",),
+            ("akia", "asia"),
+            ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+            ("xox",),
+            ("sk-",),
+            ("aiza",),
+            ("eyj",),
+            ("bearer",),
+            ("://",),
+            _TOKEN_WORDS,
+            _TOKEN_WORDS,
+        ),
+        strict=True,
+    )
+)
+
 
 class RedactedBytes(msgspec.Struct, frozen=True):
     """The bytes without their secrets, and the names of the patterns that fitted, each once."""
@@ -73,17 +96,18 @@ class RedactedBytes(msgspec.Struct, frozen=True):
 def find_secrets(patterns: tuple[SecretPattern, ...], texts: Iterable[str]) -> tuple[str, ...]:
     """The names of the patterns found in any of `texts`, in the order of the patterns."""
     whole = "\n".join(texts)
-    return tuple(name for name, pattern in _compiled(patterns) if pattern.search(whole))
+    return tuple(pattern.name for pattern in patterns if _find_in(pattern, whole))
 
 
 def redact_bytes(patterns: tuple[SecretPattern, ...], data: bytes) -> RedactedBytes:
     """`data` without its secrets. Doing it twice changes nothing more."""
     text = data.decode("latin-1")
     names = []
-    for name, pattern in _compiled(patterns):
-        text, count = pattern.subn(_mask(name), text)
-        if count:
-            names.append(name)
+    for pattern in patterns:
+        expression = _find_in(pattern, text)
+        if expression is not None:
+            text = expression.sub(_mask(pattern.name), text)
+            names.append(pattern.name)
     return RedactedBytes(text.encode("latin-1"), tuple(names)) if names else RedactedBytes(data)
 
 
@@ -94,7 +118,7 @@ def patterns_of_variables(
 
     They serve one run and are never recorded: a pattern here is the secret itself.
     """
-    values = [env.get(name, "") for name in names if _SECRET_NAME.search(name)]
+    values = [env.get(name, "") for name in names if re.search(_SECRET_NAME, name)]
     forms = dict.fromkeys(
         form for value in values if len(value) >= _SHORTEST for form in _encodings(value)
     )
@@ -113,8 +137,10 @@ def _encodings(value: str) -> Iterator[str]:
 
 
 def redact_text(patterns: tuple[SecretPattern, ...], text: str) -> str:
-    for name, pattern in _compiled(patterns):
-        text = pattern.sub(_mask(name), text)
+    for pattern in patterns:
+        expression = _find_in(pattern, text)
+        if expression is not None:
+            text = expression.sub(_mask(pattern.name), text)
     return text
 
 
@@ -122,13 +148,21 @@ def _mask(name: str) -> str:
     return MASK.format(name=name)
 
 
-@lru_cache(32)
-def _compiled(patterns: tuple[SecretPattern, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _find_in(pattern: SecretPattern, text: str) -> re.Pattern[str] | None:
+    """The expression of a pattern that fits somewhere in `text`, else None."""
+    signs = _SIGNS.get(pattern)
+    if signs is not None:
+        small = text.lower()
+        if not any(sign in small for sign in signs):
+            return None
+    expression = _compiled(pattern)
+    return expression if expression is not None and expression.search(text) else None
+
+
+@lru_cache(1024)
+def _compiled(pattern: SecretPattern) -> re.Pattern[str] | None:
     """A pattern that does not compile finds nothing: a policy with one is refused at the start."""
-    compiled = []
-    for pattern in patterns:
-        try:
-            compiled.append((pattern.name, re.compile(pattern.expression, _FLAGS)))
-        except (re.error, OverflowError, RecursionError):
-            continue
-    return tuple(compiled)
+    try:
+        return re.compile(pattern.expression, _FLAGS)
+    except (re.error, OverflowError, RecursionError):
+        return None

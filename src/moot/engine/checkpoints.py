@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from typing import NamedTuple
+
+import msgspec
 
 from moot.core import headtree
 from moot.core.clock import Millis, to_text
@@ -27,7 +28,7 @@ EVERY_EVENTS = 1_000
 _read = lru_cache(maxsize=16)(read_note)  # the newest note is verified again by every command
 
 
-class NewCheckpoint(NamedTuple):
+class NewCheckpoint(msgspec.Struct, frozen=True):
     """A new note and the heads that moved since the one before it."""
 
     note: str

@@ -19,12 +19,10 @@ from moot.core.names import CHECKPOINT, REGISTRY
 from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
 from moot.core.registry.model import State as Registry
 from moot.core.signing import key_id
-from moot.engine.batch import Batch, Result
 from moot.engine.checkpoints import EVERY_EVENTS, NewCheckpoint, make_checkpoint
 from moot.engine.job import Job, JobOutcome
 from moot.engine.keys import Keys, LedgerTrust, Signatories, find_signatory
 from moot.engine.machines import Machines
-from moot.engine.rebuild import RebuildResult, rebuild
 from moot.engine.replay import LoadedStream, Replay
 from moot.engine.rollback import RollbackGuard
 from moot.engine.signatures import SignAll, sign_one_by_one
@@ -33,6 +31,8 @@ from moot.store.artifacts import Artifacts
 
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
+    from moot.engine.batch import Batch, Result
+    from moot.engine.rebuild import RebuildResult
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -161,6 +161,8 @@ class Engine:
 
         If anything fails the cache is emptied: it may hold states that were never committed.
         """
+        from moot.engine.batch import Batch  # whoever only reads does without
+
         if self._write_error is not None:
             raise self._write_error
         try:
@@ -273,6 +275,8 @@ class Engine:
 
     def rebuild(self) -> RebuildResult:
         """Make index rows, texts, snapshots and head tree anew if they differ from the events."""
+        from moot.engine.rebuild import rebuild
+
         if self._write_error is not None:
             raise self._write_error
         held = self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -30,7 +30,7 @@ class Job(msgspec.Struct, frozen=True, gc=False):
     corr: str | None = None
 
 
-class Link(NamedTuple):
+class Link(msgspec.Struct, frozen=True):
     """What a record comes from: the hash of its cause, and the path both belong to."""
 
     cause: str | None = None

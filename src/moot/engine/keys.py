@@ -6,7 +6,9 @@ key must be at hand.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+import msgspec
 
 from moot.core.errors import NotFound, Refused
 from moot.core.machine import KeyClass, VerifiedActor
@@ -18,7 +20,7 @@ from moot.core.signing import Signer, key_id
 SIGNATORIES_KEPT = 4096  # beyond this many all are forgotten: it is only a cache
 
 
-class LedgerTrust(NamedTuple):
+class LedgerTrust(msgspec.Struct, frozen=True):
     """What is believed beforehand: which ledger, and its two founding public keys."""
 
     origin: str
@@ -26,7 +28,7 @@ class LedgerTrust(NamedTuple):
     checkpoint: bytes
 
 
-class PrivateKey(NamedTuple):
+class PrivateKey(msgspec.Struct, frozen=True):
     """A private key at hand. `attended` says that a person unlocked it just now."""
 
     signer: Signer
@@ -39,7 +41,7 @@ class Keys(Protocol):
         ...
 
 
-class Signatory(NamedTuple):
+class Signatory(msgspec.Struct, frozen=True):
     """Someone who can sign now: who they are by the registry, and their private key."""
 
     acting: VerifiedActor

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import msgspec
 
@@ -38,7 +37,7 @@ from moot.engine.tree_rebuild import RebuiltTree, rebuild_tree
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
-class RebuildResult(NamedTuple):
+class RebuildResult(msgspec.Struct, frozen=True):
     """How much there is, and what differed from it before."""
 
     streams: int

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -36,7 +36,7 @@ SNAPSHOT_EVERY = 64  # events of a stream; so a cold process replays at most thi
 CACHED_STREAMS = 4096  # states kept in memory, those used last
 
 
-class LoadedStream(NamedTuple):
+class LoadedStream(msgspec.Struct, frozen=True):
     """A stream's state after event `seq`, whose hash is `hash`; `seq` is -1 before the first.
 
     `reg` is the newest position of the registry that its events rest on. `proved`: the signature of

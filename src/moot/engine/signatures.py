@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Generic, NamedTuple, TypeVar
 
+import msgspec
+
 from moot.core.errors import MootError
 from moot.core.signing import EVENT, Signer
 
 T = TypeVar("T")
 
 
-class UnsignedEvent(NamedTuple):
+class UnsignedEvent(msgspec.Struct, frozen=True):
     """The bytes of an event, and who will sign them."""
 
     signer: Signer

@@ -6,7 +6,7 @@ only if its root is the one that the checkpoint signed. Nothing here writes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from moot.core import headtree
 from moot.core.errors import Tampered
@@ -21,7 +21,7 @@ _RESTORE = "keep the file as it is; restore .moot/ledger.db from a backup"
 Nodes = dict[headtree.Position, bytes]
 
 
-class RebuiltTree(NamedTuple):
+class RebuiltTree(msgspec.Struct, frozen=True):
     """The tree as it should be stored, and how what is stored differs from it."""
 
     checkpoint: int

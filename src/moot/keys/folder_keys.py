@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+
+import msgspec
 
 from moot.core.errors import Refused
 from moot.engine.keys import PrivateKey
 from moot.keys.folder import KeyFolder
 
 
-class Passphrase(NamedTuple):
+class Passphrase(msgspec.Struct, frozen=True):
     """A passphrase, and whether a person typed it just now."""
 
     text: str

@@ -16,7 +16,8 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+
+import msgspec
 
 from moot.core.errors import StoreFailed
 from moot.core.ledger import Head
@@ -41,7 +42,7 @@ _KEEP_HEAD = (
 )
 
 
-class SeenCheckpoint(NamedTuple):
+class SeenCheckpoint(msgspec.Struct, frozen=True):
     """A remembered checkpoint: its number, and the signed note itself."""
 
     number: int
@@ -51,7 +52,7 @@ class SeenCheckpoint(NamedTuple):
 Heads = dict[str, tuple[int, bytes]]  # stream -> seq and hash of the newest event seen
 
 
-class SeenLedger(NamedTuple):
+class SeenLedger(msgspec.Struct, frozen=True):
     """All that is remembered of one ledger."""
 
     newest: SeenCheckpoint | None

@@ -82,7 +82,7 @@ def damaged_tree(checkup: Checkup) -> Breaches:
 def rolled_back(checkup: Checkup) -> Breaches:
     if checkup.view is None or checkup.trust is None or isinstance(checkup.seen_ledger, MootError):
         return
-    note, heads = checkup.seen_ledger
+    note, heads = checkup.seen_ledger.newest, checkup.seen_ledger.heads
     if note is not None and lacks_checkpoint(checkup.view, checkup.trust, note):
         yield f"checkpoint {note.number} was made here before and is gone", None
     for stream, seq in lost_heads(checkup.view, heads):

@@ -172,6 +172,6 @@ def key_folder(env: Mapping[str, str]) -> KeyFolder:
         return KeyFolder(Path(chosen).absolute())
     if env.get("HOME") == "":
         raise Malformed("HOME is empty", code="no_key_folder", hint="set MOOT_KEYS=FOLDER")
-    from platformdirs import user_data_path  # not needed when MOOT_KEYS is set
+    from moot.workspace.data_folder import user_data_folder  # not needed when MOOT_KEYS is set
 
-    return KeyFolder(user_data_path("moot", appauthor=False) / "keys")
+    return KeyFolder(user_data_folder() / "keys")

@@ -160,14 +160,14 @@ def after_call(session: Session, call: ToolCall) -> EndedCall | None:
     each call is recorded as one more use of a tool. What waits for the agent is handed over.
     Refused as `actor_required` if nobody knows who acts.
     """
-    from moot.flows.guard.command_stamps import take_beginning
-
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:
         return None
     there = session.in_workspace(guarded.workspace)
     name, began = there.actor(), None
     if call.command is not None:
+        from moot.flows.guard.command_stamps import take_beginning
+
         stamp = session.tool_session_name, call.id, call.duration_ms
         began = take_beginning(guarded.workspace, *stamp)
     paths = _changed_although_held(there, call, guarded.worktree_root, name, began)

@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+
+import msgspec
 
 from moot.core.errors import Unavailable
 from moot.workspace.find import FOLDER, find_workspace, git_common_dir, worktree_root
 
 
-class GuardedPaths(NamedTuple):
+class GuardedPaths(msgspec.Struct, frozen=True):
     """Paths of one worktree, relative to its root, and the workspace that guards them."""
 
     workspace: Path
@@ -100,9 +101,8 @@ def _with_common_root(
     root = session.worktree_root
     if _relative(file, root) is None and _around(Path(file).parent) is not None:
         return session
-    return session._replace(
-        worktree_root=widest_root_around(file, (*other_roots, str(root))) or root
-    )
+    common = widest_root_around(file, (*other_roots, str(root)))
+    return msgspec.structs.replace(session, worktree_root=common or root)
 
 
 def _guard_of(file: str, session: GuardedPaths | None) -> GuardedPaths | None:
@@ -115,7 +115,9 @@ def _guard_of(file: str, session: GuardedPaths | None) -> GuardedPaths | None:
         is_ours = guarded is not None and _is_same(guarded.workspace, session.workspace)
         guarded = guarded if is_ours else session
     scope = _relative(file, guarded.worktree_root) if guarded is not None else None
-    return None if guarded is None or scope is None else guarded._replace(scopes=(scope,))
+    if guarded is None or scope is None:
+        return None
+    return msgspec.structs.replace(guarded, scopes=(scope,))
 
 
 def _around(folder: Path) -> GuardedPaths | None:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from moot.protocols.presence.model import Reservation
 from moot.protocols.presence.paths import is_inside
@@ -21,11 +22,11 @@ from moot.protocols.presence.paths import is_inside
 GIT_SECONDS: Final = 3.0
 MOST_SCOPES: Final = 100
 MOST_PATHS: Final = 200
-_WORD: Final = re.compile(r"[^\s'\"`;&|<>()=,:]+")
-_GLOB: Final = re.compile(r"[*?\[{]")
+_WORD: Final = r"[^\s'\"`;&|<>()=,:]+"
+_GLOB: Final = r"[*?\[{]"
 
 
-class ShellCommand(NamedTuple):
+class ShellCommand(msgspec.Struct, frozen=True):
     """A shell command: its text, where it ran, and when it began (by the disk's clock)."""
 
     text: str
@@ -73,6 +74,8 @@ def _may_be_meant(
 
 def changed_files(root: Path, keys: list[str]) -> list[str]:
     """What git calls changed below `keys`, both sides of a rename; nothing without git."""
+    import subprocess  # an edit that has ended asks nothing of git
+
     scopes = [f":(top,literal){key}" if key else ":(top)" for key in keys[:MOST_SCOPES]]
     command = ["git", "--no-optional-locks", "status", "--porcelain=v1", "-z"]
     command += ["--untracked-files=all", "--no-renames", "--"]
@@ -106,8 +109,8 @@ def is_newer(path: Path, began_ns: int | None) -> bool:
 def _named_paths(command: ShellCommand, root: Path) -> tuple[str, ...] | None:
     """The paths a command names, relative to `root` ("" is all of it); None if it names none."""
     paths = []
-    for word in _WORD.findall(command.text):
-        plain = _GLOB.split(word, maxsplit=1)[0]
+    for word in re.findall(_WORD, command.text):
+        plain = re.split(_GLOB, word, maxsplit=1)[0]
         if plain != word:
             plain = os.path.dirname(plain) or "."
         full = os.path.normpath(os.path.join(command.folder, plain))

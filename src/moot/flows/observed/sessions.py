@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from moot.core.errors import MootError, Refused
 from moot.core.names import SYSTEM
@@ -39,7 +41,7 @@ MAX_SESSIONS: Final = 1_000
 MAX_PARTS: Final = 1_000
 
 
-class WatchedSession(NamedTuple):
+class WatchedSession(msgspec.Struct, frozen=True):
     """One session's record."""
 
     stream: str

@@ -11,7 +11,9 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from moot.core.errors import MootError
 
@@ -27,7 +29,7 @@ MOST_BYTES_STORED: Final = 1 << 16
 MEDIA_TYPE: Final = "application/vnd.moot.observed+json"
 
 
-class ToolUse(NamedTuple):
+class ToolUse(msgspec.Struct, frozen=True):
     """One use of a tool: its name, what went in and came out, and whether it went well if known."""
 
     tool: str

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 
 class HookMoment(StrEnum):
@@ -21,7 +23,7 @@ class HookMoment(StrEnum):
     END = "end"
 
 
-class Tool(NamedTuple):
+class Tool(msgspec.Struct, frozen=True):
     """`edits`, `patches` and `shells` map a tool's own tool names to the field that matters.
 
     `plain_start`: text for the model is plain stdout at the start of a session, else JSON.

@@ -23,7 +23,7 @@ from moot.protocols.presence.model import DEFAULT_STALE_MILLIS, Liveness
 
 STALE_VARIABLE: Final = "BB_AGENT_STALE_MINUTES"
 MAX_STALE_MILLIS: Final[Millis] = 366 * DAY
-_DECIMAL: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?|\.[0-9]{1,9}")
+_DECIMAL: Final = r"[0-9]{1,9}(\.[0-9]{1,9})?|\.[0-9]{1,9}"
 _SPANS: Final = ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (SECOND, "s"))
 
 
@@ -104,7 +104,7 @@ def read_stale_minutes(text: str | None) -> tuple[Millis | None, Finding | None]
     if text is None or not text.strip():
         return None, None
     value = text.strip()
-    millis = round(Decimal(value) * MINUTE) if _DECIMAL.fullmatch(value) else 0
+    millis = round(Decimal(value) * MINUTE) if re.fullmatch(_DECIMAL, value) else 0
     if 0 < millis <= MAX_STALE_MILLIS:
         return millis, None
     return DEFAULT_STALE_MILLIS, make_remark(

@@ -25,7 +25,7 @@ from moot.protocols.presence.model import Kind
 
 MAX_SCOPE_CHARACTERS: Final = 1_024
 _WINDOWS_ROOT: Final = re.compile(r"[A-Za-z]:[\\/]|\\\\")
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+_CONTROL: Final = r"[\x00-\x1f\x7f\ud800-\udfff]"
 
 
 class Scope(msgspec.Struct, frozen=True):
@@ -112,7 +112,7 @@ def read_path(text: str, root: str) -> Scope:
 def require_absolute_root(root: str) -> str:
     """`root` with `/`, case kept (B-37); Malformed if it is not absolute."""
     flavour = ntpath if has_windows_root(root) else posixpath
-    if not flavour.isabs(root) or _CONTROL.search(root):
+    if not flavour.isabs(root) or _has_control_characters(root):
         raise Malformed(f"{root!r} is not an absolute folder", code="bad_root")
     return resolve_path("", root)
 
@@ -156,12 +156,17 @@ def require_scope_text(text: str) -> None:
     """Malformed if no scope can be written so, whatever it may mean."""
     if not text.strip():
         raise Malformed("a scope may not be empty", code="scope_empty", hint="`.` is the root")
-    if len(text) > MAX_SCOPE_CHARACTERS or _CONTROL.search(text):
+    if len(text) > MAX_SCOPE_CHARACTERS or _has_control_characters(text):
         raise Malformed(
             "not a path that can be kept",
             code="bad_scope",
             hint=f"at most {MAX_SCOPE_CHARACTERS} characters in UTF-8, none a control character",
         )
+
+
+def _has_control_characters(text: str) -> bool:
+    """Half a character counts too. Nearly every path is printable, and then it has neither."""
+    return not text.isprintable() and re.search(_CONTROL, text) is not None
 
 
 def _scope_inside(path: str, root: str, text: str, wildcard: bool) -> Scope:

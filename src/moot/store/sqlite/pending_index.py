@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final
 
 import msgspec
 
@@ -31,7 +31,7 @@ UnfiledEvent = tuple[int, str, int, int]  # its number, stream, the stream's num
 Moved = dict[str, tuple[int, int]]  # streams: number, newest seq
 
 
-class IndexDelta(NamedTuple):
+class IndexDelta(msgspec.Struct, frozen=True, array_like=True):
     """What one commit changes in the indexes; one row of the table `unfiled`."""
 
     heads: list[NamedHead]  # the streams it added to, each with its newest event

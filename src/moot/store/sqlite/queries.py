@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-
-_NAMED = re.compile(r"^-- name: (\w+)\n-- .+\n", re.MULTILINE)
 
 
 def _load() -> dict[str, str]:
-    parts = _NAMED.split(Path(__file__).with_name("queries.sql").read_text("utf-8"))
-    return {name: sql.strip() for name, sql in zip(parts[1::2], parts[2::2], strict=True)}
+    """Each begins with two lines of comment: its name, and what it is for."""
+    _, *parts = Path(__file__).with_name("queries.sql").read_text("utf-8").split("-- name: ")
+    queries = (part.split("\n", 2) for part in parts)
+    return {name: sql.strip() for name, _purpose, sql in queries}
 
 
 SQL = _load()

@@ -16,7 +16,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+
+import msgspec
 
 from moot.core.errors import StoreFailed
 
@@ -80,7 +81,7 @@ def _connect(file: Path, *, as_it_stands: bool = False) -> sqlite3.Connection:
     return db
 
 
-class _State(NamedTuple):
+class _State(msgspec.Struct, frozen=True):
     """What changes when a file is written. With a `log` its newest commits are not in the file."""
 
     number: int

@@ -6,13 +6,15 @@ order, in one transaction under the write lock: a file is new or up to date, nev
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
 from moot.core.errors import StoreFailed
 
 APPLICATION_ID = 0x4D4F4F54  # "MOOT", so that `file` and we can tell our files from others
-MIGRATIONS = tuple(sorted(Path(__file__).with_name("migrations").glob("*.sql")))
+_FOLDER = Path(__file__).with_name("migrations")
+MIGRATIONS = tuple(_FOLDER / name for name in sorted(os.listdir(_FOLDER)) if name.endswith(".sql"))
 VERSION = len(MIGRATIONS)
 
 

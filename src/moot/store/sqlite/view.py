@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-import unicodedata
 import weakref
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -182,5 +181,7 @@ def match_all(words: str) -> str:
 
     Composed first, so that a letter and its accent, typed as two characters, are one letter.
     """
+    import unicodedata  # only to search
+
     composed = unicodedata.normalize("NFC", words)
     return " ".join(f'"{word}"' for word in re.findall(r"[^\W_]+", composed))

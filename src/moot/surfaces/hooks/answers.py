@@ -6,8 +6,7 @@ user's own permission prompt.
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from moot.flows.tools.coding_tools import HookMoment, Tool
 
@@ -25,7 +24,7 @@ def moot_command(session: Session, agent: str) -> str:
 def block(reason: str) -> str:
     """Say no: the answer that blocks an edit in Claude Code, Codex and Gemini CLI, with exit code
     0; our plugin for opencode reads it too."""
-    return json.dumps(
+    return _encode(
         {
             "decision": "block",
             "reason": reason,
@@ -43,9 +42,15 @@ def context(tool: Tool, moment: HookMoment, text: str) -> str:
     if not text or (moment is HookMoment.START and tool.plain_start):
         return text
     output = {"hookEventName": tool.event_named(moment), "additionalContext": text}
-    return json.dumps({"hookSpecificOutput": output})
+    return _encode({"hookSpecificOutput": output})
 
 
 def go_on(tool: Tool, reason: str) -> str:
     """Let the model go on for one more turn, with `reason`."""
-    return json.dumps({"decision": tool.go_on, "reason": reason}) if tool.go_on else ALLOW
+    return _encode({"decision": tool.go_on, "reason": reason}) if tool.go_on else ALLOW
+
+
+def _encode(answer: dict[str, Any]) -> str:
+    import json  # most calls are allowed without a word
+
+    return json.dumps(answer)

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+import msgspec
 
 from moot.api.session import ToolSession
 from moot.flows.tools.coding_tools import FAILURE, HookMoment, Tool
@@ -26,7 +27,7 @@ class Unreadable(Exception):
         self.moment = moment
 
 
-class HookCall(NamedTuple):
+class HookCall(msgspec.Struct, frozen=True):
     """One event of a tool. `going_on`: the model was made to go on by a hook before."""
 
     tool: Tool
@@ -107,9 +108,19 @@ def _parse(tool: Tool, data: bytes) -> dict[str, Any]:
     if not data.strip():
         raise Unreadable(f"{tool.name} sent nothing on stdin")
     try:
-        sent = json.loads(data)
+        sent = _decode(data)
     except (ValueError, RecursionError):
         raise Unreadable(f"what {tool.name} sent is not JSON") from None
     if not isinstance(sent, dict):
         raise Unreadable(f"what {tool.name} sent is not a JSON object")
     return sent
+
+
+def _decode(data: bytes) -> Any:
+    """msgspec is loaded anyway; `json` reads what it refuses: NaN, half characters, UTF-16."""
+    try:
+        return msgspec.json.decode(data)
+    except msgspec.DecodeError:
+        import json
+
+        return json.loads(data)

@@ -15,7 +15,9 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
+
+import msgspec
 
 from moot.api.session import Session, ToolSession
 from moot.flows.tools.coding_tools import TOOLS, HookMoment
@@ -46,7 +48,7 @@ def _nobody(_moment: HookMoment) -> None:
     """Nobody needs to know at which moment this is."""
 
 
-class Reply(NamedTuple):
+class Reply(msgspec.Struct, frozen=True):
     out: str = ""
     err: str = ""
     code: int = 0

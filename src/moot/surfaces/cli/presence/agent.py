@@ -10,23 +10,24 @@ import click
 
 from moot.api import agents
 from moot.surfaces.cli.presence.agent_facts import agent_rows
-from moot.surfaces.cli.presence.agent_keys import revoke, rotate
-from moot.surfaces.cli.presence.heartbeat import heartbeat
 from moot.surfaces.terminal.answer import Answer, table
-from moot.surfaces.terminal.lazy import LazyGroup
+from moot.surfaces.terminal.lazy import Entry, LazyGroup
 from moot.surfaces.terminal.shell import Shell, command, text_argument
 
-SECTIONS = {
+_HERE = "moot.surfaces.cli.presence"
+SECTIONS: dict[str, dict[str, Entry | str]] = {
     "Who": {
         "register": "a new name with a key of its own",
         "list": "all names ever registered here",
         "show": "one agent: how alive, what it holds, its keys",
-        "heartbeat": "say that an agent is alive",
+        "heartbeat": Entry(f"{_HERE}.heartbeat:heartbeat", "say that an agent is alive"),
         "retire": "end an agent's work; the name stays taken",
     },
     "Keys": {
-        "rotate": "a new key for a name",
-        "revoke": "stop trusting a key that leaked or was lost",
+        "rotate": Entry(f"{_HERE}.agent_keys:rotate", "a new key for a name"),
+        "revoke": Entry(
+            f"{_HERE}.agent_keys:revoke", "stop trusting a key that leaked or was lost"
+        ),
     },
 }
 
@@ -34,9 +35,6 @@ SECTIONS = {
 @click.command("agent", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def agent() -> None:
     """Agents and people: the names that may sign here, and their keys."""
-
-
-agent.add_command(heartbeat)
 
 
 @command(agent, "register", "agent.register")
@@ -121,7 +119,3 @@ def _takeover_lines(shell: Shell, retired: agents.RetiredAgent) -> list[str]:
         f"it still holds {', '.join(retired.still_holds)}: no key of its own gave that back",
         f"{when} `{takeover}` takes it over",
     ]
-
-
-agent.add_command(rotate)
-agent.add_command(revoke)
