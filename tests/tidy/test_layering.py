@@ -47,7 +47,10 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 # One purpose, one place: who may import what is not ours.
 ONLY_IN: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("sqlite3", "apsw", "psycopg"), ("store", "keys.seen_checkpoints")),
+    **dict.fromkeys(
+        ("sqlite3", "apsw", "psycopg"),
+        ("store", "keys.seen_checkpoints", "workspace.file_versions"),
+    ),
     **dict.fromkeys(("click", "rich"), ("surfaces",)),
     **dict.fromkeys(("fastapi", "starlette", "uvicorn", "sse_starlette"), ("surfaces",)),
     **dict.fromkeys(("jinja2", "mcp", "watchfiles"), ("surfaces",)),

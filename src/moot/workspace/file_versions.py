@@ -1,0 +1,139 @@
+"""Which versions of which files agents have read and left behind: this machine's memory of them.
+
+It is local (`.moot/files.db`), no part of the record, and may be lost: then less is noticed. A
+version is git's own id of the bytes (`system/git_objects.py`), so that it can be compared with what
+git has. `LEFT` is the file as an agent's edit left it, `READ` as a session last saw it, `KEPT` a
+copy of the bytes that was stored before somebody else's act could destroy them.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
+
+from moot.core.errors import StoreFailed
+
+if TYPE_CHECKING:
+    from moot.core.clock import Millis
+
+FILE: Final = "files.db"
+BUSY_SECONDS: Final = 2.0
+# The oldest rows go first; copies are only named here, git itself prunes the bytes.
+MOST_ROWS: Final = 100_000
+_SWEEP_EVERY: Final = 1_000
+
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS versions (
+  number INTEGER PRIMARY KEY, worktree TEXT NOT NULL, path TEXT NOT NULL, act TEXT NOT NULL,
+  agent TEXT NOT NULL, session TEXT NOT NULL, at INTEGER NOT NULL, blob TEXT NOT NULL,
+  size INTEGER NOT NULL, is_stored INTEGER NOT NULL) STRICT;
+CREATE INDEX IF NOT EXISTS by_path ON versions (worktree, path, act, number);
+"""
+_COLUMNS: Final = "worktree, path, act, agent, session, at, blob, size, is_stored"
+
+
+class Act(StrEnum):
+    """How a version came to be known."""
+
+    LEFT = "left"
+    READ = "read"
+    KEPT = "kept"
+
+
+class FileVersion(NamedTuple):
+    """`path` is relative to the root `worktree`. `agent` is who read or left it; empty: unknown.
+
+    `session` tells sessions and sub-agents of one agent apart. `blob` is empty if the file was not
+    there. `is_stored`: its bytes can be brought back from git's objects.
+    """
+
+    worktree: str
+    path: str
+    act: Act
+    agent: str
+    session: str
+    at: Millis
+    blob: str
+    size: int = 0
+    is_stored: bool = False
+
+
+class FileVersions:
+    """The memory of one workspace, open for reading and writing by any number of processes."""
+
+    def __init__(self, workspace: Path) -> None:
+        self._file = workspace / FILE
+        with self._trouble():
+            self._db = sqlite3.connect(self._file, timeout=BUSY_SECONDS, isolation_level=None)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.executescript(_SCHEMA)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._db.close()
+
+    def note(self, versions: Iterable[FileVersion]) -> None:
+        """Remember these, all or none."""
+        marks = ", ".join("?" * 9)
+        with self._trouble(), self._transaction() as db:
+            db.executemany(f"INSERT INTO versions ({_COLUMNS}) VALUES ({marks})", list(versions))
+            (newest,) = db.execute("SELECT coalesce(max(number), 0) FROM versions").fetchone()
+            if newest % _SWEEP_EVERY == 0:
+                db.execute("DELETE FROM versions WHERE number <= ?", (newest - MOST_ROWS,))
+
+    def last(
+        self, worktree: str, path: str, act: Act, *, agent: str = "", session: str = ""
+    ) -> FileVersion | None:
+        """The newest version of a file; only by this agent or session, if one is named."""
+        where, values = "worktree = ? AND path = ? AND act = ?", [worktree, path, str(act)]
+        for column, value in (("agent", agent), ("session", session)):
+            if value:
+                where, values = f"{where} AND {column} = ?", [*values, value]
+        return next(iter(self._select(where, values, limit=1)), None)
+
+    def list_versions(self, act: Act, *, worktree: str = "", limit: int = 200) -> list[FileVersion]:
+        """The newest of one kind, newest first; of all worktrees if none is named."""
+        where, values = "act = ?", [str(act)]
+        if worktree:
+            where, values = f"{where} AND worktree = ?", [*values, worktree]
+        return list(self._select(where, values, limit))
+
+    def _select(self, where: str, values: list[str], limit: int) -> Iterator[FileVersion]:
+        sql = f"SELECT {_COLUMNS} FROM versions WHERE {where} ORDER BY number DESC LIMIT ?"
+        with self._trouble(), closing(self._db.execute(sql, [*values, limit])) as rows:
+            found = rows.fetchall()
+        for worktree, path, act, agent, session, at, blob, size, stored in found:
+            yield FileVersion(
+                worktree, path, Act(act), agent, session, at, blob, size, bool(stored)
+            )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._db
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    @contextmanager
+    def _trouble(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise StoreFailed(
+                "file_memory_failed",
+                f"{self._file} cannot be used: {error}",
+                hint="remove it if that stays so: only what agents have read is forgotten",
+            ) from error
