@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from moot.flows.tools.coding_tools import TOOLS
+from moot.surfaces.hooks.call import read_call
 from moot.surfaces.hooks.entry import Reply
 from moot.workspace.data_folder import user_data_folder
 from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
@@ -235,7 +237,7 @@ def test_a_submodule_is_guarded_by_the_project_around_it(yard: Yard) -> None:
 
 
 # Libraries that take longer to load than a hook may take, or nearly so.
-TOO_SLOW = {"click", "rich", "subprocess", "asyncio", "platformdirs", "ruamel", "shlex", "tempfile"}
+TOO_SLOW = {"click", "rich", "subprocess", "asyncio", "platformdirs", "ruamel", "json", "tempfile"}
 
 
 def modules_after(yard: Yard, name: str, **settings: str) -> set[str]:
@@ -266,7 +268,7 @@ def test_an_answer_loads_no_library_of_the_command_line(yard: Yard) -> None:
     loaded = modules_after(yard, "claude-write")
     assert yard.owners() == {"a.txt": OTTER}
     assert "moot.protocols.presence.machine" in loaded
-    assert not loaded & {*TOO_SLOW, "json"}
+    assert not loaded & TOO_SLOW
     subjects = {name for name in loaded if name.startswith("moot.api.")}
     assert subjects == {"moot.api.guard", "moot.api.operation", "moot.api.session"}
     assert len({name for name in loaded if name.startswith("moot")}) <= 100
@@ -307,3 +309,17 @@ def test_a_file_name_cannot_smuggle_a_command_into_the_advice(yard: Yard) -> Non
     said = reason(yard.hook("claude", call("claude-write", yard.root, evil)))
     assert f"moot guard check {shlex.quote(evil)}" in said
     assert f"--subject {shlex.quote(evil)} --blocker" in said
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [b'"\\ud800"', b"NaN", b"1e400", b"12345678901234567890123"],
+    ids=["half a character", "no number", "too large a number", "a long number"],
+)
+def test_whatever_pythons_json_reads_is_read(odd: bytes, yard: Yard) -> None:
+    data = json.dumps(call("claude-write", yard.root)).encode()
+    data = data.replace(b'"tool_input": {', b'"tool_input": {"odd": ' + odd + b", ", 1)
+    read = read_call(TOOLS["claude"], data, str(yard.root))
+    assert repr(read.input) == repr(json.loads(data)["tool_input"])
+    as_utf_16 = data.decode().encode("utf-16")
+    assert repr(read_call(TOOLS["claude"], as_utf_16, str(yard.root))) == repr(read)
