@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from moot.flows.tools.coding_tools import TOOLS
+from moot.surfaces.hooks.call import read_call
 from moot.surfaces.hooks.entry import Reply
+from moot.workspace.data_folder import user_data_folder
 from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
 
 EDITS = (
@@ -233,7 +236,11 @@ def test_a_submodule_is_guarded_by_the_project_around_it(yard: Yard) -> None:
     assert yard.owners() == {"lib/a.txt": OTTER}
 
 
-def modules_after(yard: Yard, name: str) -> set[str]:
+# Libraries that take longer to load than a hook may take, or nearly so.
+TOO_SLOW = {"click", "rich", "subprocess", "asyncio", "platformdirs", "ruamel", "json", "tempfile"}
+
+
+def modules_after(yard: Yard, name: str, **settings: str) -> set[str]:
     """What a fresh process has imported when it has answered this call."""
     import subprocess
     import sys
@@ -246,7 +253,7 @@ def modules_after(yard: Yard, name: str) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-P", "-c", code],
         cwd=yard.root,
-        env={**yard.env, "MOOT_AGENT": OTTER},
+        env={**yard.env, "MOOT_AGENT": OTTER, **settings},
         input=json.dumps(call(name, yard.root)),
         capture_output=True,
         text=True,
@@ -261,7 +268,7 @@ def test_an_answer_loads_no_library_of_the_command_line(yard: Yard) -> None:
     loaded = modules_after(yard, "claude-write")
     assert yard.owners() == {"a.txt": OTTER}
     assert "moot.protocols.presence.machine" in loaded
-    assert not loaded & {"click", "rich", "subprocess", "asyncio", "platformdirs", "ruamel"}
+    assert not loaded & TOO_SLOW
     subjects = {name for name in loaded if name.startswith("moot.api.")}
     assert subjects == {
         "moot.api.guard",
@@ -269,6 +276,30 @@ def test_an_answer_loads_no_library_of_the_command_line(yard: Yard) -> None:
         "moot.api.operation",
         "moot.api.session",
     }
+    assert len({name for name in loaded if name.startswith("moot")}) <= 101
+
+
+def test_an_edit_that_has_ended_loads_nothing_to_ask_git_with(yard: Yard) -> None:
+    """After every call, too: what it changed is asked of git only if it was a shell command."""
+    loaded = modules_after(yard, "claude-write-done")
+    assert "moot.protocols.observed.machine" in loaded
+    assert not loaded & TOO_SLOW
+    assert len({name for name in loaded if name.startswith("moot")}) <= 118
+
+
+def test_the_usual_key_folder_is_found_without_a_library(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = yard.root.parent / "home"
+    for name in ("XDG_DATA_HOME", "ANDROID_DATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    folder = user_data_folder()
+    folder.mkdir(parents=True)
+    (folder / "keys").symlink_to(yard.env["MOOT_KEYS"])
+    loaded = modules_after(yard, "claude-write", MOOT_KEYS="", HOME=str(home))
+    assert yard.owners() == {"a.txt": OTTER}
+    assert not loaded & TOO_SLOW
 
 
 def test_a_shell_command_opens_no_ledger_beforehand(yard: Yard) -> None:
@@ -283,3 +314,17 @@ def test_a_file_name_cannot_smuggle_a_command_into_the_advice(yard: Yard) -> Non
     said = reason(yard.hook("claude", call("claude-write", yard.root, evil)))
     assert f"moot guard check {shlex.quote(evil)}" in said
     assert f"--subject {shlex.quote(evil)} --blocker" in said
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [b'"\\ud800"', b"NaN", b"1e400", b"12345678901234567890123"],
+    ids=["half a character", "no number", "too large a number", "a long number"],
+)
+def test_whatever_pythons_json_reads_is_read(odd: bytes, yard: Yard) -> None:
+    data = json.dumps(call("claude-write", yard.root)).encode()
+    data = data.replace(b'"tool_input": {', b'"tool_input": {"odd": ' + odd + b", ", 1)
+    read = read_call(TOOLS["claude"], data, str(yard.root))
+    assert repr(read.input) == repr(json.loads(data)["tool_input"])
+    as_utf_16 = data.decode().encode("utf-16")
+    assert repr(read_call(TOOLS["claude"], as_utf_16, str(yard.root))) == repr(read)

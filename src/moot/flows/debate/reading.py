@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -19,20 +18,20 @@ from moot.protocols.debate.checker import CheckedSession, check_session
 from moot.protocols.debate.longer_file import check_longer
 from moot.protocols.debate.model import OddityKind
 
-_PORTION: Final = 1 << 16
+_BLOCK: Final = 1 << 16
 Marks = tuple[int, int, int, int]
 
 
 class SessionReading(NamedTuple):
-    """What a file says, its size, and its digest so far, which is only ever copied.
+    """What a file says, its bytes in blocks, and its digest so far, which is only ever copied.
 
-    `raw` is left out where the text says it as well: of a file that was appended to.
+    In blocks, so that an append costs at most one of them, and not the whole file once more.
     """
 
     checked: CheckedSession
     size: int
     sha256: Any
-    raw: bytes | None = None
+    blocks: tuple[bytes, ...]
 
     @property
     def digest(self) -> str:
@@ -40,23 +39,17 @@ class SessionReading(NamedTuple):
 
     @property
     def data(self) -> bytes:
-        return b"".join(self.portions()) if self.raw is None else self.raw
-
-    def portions(self) -> Iterator[bytes]:
-        """The bytes, a few at a time."""
-        if self.raw is not None:
-            yield from (self.raw[at : at + _PORTION] for at in range(0, self.size, _PORTION))
-            return
-        document = self.checked.document
-        yield document.byte_order_mark.encode()
-        for at in range(0, len(document.text), _PORTION):
-            yield document.text[at : at + _PORTION].encode()
+        return b"".join(self.blocks)
 
     def followed_by(self, raw: bytes, made: CheckedSession, keep: int) -> SessionReading:
-        """With `raw` behind its first `keep` bytes; `made` is what that says. For text only."""
-        sha256 = self.sha256.copy() if keep == self.size else hashlib.sha256(self.data[:keep])
+        """With `raw` behind its first `keep` bytes; `made` is what that says."""
+        if keep < self.size:
+            data = self.data[:keep] + raw
+            return SessionReading(made, len(data), hashlib.sha256(data), _split(data))
+        sha256 = self.sha256.copy()
         sha256.update(raw)
-        return SessionReading(made, keep + len(raw), sha256)
+        *full, last = self.blocks or (b"",)
+        return SessionReading(made, keep + len(raw), sha256, (*full, *_split(last + raw)))
 
     @property
     def is_text(self) -> bool:
@@ -64,9 +57,12 @@ class SessionReading(NamedTuple):
 
 
 def make_reading(data: bytes, name: str) -> SessionReading:
-    return SessionReading(
-        check_session(data, file_name=name), len(data), hashlib.sha256(data), data
-    )
+    checked = check_session(data, file_name=name)
+    return SessionReading(checked, len(data), hashlib.sha256(data), _split(data))
+
+
+def _split(data: bytes) -> tuple[bytes, ...]:
+    return tuple(data[at : at + _BLOCK] for at in range(0, len(data), _BLOCK))
 
 
 class CachedFile:
@@ -80,7 +76,7 @@ class CachedFile:
     def read(self) -> SessionReading:
         """The file as it is now, whatever happened to it meanwhile."""
         marks = self._current_marks()
-        more = None if self._last is None else read_behind(self.file, self._last.portions())
+        more = None if self._last is None else read_behind(self.file, self._last.blocks)
         if self._last is None or more is None:
             reading = make_reading(read_file(self.file), self.file.name)
         else:

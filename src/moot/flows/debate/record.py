@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -82,6 +83,11 @@ class SessionRecord:
         self.engine: Engine = workspace.engine
         self.state = self.engine.state(MACHINE, self.stream)
 
+    @cached_property
+    def place(self) -> str:
+        """How the record names the file."""
+        return recorded_path(self.workspace, self.file)
+
     @property
     def is_known(self) -> bool:
         return self.state.has_begun
@@ -129,9 +135,8 @@ class SessionRecord:
         if end is None:
             raise _not_a_session()
         text = checked.document.byte_order_mark + checked.document.text[:end]
-        place = recorded_path(self.workspace, self.file)
         digest = hashlib.sha256(text.encode()).hexdigest()
-        self.run([(ask.Begin(file=place, text=text, digest=digest), by)], write, link)
+        self.run([(ask.Begin(file=self.place, text=text, digest=digest), by)], write, link)
 
     def begin_unless_begun(self, checked: CheckedSession, by: str) -> None:
         """Whoever made the file may be about to commit its beginning: then that one counts."""
@@ -284,9 +289,9 @@ def require_one_file(record: SessionRecord) -> None:
 def _other_file(record: SessionRecord) -> str | None:
     """Where the session is recorded to stand, if that is elsewhere and there is a file."""
     other = record.state.file
-    here = recorded_path(record.workspace, record.file)
-    elsewhere = record.is_known and other != here and (record.workspace.root / other).exists()
-    return other if elsewhere else None
+    if not record.is_known or other == record.place:
+        return None
+    return other if (record.workspace.root / other).exists() else None
 
 
 def _double(other: str) -> Finding:
@@ -301,9 +306,8 @@ def _double(other: str) -> Finding:
 
 
 def record_move(record: SessionRecord, by: str | None) -> None:
-    place = recorded_path(record.workspace, record.file)
-    if by is not None and record.is_known and record.state.file != place:
-        record.run([(ask.Move(file=place), by)])
+    if by is not None and record.is_known and record.state.file != record.place:
+        record.run([(ask.Move(file=record.place), by)])
 
 
 def not_recorded(file: Path) -> NotFound:

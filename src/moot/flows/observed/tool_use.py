@@ -7,7 +7,6 @@ a stored file. Whatever goes wrong here is left at that: nothing is held back by
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,6 +26,7 @@ LONGEST_NAME: Final = 200
 MOST_BYTES_SEARCHED: Final = 1 << 20
 MOST_BYTES_STORED: Final = 1 << 16
 MEDIA_TYPE: Final = "application/vnd.moot.observed+json"
+_encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
 class ToolUse(msgspec.Struct, frozen=True):
@@ -68,8 +68,13 @@ def record_use(
 
 def _canonical(value: Any) -> bytes:
     """One form for one value: keys in order, no blanks."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return text.encode("utf-8", "backslashreplace")
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:  # half a character, which `json` writes and we spell out
+        import json
+
+        text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return text.encode("utf-8", "backslashreplace")
 
 
 def _store_without_secrets(

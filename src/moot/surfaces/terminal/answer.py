@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 import msgspec
 
@@ -19,7 +19,7 @@ DONE, REFUSED, USAGE, UNPROVEN, CANNOT_RUN = 0, 1, 2, 3, 4
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
 
 
-class Answer(NamedTuple):
+class Answer(msgspec.Struct, frozen=True):
     """`data` is the contract; `lines` says the same to a person; `exit_code` as in the contract."""
 
     data: msgspec.Struct | dict[str, Any]

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+import msgspec
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-class Entry(NamedTuple):
+class Entry(msgspec.Struct, frozen=True):
     """Where a command lives (`module:attribute`), and its one line of help."""
 
     target: str
