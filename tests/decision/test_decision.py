@@ -22,6 +22,7 @@ from moot.protocols.decision.model import (
     DecisionResult,
     DecisionSeat,
     FirstAnswer,
+    SeatForecast,
     Stage,
     State,
 )
@@ -444,3 +445,49 @@ def test_one_program_in_two_seats_is_one_voice_unless_it_names_two_models() -> N
     named = [("cmd", "cmd:claude -p", model) for model in ("opus", "haiku")]
     assert find_shared_models(seats(*named)) == {}
     assert find_shared_models(seats(("human", "human", None), ("human", "human", None))) == {}
+
+
+@pytest.mark.requirement("DEC-030")
+def test_a_person_judges_the_outcome_and_may_correct_it(asked: Scenario[State]) -> None:
+    moved(asked)
+    forecasts = (SeatForecast(OTTER, "opus", "approve", "0.8", "approve", "0.9"),)
+    word = ask.JudgeOutcome(outcome="right", reason="It held.", forecasts=forecasts)
+    by(asked, PERSON, word)
+    asked.then(did.OutcomeJudged(
+        outcome="right", reason="It held.", attended=False, forecasts=forecasts
+    ))  # fmt: skip
+    by(asked, PERSON, ask.JudgeOutcome(outcome="wrong", reason="Full.", answer=" Kafka "))
+    state = asked.state
+    assert state.first_outcome is not None
+    assert state.outcome is not None
+    assert (state.first_outcome.outcome, state.outcome.outcome) == ("right", "wrong")
+    assert (state.outcome.answer, state.outcome.by) == ("Kafka", PERSON)
+
+
+@pytest.mark.requirement("DEC-030")
+@pytest.mark.parametrize(
+    ("actor", "command", "code"),
+    [
+        (OTTER, ask.JudgeOutcome(outcome="right", reason="Yes."), "human_key_required"),
+        (SYSTEM, ask.JudgeOutcome(outcome="right", reason="Yes."), "human_key_required"),
+        (PERSON, ask.JudgeOutcome(outcome="great", reason="Yes."), "bad_outcome"),
+        (PERSON, ask.JudgeOutcome(outcome="right", reason=" "), "text_required"),
+        (PERSON, ask.JudgeOutcome(outcome="right", reason="x" * 9_000), "text_too_long"),
+        (PERSON, ask.JudgeOutcome(outcome="right", reason="Yes.", answer="x" * 3_000),
+         "text_too_long"),
+    ],
+)  # fmt: skip
+def test_an_outcome_is_refused(
+    asked: Scenario[State], actor: str, command: Command, code: str
+) -> None:
+    moved(asked)
+    before = asked.state
+    asked.actor = actor
+    asked.refused(code, command)
+    assert asked.state == before
+
+
+@pytest.mark.requirement("DEC-030")
+def test_nothing_can_be_judged_before_there_is_an_answer(asked: Scenario[State]) -> None:
+    asked.actor = PERSON
+    asked.refused("nothing_to_judge", ask.JudgeOutcome(outcome="right", reason="Yes."))

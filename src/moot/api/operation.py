@@ -27,7 +27,7 @@ SUBJECTS: Final = (
     *("traces.lifecycle", "traces.planning", "traces.execution", "traces.claims"),
     *("traces.reading", "traces.verification"),
     *("agenda", "status", "events", "presence"),
-    *("decisions", "reports", "bridges.protocols", "bridges.work", "bridges.stories"),
+    *("decisions", "outcomes", "reports", "bridges.protocols", "bridges.work", "bridges.stories"),
 )
 
 

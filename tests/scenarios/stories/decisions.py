@@ -64,3 +64,26 @@ def a_veto_begins_another_decision(world: World) -> None:
     )
     assert amended["decision"]["stage"] == "amended"
     assert world.do("ask.resume", decision="q-2")["next"] is None
+
+
+@story(does="ask outcome track", refuses="outcome")
+def a_person_says_how_it_turned_out(world: World) -> None:
+    assert world.do("track")["judged"] == 0
+    word: dict[str, Any] = {"decisions": ["q-1"], "outcome": "right", "reason": "It held."}
+    assert world.refuse("outcome", **word) == "decision_not_found"
+    world.do("ask", question=ASKED)
+    assert world.refuse("outcome", "amber-otter", **word) == "human_key_required"
+    assert world.refuse("outcome", **{**word, "decisions": ["q-1", "q-2"]}) == "decision_not_found"
+    assert world.refuse("outcome", **{**word, "reason": " "}) == "text_required"
+    (judged,) = world.as_person("outcome", **word)["judged"]
+    assert (judged["outcome"], judged["by"], judged["first"]) == ("right", "operator", "right")
+    track = world.do("track")
+    assert (track["decisions"], track["judged"], track["enough"]) == (1, 1, False)
+    by_name = {each["name"]: each for each in track["participants"]}
+    assert len(by_name) == 3
+    assert {each["right"] for each in by_name.values()} <= {0, 1}
+    assert track["vote_after"]["right"] == 1
+    corrected = {**word, "outcome": "wrong", "answer": "Kafka", "reason": "It was full in May."}
+    (again,) = world.as_person("outcome", **corrected)["judged"]
+    assert (again["outcome"], again["first"], again["answer"]) == ("wrong", "right", "Kafka")
+    assert world.do("track")["vote_after"] == {"right": 0, "wrong": 1, "open": 0}

@@ -10,6 +10,7 @@ import msgspec
 from moot.core.machine import C, Case, Command, KeyClass
 from moot.core.names import AGENT, SYSTEM
 from moot.protocols.decision import commands as ask
+from moot.protocols.decision.forecasts import Outcome
 from moot.protocols.decision.model import (
     MAX_MOTIVE_LENGTH,
     MAX_MOTIVES,
@@ -132,6 +133,18 @@ def not_a_person(case: DecisionCase[ask.PersonsCommand]) -> Breaches:
 def no_result_yet(case: DecisionCase[ask.PersonsCommand]) -> Breaches:
     if case.state.stage not in (Stage.WAITING, Stage.NEW) and case.state.word is None:
         yield "", None
+
+
+def nothing_to_judge(case: DecisionCase[ask.JudgeOutcome]) -> Breaches:
+    """Without an answer that was voted on or decided there is nothing that could prove right."""
+    state = case.state
+    if state.motion is None and state.word is None and state.verdict is None:
+        yield f"this decision is {state.stage.value}", None
+
+
+def unknown_outcome(case: DecisionCase[ask.JudgeOutcome]) -> Breaches:
+    if case.command.outcome not in set(Outcome):
+        yield f"{case.command.outcome!r} is no outcome", "outcome"
 
 
 def negative_cost(case: DecisionCase[ask.NoteCall]) -> Breaches:

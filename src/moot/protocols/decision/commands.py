@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from moot.core.machine import Command
 from moot.core.record import ArtifactRef
-from moot.protocols.decision.model import CallCost, ChamberKind, DecisionResult, DecisionSeat
+from moot.protocols.decision.model import (
+    CallCost,
+    ChamberKind,
+    DecisionResult,
+    DecisionSeat,
+    SeatForecast,
+)
 
 
 class AskQuestion(Command, frozen=True):
@@ -117,9 +123,22 @@ class MakeReceipt(Command, frozen=True):
     receipt: ArtifactRef
 
 
+class JudgeOutcome(Command, frozen=True):
+    """A person says, later, how the decision turned out; `answer` names what proved right.
+
+    `forecasts` is what the record says each participant forecast.
+    """
+
+    outcome: str
+    reason: str
+    answer: str = ""
+    forecasts: tuple[SeatForecast, ...] = ()
+
+
 COMMANDS = (
     *(AskQuestion, GiveAnswer, PassAnswer, SetMotion, OpenSession, NoteCall, EndRun),
     *(RecordResult, Approve, Veto, Amend, SendBack, NameSuccessor, MakeReceipt),
+    JudgeOutcome,
 )
 PERSONS = (Approve, Veto, Amend, SendBack)
-PersonsCommand = Approve | Veto | Amend | SendBack
+PersonsCommand = Approve | Veto | Amend | SendBack | JudgeOutcome

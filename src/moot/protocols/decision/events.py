@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from moot.core.machine import Event
-from moot.protocols.decision.model import CallCost, ChamberKind, DecisionResult, DecisionSeat
+from moot.protocols.decision.model import (
+    CallCost,
+    ChamberKind,
+    DecisionResult,
+    DecisionSeat,
+    SeatForecast,
+)
 
 
 class QuestionAsked(Event, frozen=True):
@@ -98,8 +104,18 @@ class ReceiptMade(Event, frozen=True):
     receipt: str
 
 
+class OutcomeJudged(Event, frozen=True):
+    """How a decision turned out, by a person's word. A later one corrects it; the first stays."""
+
+    outcome: str
+    reason: str
+    attended: bool
+    answer: str = ""
+    forecasts: tuple[SeatForecast, ...] = ()
+
+
 EVENTS = (
     *(QuestionAsked, AnswerGiven, AnswerPassed, MotionSet, SessionOpened, CallNoted, RunEnded),
     *(ResultRecorded, PersonApproved, PersonVetoed, PersonAmended, PersonSentBack, SuccessorNamed),
-    ReceiptMade,
+    *(ReceiptMade, OutcomeJudged),
 )

@@ -16,6 +16,7 @@ from moot.protocols.decision.model import (
     DecisionMotion,
     DecisionSeat,
     FirstAnswer,
+    JudgedOutcome,
     PersonsRuling,
     Stage,
     State,
@@ -161,6 +162,20 @@ def _on_receipt_made(state: State, recorded: Recorded[did.ReceiptMade]) -> State
     return msgspec.structs.replace(state, receipt=recorded.event.receipt)
 
 
+def _on_outcome_judged(state: State, recorded: Recorded[did.OutcomeJudged]) -> State:
+    event = recorded.event
+    judged = JudgedOutcome(
+        event.outcome,
+        recorded.actor.id,
+        event.reason,
+        recorded.at,
+        event.attended,
+        event.answer,
+    )
+    first = state.first_outcome or judged
+    return msgspec.structs.replace(state, first_outcome=first, outcome=judged)
+
+
 _EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.QuestionAsked: _on_question_asked,
     did.AnswerGiven: _on_answer_given,
@@ -176,4 +191,5 @@ _EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.PersonSentBack: _on_sent_back,
     did.SuccessorNamed: _on_successor_named,
     did.ReceiptMade: _on_receipt_made,
+    did.OutcomeJudged: _on_outcome_judged,
 }

@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+import msgspec
+
 from moot.core.clock import Millis
 from moot.core.findings import check_all, fill_hints, select_errors
 from moot.core.machine import (
@@ -51,6 +53,7 @@ __all__ = ["MACHINE", "TRANSITIONS"]
 QUESTIONS: Final = "decision.questions"
 # Which decisions a session belongs to; a key is the session, a blank, the decision's stream.
 SESSIONS: Final = "decision.sessions"
+OUTCOMES: Final = "decision.outcomes"
 
 
 def decide(state: State, command: Command, context: Context) -> Decision:
@@ -116,6 +119,16 @@ def _person_amended(command: ask.Amend, context: Context) -> Draft:
     return Draft(event, (command.text,))
 
 
+def _outcome_judged(command: ask.JudgeOutcome, context: Context) -> Event:
+    return did.OutcomeJudged(
+        outcome=command.outcome,
+        reason=command.reason,
+        attended=context.actor.attended,
+        answer=command.answer.strip(),
+        forecasts=command.forecasts,
+    )
+
+
 _EVENT_OF: Final[dict[type[Command], Callable[[Any, Context], Event | Draft]]] = {
     ask.AskQuestion: _question_asked,
     ask.GiveAnswer: _answer_given,
@@ -143,7 +156,18 @@ _EVENT_OF: Final[dict[type[Command], Callable[[Any, Context], Event | Draft]]] =
     ask.MakeReceipt: lambda command, _: Draft(
         did.ReceiptMade(receipt=command.receipt.sha256), (command.receipt,)
     ),
+    ask.JudgeOutcome: _outcome_judged,
 }
+
+
+def _outcome_row(event: did.OutcomeJudged, at: Millis) -> dict[str, Any]:
+    """What a track record is counted from, so that no history has to be read again."""
+    return {
+        "outcome": event.outcome,
+        "answer": event.answer,
+        "at": at,
+        "forecasts": [msgspec.to_builtins(each) for each in event.forecasts],
+    }
 
 
 def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
@@ -173,11 +197,13 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
             yield Put(SESSIONS, f"{event.session} {place}", {})
     elif isinstance(event, did.PersonApproved | did.PersonVetoed | did.PersonAmended):
         yield Drop("open", place)
+    elif isinstance(event, did.OutcomeJudged):
+        yield Put(OUTCOMES, place, _outcome_row(event, recorded.at))  # the newest word counts
 
 
 MACHINE: Machine[State] = Machine(
     name=PROTOCOL,
-    version=4,
+    version=5,
     initial=State(),
     events=did.EVENTS,
     commands=ask.COMMANDS,

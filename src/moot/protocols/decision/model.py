@@ -111,6 +111,35 @@ class ChamberVerdict(msgspec.Struct, frozen=True):
     dissent: tuple[str, ...] = ()
 
 
+class SeatForecast(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one participant forecast, in its first and in its last vote.
+
+    Confidence is text, as the chamber wrote it; empty where the chamber knows none. `source` says
+    where it comes from: `stated` by the participant, `derived` by a rule, `default` if nobody said
+    it. `micros` is what its calls cost, in millionths of a US dollar.
+    """
+
+    agent: str
+    model: str = ""
+    first_stance: str = ""
+    first_sure: str = ""
+    last_stance: str = ""
+    last_sure: str = ""
+    source: str = "stated"
+    micros: int = 0
+
+
+class JudgedOutcome(msgspec.Struct, frozen=True):
+    """A person's word, later, on how a decision turned out; `answer` is what proved right."""
+
+    outcome: str
+    by: str
+    reason: str
+    at: Millis
+    attended: bool
+    answer: str = ""
+
+
 class PersonsRuling(msgspec.Struct, frozen=True):
     """What a person decided; `attended`: they unlocked their key by hand."""
 
@@ -126,6 +155,7 @@ class State(msgspec.Struct, frozen=True):
     """One decision. Calls and runs are only summed up: their number has no bound.
 
     `sent_back`: vetoes after which a parliament went on; `word` is the last one.
+    `first_outcome` stays, whatever a person says later; `outcome` is the newest word.
     `receipt` is what the newest receipt says (its hash), as long as nothing has happened since.
     """
 
@@ -153,6 +183,8 @@ class State(msgspec.Struct, frozen=True):
     runs: int = 0
     stopped: str | None = None
     receipt: str | None = None
+    first_outcome: JudgedOutcome | None = None
+    outcome: JudgedOutcome | None = None
 
     def find_seat(self, agent: str) -> DecisionSeat | None:
         return next((seat for seat in self.seats if seat.agent == agent), None)

@@ -141,6 +141,17 @@ _RECEIPT: Final[Rows] = (
     Rule("DEC-021", "not_allowed", "only the machine signs a receipt", breach.not_the_machine,
          "let `moot receipt ID -o FILE` do this"),
 )  # fmt: skip
+_OUTCOME: Final[Rows] = (
+    _BEGUN,
+    _PERSON,
+    Rule("DEC-030", "nothing_to_judge", "an outcome is of an answer that was acted on",
+         breach.nothing_to_judge, "`moot ask --resume ID` goes on with it"),
+    Rule("DEC-030", "bad_outcome", "an outcome is right, wrong or mixed",
+         breach.unknown_outcome, "one of right, wrong, mixed"),
+    *_text("reason", requirement="DEC-030"),
+    Rule("DEC-002", "text_too_long", "the text is too long", too_long(MAX_ANSWER, "answer"),
+         _SHORTER),
+)  # fmt: skip
 
 RULES: Final[dict[type[Command], Rows]] = {
     ask.AskQuestion: _ASK,
@@ -157,4 +168,5 @@ RULES: Final[dict[type[Command], Rows]] = {
     ask.SendBack: _SEND_BACK,
     ask.NameSuccessor: _SUCCEED,
     ask.MakeReceipt: _RECEIPT,
+    ask.JudgeOutcome: _OUTCOME,
 }

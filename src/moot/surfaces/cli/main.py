@@ -42,6 +42,12 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         ),
         "agenda": Entry(f"{_CLI}.presence.agenda:agenda", "what is due, for whom, by when"),
         "decide": Entry(f"{_CLI}.decisions.decide:decide", "your word: approve, veto or amend"),
+        "outcome": Entry(
+            f"{_CLI}.decisions.outcome:outcome", "how a decision turned out, by your word"
+        ),
+        "track": Entry(
+            f"{_CLI}.decisions.outcome:track", "whom to listen to, by how decisions turned out"
+        ),
         "report": Entry(
             f"{_CLI}.decisions.report:report", "how anything went, by its id, as a page"
         ),

@@ -1,0 +1,91 @@
+"""How decisions turned out, by a person's word, and the track record that follows from it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from msgspec import convert
+from msgspec.json import decode
+
+from moot.core.errors import Refused
+from moot.core.machine import Context, KeyClass, VerifiedActor
+from moot.core.names import OPERATOR
+from moot.flows.decisions.questions import require_question
+from moot.flows.decisions.receipt_content import summarize_argument
+from moot.protocols.decision import commands as ask
+from moot.protocols.decision import stream_of
+from moot.protocols.decision.forecasts import Outcome
+from moot.protocols.decision.machine import MACHINE, OUTCOMES, QUESTIONS
+from moot.protocols.decision.model import CallCost, SeatForecast, State
+from moot.protocols.decision.track_record import JudgedDecision, TrackRecord, count_track_record
+from moot.workspace.workspace import Workspace
+
+MOST_DECISIONS: Final = 1_000_000
+# Rules count their confidence together; everybody else says it.
+_SOURCES: Final = {"rules": "derived"}
+
+
+def require_judgeable(workspace: Workspace, decision: str, outcome: str, reason: str) -> None:
+    """Refuse whatever can be refused before a person is asked for a passphrase."""
+    state = require_question(workspace, decision)
+    acting = VerifiedActor(OPERATOR, 1, "", KeyClass.HUMAN)
+    context = Context(workspace.engine.clock(), acting, stream_of(decision), workspace.trust.origin)
+    command = ask.JudgeOutcome(outcome=outcome, reason=reason)
+    rehearsed = MACHINE.decide(state, command, context)
+    if rehearsed.refused:
+        raise Refused.of(rehearsed.findings)
+
+
+def judge_outcome(
+    workspace: Workspace, decision: str, person: str, outcome: str, reason: str, answer: str
+) -> State:
+    """Put it on record, with what each participant had forecast."""
+    state = require_question(workspace, decision)
+    command = ask.JudgeOutcome(
+        outcome=outcome,
+        reason=reason,
+        answer=answer,
+        forecasts=list_forecasts(workspace, decision, state),
+    )
+    done = workspace.engine.execute(stream_of(decision), command, person)
+    return MACHINE.require_state(done.state)
+
+
+def list_forecasts(workspace: Workspace, decision: str, state: State) -> tuple[SeatForecast, ...]:
+    """The first and the last vote of everybody who voted, in the order of the seats."""
+    votes = summarize_argument(workspace, decision, state).votes
+    forecasts = []
+    for seat in state.seats:
+        own = [vote for vote in votes if vote.agent == seat.agent]
+        if own:
+            first, last = own[0], own[-1]
+            forecasts.append(
+                SeatForecast(
+                    agent=seat.agent,
+                    model=seat.model or "",
+                    first_stance=first.stance,
+                    first_sure=first.sure,
+                    last_stance=last.stance,
+                    last_sure=last.sure,
+                    source=_SOURCES.get(seat.kind, "stated"),
+                    micros=state.purses.get(seat.agent, CallCost()).micros,
+                )
+            )
+    return tuple(forecasts)
+
+
+def read_track_record(workspace: Workspace) -> tuple[TrackRecord, int]:
+    """The track record, and how many decisions there are in all."""
+    with workspace.store.read() as view:
+        asked = sum(1 for _ in view.rows(QUESTIONS, limit=MOST_DECISIONS))
+        rows = [(row.key, decode(row.value)) for row in view.rows(OUTCOMES, limit=MOST_DECISIONS)]
+    return count_track_record(_judged(stream, row) for stream, row in rows), asked
+
+
+def _judged(stream: str, row: dict[str, Any]) -> JudgedDecision:
+    return JudgedDecision(
+        stream.removeprefix(stream_of("")),
+        Outcome(row["outcome"]),
+        row["at"],
+        convert(row["forecasts"], tuple[SeatForecast, ...]),
+    )
