@@ -105,7 +105,8 @@ class CommitVerdict(msgspec.Struct, frozen=True):
 def check(session: Session, paths: Sequence[str], *, agent: str | None = None) -> GuardCheck:
     """May an agent write to these paths? Writes nothing, reserves nothing.
 
-    Paths are relative to the root of the worktree, like all scopes, or absolute. Refused as
+    Paths are relative to the root of the worktree, like all scopes, or absolute; a named resource
+    (`port:3000`) is none and may be asked about too. Refused as
     `named_from_the_root` if one may mean another file in the session's folder, as `scope_outside`
     if it is not of this project. `agent` is who would write (default: whoever acts); if nobody is
     named, everyone who holds something there stands in the way.
@@ -116,7 +117,7 @@ def check(session: Session, paths: Sequence[str], *, agent: str | None = None) -
     name, place = agent or session.acting, session.place
     asked = read_asked_paths(paths, session)
     scopes = list(dict.fromkeys(scope for each in asked for scope in each.names))
-    require_allowed(scopes, place.worktree, session.workspace.path)
+    require_allowed(_files_among(scopes), place.worktree, session.workspace.path)
     conflicts = _conflicts_of_all_names(session, scopes, name)
     for each in asked if not conflicts else ():
         for conflict in _conflicts_of_all_names(session, each.beside, name):
@@ -135,11 +136,19 @@ def _conflicts_of_all_names(
     from moot.flows.guard.blockers import find_blockers
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.machine import MACHINE as PRESENCE
+    from moot.protocols.presence.paths import read_path_or_resource as read
 
     workspace, root = session.workspace, session.place.worktree
-    aliases = find_aliases(workspace.engine.state(PRESENCE, STREAM), scopes, root)
+    aliases = find_aliases(workspace.engine.state(PRESENCE, STREAM), _files_among(scopes), root)
     names = (*scopes, *(held.key for held in aliases))
-    return find_blockers(workspace, names, root, name, session.stale_millis)
+    return find_blockers(workspace, names, root, name, session.stale_millis, read)
+
+
+def _files_among(scopes: Sequence[str]) -> list[str]:
+    """Without named resources: nothing on the disk is one."""
+    from moot.protocols.presence.resources import is_resource
+
+    return [scope for scope in scopes if not is_resource(scope)]
 
 
 def _held_path(conflict: OverlapConflict) -> HeldPath:
