@@ -134,13 +134,16 @@ def _conflicts_of_all_names(
     """Whoever holds one of the scopes, or the same file under another name."""
     from moot.flows.guard.aliases import find_aliases
     from moot.flows.guard.blockers import find_blockers
+    from moot.flows.guard.hard_links import names_in_held_folders
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.machine import MACHINE as PRESENCE
     from moot.protocols.presence.paths import read_path_or_resource as read
 
     workspace, root = session.workspace, session.place.worktree
-    aliases = find_aliases(workspace.engine.state(PRESENCE, STREAM), _files_among(scopes), root)
-    names = (*scopes, *(held.key for held in aliases))
+    state, files = workspace.engine.state(PRESENCE, STREAM), _files_among(scopes)
+    others = tuple(held for held in state.live if held.owner != name)
+    links = names_in_held_folders(files, root, others)
+    names = (*scopes, *(held.key for held in find_aliases(state, files, root)), *links)
     return find_blockers(workspace, names, root, name, session.stale_millis, read)
 
 
@@ -242,6 +245,7 @@ def _names_held_by_others(
     """Other names under which others hold the same file: to ask for them too is to be refused."""
     from moot.flows.guard.aliases import find_aliases
     from moot.flows.guard.guarded_paths import root_was_guessed
+    from moot.flows.guard.hard_links import names_in_held_folders
 
     engine = session.workspace.engine
     agent, now = engine.registry().agents.get(name), engine.clock()
@@ -250,10 +254,11 @@ def _names_held_by_others(
         from moot.flows.guard.roots import require_one_meaning
 
         require_one_meaning(state, guarded, holder)
-    aliases = find_aliases(state, guarded.scopes, guarded.worktree_root)
-    return tuple(
-        held.key for held in aliases if not (held.is_held_by(*holder) or held.has_ended(now))
-    )
+    scopes, root = guarded.scopes, guarded.worktree_root
+    aliases = find_aliases(state, scopes, root)
+    names = (held.key for held in aliases if not (held.is_held_by(*holder) or held.has_ended(now)))
+    others = (held for held in state.live if not (held.is_held_by(*holder) or held.has_ended(now)))
+    return (*names, *names_in_held_folders(scopes, root, others))
 
 
 def _reserve_command(session: Session, guarded: GuardedPaths, scopes: tuple[str, ...]) -> Reserve:
