@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from moot.protocols.presence import STREAM
+from moot.protocols.presence.commands import Reserve
 from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
 
 # On one disk
@@ -37,6 +39,39 @@ def test_what_is_held_by_the_name_of_a_link_is_held_where_it_leads(yard: Yard, n
         yard.hook("claude", write(yard.root / name, yard.root))
     )
     assert yard.owners() == {"short": CRANE}
+
+
+@pytest.mark.parametrize("place", ["root", "other"])
+def test_a_second_name_inside_of_a_held_folder_is_held(yard: Yard, place: str) -> None:
+    """In whichever worktree the holder's folder lies: a name is held in all of them."""
+    folder = getattr(yard, place) / "src" / "deep"
+    folder.mkdir(parents=True)
+    (folder / "held.txt").write_text("one\n", encoding="utf-8")
+    os.link(folder / "held.txt", yard.root / "second.txt")
+    worktree = str(getattr(yard, place))
+    reserve = Reserve(scopes=("src",), project_root=str(yard.root), worktree=worktree)
+    yard.execute(CRANE, reserve, stream=STREAM)
+    said = reason(yard.hook("claude", write(yard.root / "second.txt", yard.root)))
+    assert "src/deep/held.txt is held by teal-crane as part of src" in said
+    assert yard.owners() == {"src": CRANE}
+    checked = yard.run("--json", "--as", OTTER, "guard", "check", "second.txt")
+    assert [row["path"] for row in checked.data["held"]] == ["src/deep/held.txt"]
+
+
+def test_a_held_folder_that_is_too_large_to_search_is_no_way_around(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.flows.guard.hard_links.MOST_ENTRIES", 3)
+    (yard.root / "src").mkdir()
+    for number in range(5):
+        (yard.root / "src" / f"{number}.txt").write_text("x\n", encoding="utf-8")
+    os.link(yard.root / "a.txt", yard.root / "second.txt")
+    yard.reserve(CRANE, "src")
+    said = reason(yard.hook("claude", write(yard.root / "second.txt", yard.root)))
+    assert "[links_not_searched]" in said
+    assert yard.hook("claude", write(yard.root / "b.txt", yard.root)).out == ""
+    own = yard.hook("claude", write(yard.root / "second.txt", yard.root), agent=CRANE)
+    assert own.out == "", "nobody else holds anything"
 
 
 def test_ones_own_file_may_be_written_by_each_of_its_names(yard: Yard) -> None:

@@ -29,7 +29,21 @@ from .scene import NOON, ROOT
 
 NAMES = ("amber-otter", "teal-crane", "cobalt-harbor")
 _names = st.sampled_from(NAMES)
-_scopes = st.sampled_from([".", "src", "src/*", "src/a", "src/a/b.py", "src/ab", "docs", "docs/x"])
+_scopes = st.sampled_from(
+    [
+        ".",
+        "src",
+        "src/*",
+        "src/a",
+        "src/a/b.py",
+        "src/ab",
+        "docs",
+        "docs/x",
+        "db:a",
+        "DB:a",
+        "./db:a",
+    ]
+)
 _texts = st.sampled_from(["src", "src/**", "", "..", "a?b", "src/a", "\0", "/etc", "*"])
 _ttl = st.none() | st.sampled_from([5, 10, 60])
 

@@ -15,9 +15,10 @@ from moot.protocols.presence.model import Kind, Reservation, State
 from moot.protocols.presence.paths import classify_overlap
 
 # Characters around `/` in the order of code points, and the root.
-_keys = st.lists(st.sampled_from(["a", "b", "a-", "a.b", "a0", "ab", "a b"]), max_size=4).map(
+_paths = st.lists(st.sampled_from(["a", "b", "a-", "a.b", "a0", "ab", "a b"]), max_size=4).map(
     "/".join
 )
+_keys = _paths | st.sampled_from(["db:a", "db:a/b", "db:a0", "db:b", "./db:a", "./db:a/b"])
 
 
 def state_of(keys: set[str]) -> State:

@@ -1,7 +1,8 @@
 """Scopes: files and folders that one agent at a time works on.
 
 A scope is a text relative to the root of the worktree, wherever the session stands: `src/auth`, or
-`src/*` for the folder and all in it.
+`src/*` for the folder and all in it. Things that are not files are named by a kind and a name:
+`port:3000`, `db:test`, `task:T-9`; one agent at a time holds each, and no path overlaps it.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import msgspec
 
 from moot.api.operation import operation
 from moot.core.clock import to_text
+from moot.core.errors import Malformed
 from moot.core.findings import Finding
 from moot.core.machine import Event, KeyClass
 from moot.core.quoted import Quoted
 from moot.protocols.presence import STREAM, commands, events, paths, sorted_index, views
 from moot.protocols.presence.machine import MACHINE as PRESENCE
+from moot.protocols.presence.resources import is_resource, task_resource
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -65,7 +68,8 @@ class ReservationList(msgspec.Struct, frozen=True):
 
 
 class ScopeComparison(msgspec.Struct, frozen=True, rename={"kind": "class"}):
-    """How two scopes relate: exact, partial or disjoint. `a` and `b` are absolute paths."""
+    """How two scopes relate: exact, partial or disjoint. `a` and `b` are absolute paths, or named
+    resources."""
 
     kind: str
     a: str
@@ -80,16 +84,19 @@ def reserve(
     work: str | None = None,
     ttl_minutes: int | None = None,
     take_stale: bool = False,
+    exclusive: bool = False,
     agent: str | None = None,
     key: str | None = None,
 ) -> Reserved:
-    """Reserve files or folders, all or none.
+    """Reserve files, folders or named resources such as `port:3000`, all or none.
 
     Refused as `reservation_conflict`, with the holder's name, if another agent holds any of it.
     What active agents hold is never taken; what stale or evicted ones hold only with `take_stale`.
     `work` is the work item (default: the branch); with `ttl_minutes`, 5 to 1440, the reservation
-    ends by itself. `agent` is who acts (default: whoever the session acts as).
+    ends by itself. `exclusive` reserves the task `work` too, as `task:WORK`: then no other agent
+    can. `agent` is who acts (default: whoever the session acts as).
     """
+    scopes = [*scopes, _task_of(work)] if exclusive else scopes
     engine, name = session.workspace.engine, session.actor(agent)
     command = reserve_command(session, scopes, work, ttl_minutes, take_stale=take_stale)
     outcome = engine.execute(STREAM, command, name, key=key)
@@ -200,6 +207,15 @@ def holders_to_retire(session: Session, scopes: Iterable[str]) -> list[str]:
     ]
 
 
+def _task_of(work: str | None) -> str:
+    """The resource that is the task; a branch that is only the default for `work` is none."""
+    if work is None:
+        raise Malformed(
+            "no task is named", code="no_task", hint="name it: `moot reserve --work ID --exclusive`"
+        )
+    return task_resource(work)
+
+
 def _reserved_scope(event: events.ScopeReserved) -> ReservedScope:
     expires_at = None if event.expires_at is None else to_text(event.expires_at)
     return ReservedScope(event.scope, event.fencing, event.work, expires_at)
@@ -219,7 +235,7 @@ def _symlink_warnings(session: Session, scopes: Iterable[str]) -> Iterable[Findi
     """B-12: names are compared and links are not followed, so say where a link really leads."""
     worktree = session.place.worktree
     root = os.path.realpath(worktree)
-    for text in scopes:
+    for text in (text for text in scopes if not is_resource(text)):
         real = os.path.realpath(worktree / paths.read_scope(text, str(worktree)).key)
         warning = paths.warn_of_symlink(text, real, root)
         if warning is not None:

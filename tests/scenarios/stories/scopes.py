@@ -56,3 +56,29 @@ def two_scopes_are_compared(world: World) -> None:
     assert (inside["class"], inside["a"]) == ("partial", str(world.project.root / "src"))
     assert world.do("scope.compare", first="src", second="./src/")["class"] == "exact"
     assert world.do("scope.compare", first="src/lib", second="src/library")["class"] == "disjoint"
+
+
+@story(does="reserve release guard.check scope.compare", refuses="reserve")
+def things_that_are_not_files_are_shared_too(world: World) -> None:
+    world.do("reserve", "amber-otter", scopes=["port:3000", "."])
+    assert world.refuse_on_record("reserve", "teal-crane", scopes=["Port:3000"]) == (
+        "reservation_conflict"
+    )
+    checked = world.do("guard.check", acting="teal-crane", paths=["port:3000"])
+    assert [row["message"].split(":", 2)[1] for row in checked["held"]] == [
+        "3000 is held by amber-otter"
+    ]
+    free = world.do("guard.check", acting="teal-crane", paths=["port:3001"])
+    assert (free["allowed"], free["paths"]) == (True, ["port:3001"])
+    task = world.do("reserve", "teal-crane", scopes=[], work="T-7", exclusive=True)
+    assert [lease["scope"] for lease in task["reserved"]] == ["task:T-7"]
+    again: dict[str, Any] = {"scopes": [], "work": "T-7", "exclusive": True}
+    assert world.refuse_on_record("reserve", "amber-otter", **again) == "reservation_conflict"
+    unnamed: dict[str, Any] = {"scopes": [], "exclusive": True}
+    assert world.refuse("reserve", "amber-otter", **unnamed) == "no_task"
+    assert world.refuse("reserve", "amber-otter", scopes=["port:"]) == "bad_resource"
+    assert world.do("scope.compare", first=".", second="port:3000")["class"] == "disjoint"
+    beside = world.do("scope.compare", first="port:3000", second="./port:3000")
+    assert beside["class"] == "disjoint"
+    released = world.do("release", "teal-crane", scopes=["task:T-7"])["released"]
+    assert released == ["task:T-7"]

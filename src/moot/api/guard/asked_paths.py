@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from moot.core.errors import Malformed, Refused
 from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_paths, root_was_guessed
 from moot.protocols.presence import paths
+from moot.protocols.presence.resources import is_resource, key_of_file
 
 if TYPE_CHECKING:
     from moot.api.session import Place, Session
@@ -72,15 +73,18 @@ def reach(text: str, base: Path) -> int:
 
 def scope_beside(text: str, place: Place) -> str | None:
     """The scope of what `text` names from where we stand; None if that is not in the worktree."""
-    if os.path.isabs(text):
+    if os.path.isabs(text) or is_resource(text):
         return None
     below = os.path.relpath(place.folder / text.removesuffix("*"), place.worktree)
-    return None if below.split(os.sep)[0] == os.pardir else below.replace(os.sep, "/")
+    outside = below.split(os.sep)[0] == os.pardir
+    return None if outside else key_of_file(below.replace(os.sep, "/"))
 
 
 def _read(text: str, session: Session) -> AskedPath:
     place = session.place
     paths.require_scope_text(text)  # an empty one would be the root, and nobody meant that
+    if is_resource(text):
+        return AskedPath(text, (paths.read_scope(text, str(place.worktree)).shown,))
     _require_spelled_out(text, place)
     names, beside = _names(text, place.worktree, session), _names(text, place.folder, session)
     if not names:
@@ -133,7 +137,7 @@ def _scopes(file: str, session: Session) -> Iterator[str]:
     place, plain = session.place, os.path.normpath(file)
     for guarded in find_guarded_paths([file, plain], place.folder, None):
         if os.path.samefile(guarded.workspace, session.workspace.path):
-            yield from guarded.scopes
+            yield from map(key_of_file, guarded.scopes)
         elif session.home is None or not any(
             _names_below(str(guarded.worktree_root), _surely_ours(session))
         ):

@@ -105,7 +105,8 @@ class CommitVerdict(msgspec.Struct, frozen=True):
 def check(session: Session, paths: Sequence[str], *, agent: str | None = None) -> GuardCheck:
     """May an agent write to these paths? Writes nothing, reserves nothing.
 
-    Paths are relative to the root of the worktree, like all scopes, or absolute. Refused as
+    Paths are relative to the root of the worktree, like all scopes, or absolute; a named resource
+    (`port:3000`) is none and may be asked about too. Refused as
     `named_from_the_root` if one may mean another file in the session's folder, as `scope_outside`
     if it is not of this project. `agent` is who would write (default: whoever acts); if nobody is
     named, everyone who holds something there stands in the way.
@@ -116,7 +117,7 @@ def check(session: Session, paths: Sequence[str], *, agent: str | None = None) -
     name, place = agent or session.acting, session.place
     asked = read_asked_paths(paths, session)
     scopes = list(dict.fromkeys(scope for each in asked for scope in each.names))
-    require_allowed(scopes, place.worktree, session.workspace.path)
+    require_allowed(_files_among(scopes), place.worktree, session.workspace.path)
     conflicts = _conflicts_of_all_names(session, scopes, name)
     for each in asked if not conflicts else ():
         for conflict in _conflicts_of_all_names(session, each.beside, name):
@@ -133,13 +134,24 @@ def _conflicts_of_all_names(
     """Whoever holds one of the scopes, or the same file under another name."""
     from moot.flows.guard.aliases import find_aliases
     from moot.flows.guard.blockers import find_blockers
+    from moot.flows.guard.hard_links import names_in_held_folders
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.machine import MACHINE as PRESENCE
+    from moot.protocols.presence.paths import read_path_or_resource as read
 
     workspace, root = session.workspace, session.place.worktree
-    aliases = find_aliases(workspace.engine.state(PRESENCE, STREAM), scopes, root)
-    names = (*scopes, *(held.key for held in aliases))
-    return find_blockers(workspace, names, root, name, session.stale_millis)
+    state, files = workspace.engine.state(PRESENCE, STREAM), _files_among(scopes)
+    others = tuple(held for held in state.live if held.owner != name)
+    links = names_in_held_folders(files, root, others)
+    names = (*scopes, *(held.key for held in find_aliases(state, files, root)), *links)
+    return find_blockers(workspace, names, root, name, session.stale_millis, read)
+
+
+def _files_among(scopes: Sequence[str]) -> list[str]:
+    """Without named resources: nothing on the disk is one."""
+    from moot.protocols.presence.resources import is_resource
+
+    return [scope for scope in scopes if not is_resource(scope)]
 
 
 def _held_path(conflict: OverlapConflict) -> HeldPath:
@@ -233,6 +245,7 @@ def _names_held_by_others(
     """Other names under which others hold the same file: to ask for them too is to be refused."""
     from moot.flows.guard.aliases import find_aliases
     from moot.flows.guard.guarded_paths import root_was_guessed
+    from moot.flows.guard.hard_links import names_in_held_folders
 
     engine = session.workspace.engine
     agent, now = engine.registry().agents.get(name), engine.clock()
@@ -241,10 +254,11 @@ def _names_held_by_others(
         from moot.flows.guard.roots import require_one_meaning
 
         require_one_meaning(state, guarded, holder)
-    aliases = find_aliases(state, guarded.scopes, guarded.worktree_root)
-    return tuple(
-        held.key for held in aliases if not (held.is_held_by(*holder) or held.has_ended(now))
-    )
+    scopes, root = guarded.scopes, guarded.worktree_root
+    aliases = find_aliases(state, scopes, root)
+    names = (held.key for held in aliases if not (held.is_held_by(*holder) or held.has_ended(now)))
+    others = (held for held in state.live if not (held.is_held_by(*holder) or held.has_ended(now)))
+    return (*names, *names_in_held_folders(scopes, root, others))
 
 
 def _reserve_command(session: Session, guarded: GuardedPaths, scopes: tuple[str, ...]) -> Reserve:

@@ -16,6 +16,7 @@ from typing import Final
 from moot.protocols.presence import sorted_index
 from moot.protocols.presence.model import Reservation, State
 from moot.protocols.presence.paths import is_inside
+from moot.protocols.presence.resources import is_resource, key_of_file
 
 _Identity = tuple[int, int]  # device and number of a file
 _NOWHERE: Final[_Identity] = (0, 0)
@@ -46,6 +47,8 @@ def _same_file(state: State, asked: tuple[str, ...], root: str) -> Iterator[Rese
     wanted = {_identity(f"{root}/{path}") for scope in asked for path in _with_folders(scope)}
     wanted.discard(_NOWHERE)
     for held in state.live if wanted else ():
+        if is_resource(held.key):
+            continue
         roots = (root,) if held.worktree in ("", root) else (root, held.worktree)
         if any(_identity(f"{each}/{held.key}") in wanted for each in roots):
             yield held
@@ -56,7 +59,7 @@ def _same_location(state: State, asked: tuple[str, ...], root: str) -> Iterator[
     for other in {held.worktree for held in state.live} - {"", root}:
         for location in (location for scope in asked for location in _locations(root, scope)):
             for name in _names_from(other, location):
-                overlapping = sorted_index.overlapping_reservations(state, name)
+                overlapping = sorted_index.overlapping_reservations(state, key_of_file(name))
                 yield from (held for held in overlapping if held.worktree == other)
 
 

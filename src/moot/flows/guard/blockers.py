@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from moot.flows.presence.observation import observe
 from moot.protocols.presence import STREAM, overlap, views
 from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.presence.overlap import OverlapConflict
-from moot.protocols.presence.paths import read_path
+from moot.protocols.presence.paths import Scope, read_path
 
 if TYPE_CHECKING:
     from moot.core.clock import Millis
@@ -24,12 +24,14 @@ def find_blockers(
     root: Path,
     name: str | None,
     stale_millis: Millis | None,
+    read: Callable[[str, str], Scope] = read_path,
 ) -> tuple[OverlapConflict, ...]:
     """Reservations of others than `name` that overlap `paths`, which are relative to `root`.
 
-    If nobody is named, everyone who holds something there stands in the way.
+    If nobody is named, everyone who holds something there stands in the way. `read` reads a path:
+    usually the name of a real file.
     """
-    claims = [read_path(path, str(root)) for path in paths]
+    claims = [read(path, str(root)) for path in paths]
     state = workspace.engine.state(PRESENCE, STREAM)
     observation = observe(workspace, overlap.find_owners(state, claims), stale_millis)
     return views.find_blockers(state, claims, _holder(workspace, name), observation)

@@ -18,6 +18,7 @@ import msgspec
 
 from moot.protocols.presence.model import Reservation
 from moot.protocols.presence.paths import is_inside
+from moot.protocols.presence.resources import is_resource, key_of_file
 
 GIT_SECONDS: Final = 3.0
 MOST_SCOPES: Final = 100
@@ -38,7 +39,7 @@ def changed_by_command(
     command: ShellCommand, root: Path, others: Iterable[Reservation]
 ) -> tuple[str, ...]:
     """Paths relative to `root`, held by `others`, that the command seems to have changed."""
-    held = {reservation.key: reservation for reservation in others}
+    held = _held_files(others)
     if not held:
         return ()
     named = _named_paths(command, root)
@@ -52,13 +53,19 @@ def changed_by_command(
 
 def held_by_others(paths: Iterable[str], others: Iterable[Reservation]) -> tuple[str, ...]:
     """Those of `paths` that one of the reservations covers."""
-    held = {reservation.key: reservation for reservation in others}
+    held = _held_files(others)
     return tuple(path for path in paths if _reservations_around(path, held))
+
+
+def _held_files(reservations: Iterable[Reservation]) -> dict[str, Reservation]:
+    """By key, without named resources: no file is one."""
+    return {held.key: held for held in reservations if not is_resource(held.key)}
 
 
 def _reservations_around(path: str, held: Mapping[str, Reservation]) -> list[Reservation]:
     """The reservations of the path itself and of the folders it is in: one look for each."""
-    folders = ("", *(path[:at] for at, letter in enumerate(path) if letter == "/"), path)
+    key = key_of_file(path)
+    folders = ("", *(key[:at] for at, letter in enumerate(key) if letter == "/"), key)
     return [held[folder] for folder in folders if folder in held]
 
 
@@ -68,7 +75,8 @@ def _may_be_meant(
     """False if nobody holds it, or if it may as well be the holder at work in this worktree."""
     if any(held.worktree != str(root) for held in holders):
         return True
-    is_named = named is None or any(path == each or is_inside(path, each) for each in named)
+    key = key_of_file(path)
+    is_named = named is None or any(path == each or is_inside(key, each) for each in named)
     return bool(holders) and is_named
 
 
@@ -76,7 +84,8 @@ def changed_files(root: Path, keys: list[str]) -> list[str]:
     """What git calls changed below `keys`, both sides of a rename; nothing without git."""
     import subprocess  # an edit that has ended asks nothing of git
 
-    scopes = [f":(top,literal){key}" if key else ":(top)" for key in keys[:MOST_SCOPES]]
+    names = [key.removeprefix("./") for key in keys[:MOST_SCOPES]]
+    scopes = [f":(top,literal){name}" if name else ":(top)" for name in names]
     command = ["git", "--no-optional-locks", "status", "--porcelain=v1", "-z"]
     command += ["--untracked-files=all", "--no-renames", "--"]
     try:

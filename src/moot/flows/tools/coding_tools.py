@@ -23,12 +23,27 @@ class HookMoment(StrEnum):
     END = "end"
 
 
+class Rewriting(StrEnum):
+    """What a tool makes of a path before it opens the file.
+
+    The hook is asked about the path as the model wrote it, so it claims what the tool would make
+    of it as well. What each tool does was read in its published source where there is one.
+    """
+
+    TRIMMED = "trimmed"  # blanks at both ends go, letters are composed
+    HOME = "home"  # `~` and `~/x`
+    AT_SIGN = "at_sign"  # a leading `@`, and slashes after it, go if no such file exists
+    DECODED = "decoded"  # `file://` goes and `%20` is a blank
+    LOOKED_UP = "looked_up"  # a relative path that does not exist is looked for in the project
+
+
 class Tool(msgspec.Struct, frozen=True):
     """`edits`, `patches` and `shells` map a tool's own tool names to the field that matters.
 
     `plain_start`: text for the model is plain stdout at the start of a session, else JSON.
     `go_on`: the decision that makes the model go on instead of stopping; empty if there is none.
     `tells_failure`: a call that failed has an event of its own, or none at all.
+    `rewritings`: what it makes of a path; those under a tool name are for that one only.
     """
 
     name: str
@@ -39,6 +54,11 @@ class Tool(msgspec.Struct, frozen=True):
     plain_start: bool
     go_on: str
     tells_failure: bool = False
+    rewritings: tuple[Rewriting, ...] = (Rewriting.HOME,)
+    rewritings_of: Mapping[str, tuple[Rewriting, ...]] = {}
+
+    def rewritings_for(self, name: str) -> tuple[Rewriting, ...]:
+        return (*self.rewritings, *self.rewritings_of.get(name, ()))
 
     def event_named(self, moment: HookMoment) -> str:
         return next(name for name, known in self.events.items() if known is moment)
@@ -69,6 +89,8 @@ CLAUDE: Final = Tool(
     plain_start=True,
     go_on="block",
     tells_failure=True,
+    # Its source is not public. Hooks see absolute paths; both are claimed to be on the safe side.
+    rewritings=(Rewriting.TRIMMED, Rewriting.HOME),
 )
 CODEX: Final = Tool(
     name="codex",
@@ -93,6 +115,10 @@ GEMINI: Final = Tool(
     shells={"run_shell_command": "command"},
     plain_start=False,
     go_on="deny",
+    # Since June 2026: `resolveDefensiveToolPath`, then `resolveToRealPath`; `replace` first asks
+    # `correctPath`, which looks through at most 50 folders and needs exactly one match.
+    rewritings=(Rewriting.HOME, Rewriting.AT_SIGN, Rewriting.DECODED),
+    rewritings_of={"replace": (Rewriting.LOOKED_UP,)},
 )
 # The plugin is ours, so its events carry the common names; the tool names are opencode's.
 OPENCODE: Final = Tool(

@@ -17,6 +17,7 @@ asks for help, RESUME continues an earlier session. Each project has one stream,
 
 The pure arithmetic, each idea in its own file:
 
+    resources.py   things that are not files: port:3000, db:test
     paths.py       the one way scopes are normalised and compared
     liveness.py    active, stale, evicted, and why
     sorted_index.py       sorted tuples as indexes, so that finding overlaps does not scan

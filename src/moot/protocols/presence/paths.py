@@ -7,6 +7,7 @@
 
 A final `/*` means the folder itself; `*` alone is the root; any other `*` or `?` is refused.
 Brackets and braces are letters, because there are folders named so: `app/[id]/page.tsx`.
+A text like `port:3000` is no path but a named resource (`resources.py`), unless `./` precedes it.
 Windows rules hold when the root looks like `C:/...` or `\\\\server\\share`, on any host.
 """
 
@@ -22,6 +23,7 @@ import msgspec
 from moot.core.errors import Malformed
 from moot.core.findings import Finding, Severity
 from moot.protocols.presence.model import Kind
+from moot.protocols.presence.resources import is_resource, read_resource
 
 MAX_SCOPE_CHARACTERS: Final = 1_024
 _WINDOWS_ROOT: Final = re.compile(r"[A-Za-z]:[\\/]|\\\\")
@@ -29,14 +31,17 @@ _CONTROL: Final = r"[\x00-\x1f\x7f\ud800-\udfff]"
 
 
 class Scope(msgspec.Struct, frozen=True):
-    """A scope inside the project: `key` is compared, `shown` is read. The root's key is empty."""
+    """A scope inside the project, or a named resource: `key` is compared, `shown` is read.
+
+    The root's key is empty.
+    """
 
     key: str
     shown: str
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """Two scopes and how they relate to each other; `a` and `b` are absolute."""
+    """Two scopes and how they relate to each other; `a` and `b` are absolute, or resources."""
 
     kind: Kind
     a: str
@@ -79,21 +84,40 @@ def classify_overlap(a: str, b: str) -> Kind:
 
 
 def is_inside(inner: str, outer: str) -> bool:
-    """True if `inner` is below `outer`. Whole segments count: `src/library` is not in `src/lib`."""
+    """True if `inner` is below `outer`. Whole segments count: `src/library` is not in `src/lib`.
+
+    A resource is below nothing, not even the root (P-09).
+    """
+    if is_resource(inner):
+        return False
     prefix = outer if not outer or outer.endswith("/") else f"{outer}/"
     return inner != outer and inner.startswith(prefix)
 
 
 def compare_scopes(a: str, b: str, root: str) -> Comparison:
     """Classify two scopes as typed, inside the project or not. Malformed if one is no scope."""
-    first, second = (resolve_path(_split_wildcard(text, root)[0], root) for text in (a, b))
+    first, second = (_resolve_scope(text, root) for text in (a, b))
     return Comparison(
-        classify_overlap(fold_case(first, root), fold_case(second, root)), first, second
+        classify_overlap(_comparable(first, root), _comparable(second, root)), first, second
     )
+
+
+def _resolve_scope(text: str, root: str) -> str:
+    if is_resource(text):
+        return read_scope(text, root).shown
+    return resolve_path(_split_wildcard(text, root)[0], root)
+
+
+def _comparable(resolved: str, root: str) -> str:
+    return resolved if is_resource(resolved) else fold_case(resolved, root)
 
 
 def read_scope(text: str, root: str) -> Scope:
     """A scope as a person types it; Malformed says what is wrong, with a stable code."""
+    if is_resource(text):
+        require_scope_text(text)
+        name = read_resource(text)
+        return Scope(name, name)
     path, wildcard = _split_wildcard(text, root)
     return _scope_inside(path, root, text, wildcard)
 
@@ -104,9 +128,14 @@ def strip_wildcard(text: str, root: str) -> str:
 
 
 def read_path(text: str, root: str) -> Scope:
-    """One real file or folder, named literally: its `*` is a letter."""
+    """One real file or folder, named literally: its `*` is a letter, and it is no resource."""
     require_scope_text(text)
     return _scope_inside(text, root, text, wildcard=False)
+
+
+def read_path_or_resource(text: str, root: str) -> Scope:
+    """A path named literally, or a resource: a file that is named like one begins with `./`."""
+    return read_scope(text, root) if is_resource(text) else read_path(text, root)
 
 
 def require_absolute_root(root: str) -> str:
@@ -123,6 +152,8 @@ def warn_of_symlink(text: str, real: str, root: str) -> Finding | None:
     `real` is where it leads; the caller has looked, for nothing here reads the disk.
     """
     scope = read_scope(text, root)
+    if is_resource(scope.key):
+        return None
     if fold_case(resolve_path(scope.key, root), root) == fold_case(resolve_path(real, root), root):
         return None
     return Finding(
@@ -184,5 +215,7 @@ def _scope_inside(path: str, root: str, text: str, wildcard: bool) -> Scope:
     depth = len([part for part in top.split("/") if part])
     below = [part for part in key.split("/") if part][depth:]
     shown = [part for part in full.split("/") if part][depth:]
+    if below and is_resource(below[0]):
+        below, shown = [".", *below], [".", *shown]
     name = "/".join([*shown, "*"]) if wildcard else "/".join(shown) or "."
     return Scope("/".join(below), name)

@@ -25,6 +25,9 @@ _READABLE: tuple[Rule[Any], ...] = (
          "reserve the folder (src/*) or name each file"),
     Rule("OPR-035", "bad_scope", "a scope is a readable path",
          breach.unreadable_scope("bad_scope"), "name a file or folder of the project"),
+    Rule("P-09", "bad_resource", "a resource has a kind and a name",
+         breach.unreadable_scope("bad_resource"),
+         "write it like port:3000; a file of this name begins with ./", requirement="OPR-034"),
     Rule("OPR-054", "bad_root", "the root of a scope is absolute",
          breach.unreadable_scope("bad_root"), "run this inside the project"),
 )  # fmt: skip

@@ -3,6 +3,7 @@
 A hook is a new process for every edit. To copy ten thousand pointers costs it less than to read one
 page from disk; to rebuild a map of ten thousand entries costs far more. Keys are paths with `/`, so
 everything below a scope is one run: from `scope/` up to `scope0`, as `0` follows `/` in ASCII.
+Named resources stand among them under their names; nothing is above or below one.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from moot.protocols.presence.model import Member, Reservation, State
+from moot.protocols.presence.resources import is_resource
 
 T = TypeVar("T")
 _Sorted = tuple[T, ...]
@@ -46,6 +48,8 @@ def remove_reservation(live: _Sorted[Reservation], key: str) -> _Sorted[Reservat
 
 def reservations_above(state: State, key: str) -> Iterator[Reservation]:
     """Reservations of the folders that hold `key`, from the root down: one look for each."""
+    if is_resource(key):
+        return
     folders = ("", *(key[:at] for at, letter in enumerate(key) if letter == "/"))
     leases = (find_reservation(state, folder) for folder in folders if folder != key)
     yield from (lease for lease in leases if lease is not None)
@@ -53,9 +57,12 @@ def reservations_above(state: State, key: str) -> Iterator[Reservation]:
 
 def reservations_below(state: State, key: str) -> _Sorted[Reservation]:
     """Reservations inside `key`, without its own."""
-    first, last = (f"{key}/", f"{key}0") if key else ("\0", None)
-    start = bisect_left(state.live, first, key=_key)
-    stop = bisect_left(state.live, last, key=_key) if last is not None else len(state.live)
+    if is_resource(key):
+        return ()
+    if not key:
+        return tuple(held for held in state.live if held.key and not is_resource(held.key))
+    start = bisect_left(state.live, f"{key}/", key=_key)
+    stop = bisect_left(state.live, f"{key}0", key=_key)
     return state.live[start:stop]
 
 

@@ -5,7 +5,9 @@ is read and answered, and nothing else:
 
     entry.py      one invocation: its session, its deadline, its one broad `except`
     call.py       what a tool sent on stdin, read and bounded
-    patches.py    the files a patch names, also inside a shell command
+    patches.py    the files a patch names, as the tools that apply it read them
+    shell_patches.py  the same inside a shell command, from where the shell has gone
+    rewritings.py what a tool may make of a path before it opens the file
     touched.py    the files a call is about to write
     moments.py    what each moment asks the library
     answers.py    the words each tool understands

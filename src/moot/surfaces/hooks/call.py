@@ -20,11 +20,26 @@ MAX_KEY: Final = 200
 
 
 class Unreadable(Exception):
-    """The message is one line for whoever reads it; `moment` is when it happened, if known."""
+    """The message is one line for whoever reads it; `moment` is when it happened, if known.
 
-    def __init__(self, message: str, moment: HookMoment | None = None) -> None:
+    `code` and `hint` if there is a way to write it that can be read. `says_where`: it is known
+    where the call is about; if not, it may be about any workspace.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        moment: HookMoment | None = None,
+        *,
+        code: str = "",
+        hint: str = "",
+        says_where: bool = True,
+    ) -> None:
         super().__init__(message)
         self.moment = moment
+        self.code = code
+        self.hint = hint
+        self.says_where = says_where
 
 
 class HookCall(msgspec.Struct, frozen=True):
@@ -104,7 +119,7 @@ _FIELDS: Final[Mapping[str, type]] = {
 
 def _parse(tool: Tool, data: bytes) -> dict[str, Any]:
     if len(data) > MAX_BYTES:
-        raise Unreadable(f"{tool.name} sent more than {MAX_BYTES} bytes")
+        raise Unreadable(f"{tool.name} sent more than {MAX_BYTES} bytes", says_where=False)
     if not data.strip():
         raise Unreadable(f"{tool.name} sent nothing on stdin")
     try:

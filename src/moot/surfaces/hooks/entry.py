@@ -3,6 +3,9 @@
     inside a workspace    trouble before an edit holds the edit back, with one line of reason
     outside of one        nothing is said
 
+Inside is where the call is about: its folder and its files, not only where this process stands. If
+that was never learned, because the input is too long or does not end, it may be inside.
+
 What cannot even be read has no known moment: exit 2 with one line on stderr. The settings we
 install turn that into a refusal before an edit and into nothing at all other moments. A tool that
 waits too long writes anyway, so a watchdog answers before that, whatever the rest is doing.
@@ -13,7 +16,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -23,7 +26,7 @@ from moot.api.session import Session, ToolSession
 from moot.flows.tools.coding_tools import TOOLS, HookMoment
 from moot.surfaces.environment import read_epoch, read_stale_time
 from moot.surfaces.hooks import answers
-from moot.surfaces.hooks.call import MAX_BYTES, Unreadable, read_call, session_key
+from moot.surfaces.hooks.call import MAX_BYTES, HookCall, Unreadable, read_call, session_key
 
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
@@ -41,11 +44,14 @@ SESSION_VARIABLES: Final[Mapping[str, str]] = {
 # Where there is time for a checkpoint. After an edit the next command makes it.
 CHECKPOINTED: Final = frozenset({HookMoment.START, HookMoment.STOP, HookMoment.END})
 
-TellMoment = Callable[[HookMoment], None]
+# A call whose input is longer is not read once more when time has run out.
+QUICKLY_READ: Final = 1_000_000
+
+TellCall = Callable[[HookCall], None]
 
 
-def _nobody(_moment: HookMoment) -> None:
-    """Nobody needs to know at which moment this is."""
+def _nobody(_call: HookCall) -> None:
+    """Nobody needs to know which call this is."""
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -64,29 +70,29 @@ def main(tool: str) -> NoReturn:
     watchdog.daemon = True
     watchdog.start()
     data = sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin is not None else b""
-    voice.say(answer(tool, data, env, here, voice.tell_moment))
+    voice.say(answer(tool, data, env, here, voice.tell_call))
 
 
 def answer(
-    tool: str, data: bytes, env: Mapping[str, str], here: str, tell_moment: TellMoment = _nobody
+    tool: str, data: bytes, env: Mapping[str, str], here: str, tell_call: TellCall = _nobody
 ) -> Reply:
     """What to print and how to exit. The outermost function of hooks: it catches everything."""
-    moment: HookMoment | None = None
+    call: HookCall | None = None
     try:
         call = read_call(TOOLS[tool], data, here)
-        moment = call.moment
-        tell_moment(moment)
+        tell_call(call)
         from moot.surfaces.hooks.moments import HANDLERS
 
         session = session_for(env, call.cwd, call.tool_session)
         try:
-            return Reply(HANDLERS[moment](call, session))
+            return Reply(HANDLERS[call.moment](call, session))
         finally:
-            session.close(checkpoint=moment in CHECKPOINTED)
+            session.close(checkpoint=call.moment in CHECKPOINTED)
     except Unreadable as problem:
-        return _unreadable(problem, moment or problem.moment, env, here)
+        folders = (here,) if call is None else (here, call.cwd)
+        return _unreadable(problem, call, env, folders)
     except Exception as error:  # noqa: BLE001 - never a traceback, never silently open
-        return _in_trouble(error, moment)
+        return _in_trouble(error, None if call is None else call.moment)
 
 
 def check_commit(env: Mapping[str, str], here: str) -> Reply:
@@ -148,19 +154,33 @@ def _here() -> str:
 
 
 def _unreadable(
-    problem: Unreadable, moment: HookMoment | None, env: Mapping[str, str], here: str
+    problem: Unreadable, call: HookCall | None, env: Mapping[str, str], folders: Iterable[str]
 ) -> Reply:
-    from moot.api.guard.checks import may_be_guarded
-
-    if not may_be_guarded(session_for(env, here)):
+    """Held back if one of the folders, which the call is about, may lie in a workspace."""
+    if problem.says_where and not _may_be_guarded(problem, env, folders):
         return Reply()
+    moment = problem.moment if call is None else call.moment
     text = (
         f"moot: {problem}. What cannot be checked is held back; try again, and if it stays so,"
         " update moot or see `moot ledger doctor`."
     )
+    if problem.code:
+        from moot.core.errors import MootError
+        from moot.surfaces.hooks.reasons import explain_trouble
+
+        text = explain_trouble(MootError(problem.code, str(problem), hint=problem.hint))
     if moment is HookMoment.BEFORE:
         return Reply(answers.block(text))
     return Reply(err=text, code=UNREADABLE if moment is None else 0)
+
+
+def _may_be_guarded(problem: Unreadable, env: Mapping[str, str], folders: Iterable[str]) -> bool:
+    """An agent of ours that does not say where it writes may write in its workspace."""
+    from moot.api.guard.checks import may_be_guarded
+
+    if problem.code and env.get("MOOT_AGENT"):
+        return True
+    return any(may_be_guarded(session_for(env, folder)) for folder in dict.fromkeys(folders))
 
 
 def _in_trouble(error: Exception, moment: HookMoment | None) -> Reply:
@@ -188,11 +208,11 @@ class _Voice:
     def __init__(self, env: Mapping[str, str], here: str) -> None:
         self._env = env
         self._here = here
-        self._moment: HookMoment | None = None
+        self._call: HookCall | None = None
         self._first = threading.Lock()
 
-    def tell_moment(self, moment: HookMoment) -> None:
-        self._moment = moment
+    def tell_call(self, call: HookCall) -> None:
+        self._call = call
 
     def say(self, reply: Reply) -> NoReturn:
         if not self._first.acquire(blocking=False):
@@ -203,8 +223,29 @@ class _Voice:
 
     def too_late(self) -> None:
         """The tool would soon give up on us and write."""
-        problem = Unreadable("the check took too long (is the ledger busy?)", self._moment)
-        self.say(_unreadable(problem, self._moment, self._env, self._here))
+        call, folders = self._call, (self._here, *_folders_of(self._call))
+        problem = Unreadable(
+            "the check took too long (is the ledger busy?)",
+            says_where=call is not None and _can_be_read_quickly(call),
+        )
+        self.say(_unreadable(problem, call, self._env, folders))
+
+
+def _can_be_read_quickly(call: HookCall) -> bool:
+    return sum(len(text) for text in call.input.values() if isinstance(text, str)) <= QUICKLY_READ
+
+
+def _folders_of(call: HookCall | None) -> Iterator[str]:
+    """The folders that a call is about: its own, and those of the files it names."""
+    if call is None or not _can_be_read_quickly(call):
+        return
+    from moot.surfaces.hooks.touched import touched
+
+    yield call.cwd
+    try:
+        yield from map(os.path.dirname, touched(call))
+    except Unreadable:
+        return  # its own folder must do
 
 
 def _write(stream: int, text: str) -> None:

@@ -1,6 +1,7 @@
 """The files a call is about to write, absolute, as the tool itself would resolve them.
 
-Relative paths are relative to the `cwd` the tool sent, not to where this process runs.
+Relative paths are relative to the `cwd` the tool sent, not to where this process runs. Where a tool
+may take a path for another one than it says, both are touched.
 """
 
 from __future__ import annotations
@@ -8,27 +9,59 @@ from __future__ import annotations
 import os
 from typing import Final
 
+from moot.flows.tools.coding_tools import Rewriting
 from moot.surfaces.hooks.call import HookCall, Unreadable
 
 # Shell tools that take a folder of their own, in one of these fields.
 _FOLDERS: Final = ("workdir", "dir_path", "directory")
+# How a path begins that some tool rewrites.
+_PREFIXES: Final = ("~", "@", "file:")
 
 
 def touched(call: HookCall) -> tuple[str, ...]:
     """Unreadable if this is an edit but its file cannot be seen: then nobody can vouch for it."""
     tool, name = call.tool, call.name
     if name in tool.edits:
-        return (os.path.join(call.cwd, _text(call, tool.edits[name])),)
-    if name not in tool.patches and name not in tool.shells:
-        return ()
-    from moot.surfaces.hooks import patches
-
+        return _all_readings(call, (_text(call, tool.edits[name]),))
     if name in tool.patches:
-        files = patches.named(_text(call, tool.patches[name]))
-        if not files:
-            raise Unreadable(f"the {name} call names no file that can be read", call.moment)
-        return tuple(os.path.join(call.cwd, file) for file in files)
-    return patches.in_shell(_text(call, tool.shells[name]), shell_folder(call))
+        return _all_readings(call, _files_in_patch(call))
+    return _files_in_shell(call) if name in tool.shells else ()
+
+
+def _all_readings(call: HookCall, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """What the tool may make of each path, in the order of the paths."""
+    rewritings = call.tool.rewritings_for(call.name)
+    looks_up = Rewriting.LOOKED_UP in rewritings
+    if not any(_may_be_rewritten(text, looks_up) for text in texts):
+        return tuple(os.path.join(call.cwd, text) for text in texts)
+    from moot.surfaces.hooks.rewritings import readings_of
+
+    readings = (readings_of(text, call.cwd, rewritings) for text in texts)
+    return tuple(dict.fromkeys(file for files in readings for file in files))
+
+
+def _may_be_rewritten(text: str, looks_up: bool) -> bool:
+    """Nearly every path is plain, and then no tool makes anything else of it."""
+    is_plain = text.isascii() and "%" not in text and text == text.strip()
+    return not is_plain or text.startswith(_PREFIXES) or (looks_up and not os.path.isabs(text))
+
+
+def _files_in_patch(call: HookCall) -> tuple[str, ...]:
+    from moot.surfaces.hooks.patches import files_in_patch
+
+    files = files_in_patch(_text(call, call.tool.patches[call.name]))
+    if not files:
+        raise Unreadable(f"the {call.name} call names no file that can be read", call.moment)
+    return files
+
+
+def _files_in_shell(call: HookCall) -> tuple[str, ...]:
+    command = _text(call, call.tool.shells[call.name])
+    if "patch" not in command.lower():
+        return ()  # nearly every command: nothing is loaded for it
+    from moot.surfaces.hooks.shell_patches import files_in_shell_patches
+
+    return files_in_shell_patches(command, shell_folder(call))
 
 
 def shell_folder(call: HookCall) -> str:

@@ -25,11 +25,12 @@ def check(shell: Shell, paths: tuple[str, ...], agent: str | None) -> Answer:
 
     Paths are relative to the root of the worktree, like all scopes; one that may mean another
     file beside you is refused. The exit code is 1 if another agent holds one of them; if nobody is
-    named, anyone who holds something there.
+    named, anyone who holds something there. A resource such as port:3000 may be asked about too.
 
     Examples:
       moot guard check src/auth.py
       moot guard check src/a.py src/b.py --agent amber-otter --json
+      moot guard check port:3000
     """
     checked = api.check(shell.session, paths, agent=agent)
     return Answer(checked, lambda: _lines(checked), DONE if checked.allowed else REFUSED)

@@ -24,12 +24,16 @@ _TTL = click.option(
 _WORK = click.option(
     "--work", "--bead", "work", metavar="ID", help="The work item (default: the branch)."
 )
+_EXCLUSIVE = click.option(
+    "--exclusive", is_flag=True, help="Reserve the task named by --work too, as task:ID."
+)
 _AGENT = click.option("--agent", metavar="NAME", help="Who acts (default: --as or MOOT_AGENT).")
 
 
-@click.argument("scopes", nargs=-1, required=True, metavar="SCOPE...")
+@click.argument("scopes", nargs=-1, metavar="[SCOPE]...")
 @_TAKEOVER
 @_WORK
+@_EXCLUSIVE
 @_TTL
 @_AGENT
 def reserve_scopes(
@@ -37,6 +41,7 @@ def reserve_scopes(
     scopes: tuple[str, ...],
     takeover_stale: bool,
     work: str | None,
+    exclusive: bool,
     ttl: int | None,
     agent: str | None,
 ) -> Answer:
@@ -46,12 +51,19 @@ def reserve_scopes(
     holder's name, if another agent holds any of it. What the living hold is never taken; what
     the quiet hold only with --takeover-stale.
 
+    Things that are not files are reserved by a kind and a name, such as port:3000, db:test,
+    gpu:0 or task:T-7. No path overlaps them, not even `.`. A file so named is ./port:3000.
+
     Examples:
       moot reserve src/auth
       moot reserve src/api 'docs/*' --work T-7 --ttl 120
       moot reserve src/auth --takeover-stale
+      moot reserve port:3000 db:test
+      moot reserve --work T-7 --exclusive
       moot scope reserve src/auth --agent amber-otter
     """
+    if not scopes and not exclusive:
+        raise click.UsageError("name a SCOPE, or a task by --work ID --exclusive")
     with scope_hints(shell, scopes):
         reserved = api.reserve(
             shell.session,
@@ -59,6 +71,7 @@ def reserve_scopes(
             work=work,
             ttl_minutes=ttl,
             take_stale=takeover_stale,
+            exclusive=exclusive,
             agent=agent,
         )
     misread = remark_on_misread(scopes, shell.session.place)
@@ -73,7 +86,7 @@ def _reserved_lines(reserved: api.Reserved, scopes: tuple[str, ...]) -> Iterable
         until = f", until {lease.expires_at}" if lease.expires_at else ""
         yield f"{reserved.agent} holds {lease.scope} (number {lease.fencing}{until})"
     if not reserved.reserved:
-        yield f"{reserved.agent} holds {', '.join(scopes)} already"
+        yield f"{reserved.agent} holds {', '.join(scopes) or 'the task'} already"
     yield from remarks(reserved.findings)
 
 
@@ -110,7 +123,7 @@ SECTIONS = {
 
 @click.command("scope", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def scope() -> None:
-    """Scopes: files and folders that one agent at a time works on."""
+    """Scopes: files, folders and things like port:3000 that one agent at a time works on."""
 
 
 # The same commands under two names: `moot reserve SCOPE` and `moot scope reserve SCOPE --agent A`.
@@ -151,6 +164,7 @@ def compare(shell: Shell, first: str, second: str) -> Answer:
 
     Examples:
       moot scope compare 'src/*' src/lib/parser.ts
+      moot scope compare port:3000 ./port:3000
     """
     comparison = api.compare(shell.session, first, second)
     return Answer(comparison, lambda: [comparison.kind])
