@@ -21,6 +21,7 @@ class HookMoment(StrEnum):
     START = "start"
     STOP = "stop"
     END = "end"
+    SUB_AGENT_END = "sub_agent_end"
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -52,6 +53,7 @@ _COMMON: Final = {
     "SessionStart": HookMoment.START,
     "Stop": HookMoment.STOP,
     "SessionEnd": HookMoment.END,
+    "SubagentStop": HookMoment.SUB_AGENT_END,
 }
 _FILES: Final = {
     "Write": "file_path",

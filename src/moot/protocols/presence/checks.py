@@ -13,7 +13,7 @@ from moot.core.errors import Malformed
 from moot.core.findings import Breach
 from moot.core.machine import Command, KeyClass
 from moot.core.names import AGENT, SYSTEM
-from moot.protocols.presence import agent_names, sorted_index
+from moot.protocols.presence import agent_names, sorted_index, sub_agents
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence.case import (
     Located,
@@ -168,6 +168,15 @@ def not_the_owner(case: PresenceCase[ask.Release]) -> Breaches:
         if held is not None and not held.is_held_by(actor.id, actor.epoch):
             earlier = "an earlier " if held.owner == actor.id else ""
             yield f"{scope.shown} is held by {earlier}{held.holder}", scope.shown
+
+
+def kept_for_sub_agent(case: PresenceCase[ask.Release]) -> Breaches:
+    """Whoever gives back everything keeps what a sub-agent works on; each scope can be named."""
+    actor, state, now = case.context.actor, case.state, case.context.now
+    if case.command.all:
+        for held in sorted_index.reservations_of(state, actor.id, actor.epoch):
+            if sub_agents.works_on(state, held, now):
+                yield f"{held.scope} is kept: {held.holder} works on it", held.scope
 
 
 def sent_by_system(case: PresenceCase[Command]) -> Breaches:

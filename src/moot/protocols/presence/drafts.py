@@ -313,17 +313,10 @@ def _release(case: PresenceCase[ask.Release], _numbers: NextNumbers) -> Iterator
     actor, state = case.context.actor, case.state
     if case.command.all:
         mine = sorted_index.reservations_of(state, actor.id, actor.epoch)
-        return (_end_lease(held) for held in mine if not _is_worked_on(case, held))
+        now = case.context.now
+        return (_end_lease(held) for held in mine if not sub_agents.works_on(state, held, now))
     leases = (sorted_index.find_reservation(state, claim.key) for claim in case.claims)
     return (_end_lease(held) for held in leases if held is not None)
-
-
-def _is_worked_on(case: PresenceCase[ask.Release], held: Reservation) -> bool:
-    """True if a sub-agent is at work there: giving back everything else must not expose it."""
-    session = sub_agents.find_session(case.state, held.owner, held.epoch)
-    worker = sub_agents.find_by_alias(session, held.alias)
-    now, stale = case.context.now, case.state.stale_millis
-    return worker is not None and not sub_agents.is_quiet(worker, now, stale)
 
 
 def _receiver_epoch(state: State, command: Sending) -> int:

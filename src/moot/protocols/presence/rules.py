@@ -119,6 +119,9 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
              "`moot scope list` shows what is"),
         Rule("OPR-102", "release_forbidden", "only its holder may release it",
              breach.not_the_owner, "`moot scope list` shows who holds what; ask the holder"),
+        Rule("P-14", "kept_for_sub_agent", "a sub-agent of yours works on it",
+             breach.kept_for_sub_agent, "it ends with the sub-agent; `moot release` with its name"
+             " gives it back now", Severity.WARNING, requirement="OPR-102"),
     ),
     ask.SendHandoff: (
         Rule("OPR-062", "text_missing", "subject, summary and next_action are required",

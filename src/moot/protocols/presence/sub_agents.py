@@ -15,7 +15,7 @@ from msgspec import UnsetType
 from moot.core.clock import Millis
 from moot.protocols.presence import sorted_index
 from moot.protocols.presence.liveness import LivenessVerdict, judge_liveness
-from moot.protocols.presence.model import Liveness, Member, State, SubAgent
+from moot.protocols.presence.model import Liveness, Member, Reservation, State, SubAgent
 
 MAX_AT_WORK: Final = 64
 # A sign of life is recorded after this part of the stale time: a few an hour, and none is missed.
@@ -71,6 +71,12 @@ def is_quiet(sub_agent: SubAgent, now: Millis, stale_millis: Millis) -> bool:
 def needs_sign(sub_agent: SubAgent, now: Millis, stale_millis: Millis) -> bool:
     """True if its last sign is so old that another should be recorded."""
     return now - sub_agent.last_at >= stale_millis // SIGNS_IN_STALE_TIME
+
+
+def works_on(state: State, held: Reservation, now: Millis) -> bool:
+    """True if a sub-agent is at work there: whoever gives back everything must not expose it."""
+    worker = find_by_alias(find_session(state, held.owner, held.epoch), held.alias)
+    return worker is not None and not is_quiet(worker, now, state.stale_millis)
 
 
 def add(member: Member, sub_agent: SubAgent) -> Member:
