@@ -290,3 +290,60 @@ def test_opencodes_plugin_tells_sub_agents_apart_and_when_they_end(
         assert line.startswith(f"{name} moot: a.txt is held by amber-otter/1")
     assert lines[4:] == ["nested writes"]
     assert holders(yard) == {"a.txt": "amber-otter/2"}
+
+
+def test_status_and_lists_have_a_line_for_each_sub_agent(yard: Yard) -> None:
+    yard.reserve(OTTER, "src/*")
+    edit(yard, "claude", "first")
+    edit(yard, "claude", "second", "b.txt")
+    (otter,) = (view for view in yard.ok("status")["agents"] if view["agent"] == OTTER)
+    assert otter["holds"] == ["a.txt", "b.txt", "src/*"]
+    assert [(one["name"], one["holds"]) for one in otter["sub_agents"]] == [
+        ("amber-otter/1", ["a.txt"]),
+        ("amber-otter/2", ["b.txt"]),
+    ]
+    (first, _) = otter["sub_agents"]
+    assert (first["kind"], first["signed_by"], first["label"]) == (
+        *("general-purpose", OTTER, "Active"),
+    )
+    lines = yard.run("status").out.splitlines()
+    assert [line.split()[0] for line in lines if "amber-otter" in line][:3] == [
+        *("amber-otter", "amber-otter/1", "amber-otter/2"),
+    ]
+    assert next(line for line in lines if line.startswith("amber-otter ")).endswith("src/*")
+    assert [held["holder"] for held in yard.ok("scope", "list")["reservations"]] == [
+        *("amber-otter/1", "amber-otter/2", OTTER),
+    ]
+
+
+def test_lists_of_agents_say_that_a_sub_agent_has_no_key(yard: Yard) -> None:
+    edit(yard, "claude", "first")
+    listed = yard.ok("agent", "list")
+    assert [one["name"] for one in listed["sub_agents"]] == ["amber-otter/1"]
+    line = next(line for line in yard.run("agent", "list").out.splitlines() if "/1" in line)
+    assert line.split()[:4] == ["amber-otter/1", "sub-agent", "active", "none"]
+    (view,) = yard.ok("agent", "show", OTTER)["sub_agents"]
+    assert (view["name"], view["signed_by"], view["holds"]) == ("amber-otter/1", OTTER, ["a.txt"])
+    shown = yard.run("agent", "show", OTTER).out
+    assert "amber-otter/1 (general-purpose): active, holds a.txt" in shown
+    assert "signed by amber-otter's key" in shown
+
+
+def test_a_question_by_hand_names_the_sub_agent(yard: Yard) -> None:
+    edit(yard, "claude", "first")
+    asked = yard.json("guard", "check", "a.txt", "--agent", CRANE)
+    (held,) = json.loads(asked.out)["data"]["held"]
+    assert (held["owner"], held["holder"]) == (OTTER, "amber-otter/1")
+    assert "a.txt is held by amber-otter/1" in held["message"]
+    assert yard.ok("guard", "check", "a.txt", "--agent", OTTER)["allowed"]
+
+
+def test_giving_everything_back_says_what_is_kept_for_whom(yard: Yard) -> None:
+    yard.reserve(OTTER, "src/*")
+    edit(yard, "claude", "first")
+    released = yard.ok("release", "--all", "--agent", OTTER)
+    assert released["released"] == ["src/*"]
+    (finding,) = released["findings"]
+    assert finding["code"] == "kept_for_sub_agent"
+    assert finding["message"] == "a.txt is kept: amber-otter/1 works on it"
+    assert yard.ok("release", "a.txt", "--agent", OTTER)["released"] == ["a.txt"]
