@@ -21,6 +21,7 @@ _PLAIN: dict[Any, str] = {
     bytes: "bytes",
     Decimal: "decimal",
     Any: "anything",
+    msgspec.UnsetType: "nothing",
     type(None): "null",
 }
 _Row = tuple[str, str]
@@ -58,6 +59,8 @@ def _default_of(field: msgspec.structs.FieldInfo) -> str:
     if made is msgspec.NODEFAULT:
         factory: Any = field.default_factory
         made = factory()
+    if made is msgspec.UNSET:
+        return " = (left out)"
     return f" = {json.dumps(msgspec.to_builtins(made, enc_hook=dict), sort_keys=True)}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.hooks.yard import Yard, call
+from tests.hooks.yard import OTTER, Yard, call
 
 AGENTS = tuple(f"calm-otter{number}" for number in range(8))
 
@@ -27,3 +27,18 @@ def test_sessions_that_start_at_once_all_get_a_name_of_their_own(yard: Yard) -> 
     names = {out.split()[2] for out in answers}
     assert len(names) == len(calls)
     assert {member.name for member in yard.presence.members} == names
+
+
+def test_of_six_sub_agents_of_one_session_that_write_at_once_exactly_one_may(yard: Yard) -> None:
+    ids = [f"sub{number}" for number in range(6)]
+    calls = [call("claude-subagent", yard.root, agent_id=one) for one in ids]
+    children = [yard.start_hook("claude", said) for said in calls]
+    answers = [child.communicate(timeout=60)[0] for child in children]
+    assert [child.returncode for child in children] == [0] * len(ids)
+    allowed = [one for one, out in zip(ids, answers, strict=True) if not out]
+    (member,) = (one for one in yard.presence.members if one.name == OTTER)
+    at_work = {one.tool_id: one.alias for one in member.sub_agents}
+    assert sorted(at_work) == ids
+    (held,) = yard.presence.live
+    assert [at_work[one] for one in allowed] == [held.alias]
+    assert len(yard.events("INCURSION")) == len(ids) - 1

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from msgspec import UNSET
 
 from moot.core.clock import MINUTE
 from moot.core.machine import Command, Context, KeyClass, Recorded, SignOfLife, VerifiedActor
@@ -21,7 +22,7 @@ from moot.protocols.presence.drafts import DRAFTS
 from moot.protocols.presence.evolution import EFFECTS
 from moot.protocols.presence.machine import MACHINE
 from moot.protocols.presence.model import STREAM, Kind, Liveness, ResumeReason, State, Urgency
-from moot.protocols.presence.paths import classify_overlap
+from moot.protocols.presence.paths import classify_overlap, is_inside
 from moot.protocols.presence.rules import RULES
 from moot.protocols.presence.views import Observation, view_status, view_work_items
 
@@ -45,6 +46,7 @@ _scopes = st.sampled_from(
     ]
 )
 _texts = st.sampled_from(["src", "src/**", "", "..", "a?b", "src/a", "\0", "/etc", "*"])
+_tool_ids = st.sampled_from(["", "first", "second", "third"])
 _ttl = st.none() | st.sampled_from([5, 10, 60])
 
 
@@ -60,6 +62,7 @@ class Presence(RuleBasedStateMachine):
         self.ids: list[str] = []
         self.numbers: list[int] = []
         self.beats: dict[str, int] = {}
+        self.history: list[Recorded[Any]] = []
 
     def act(self, name: str, command: Any, kind: KeyClass = KeyClass.AGENT) -> bool:
         """Decide and record; True if it was accepted."""
@@ -80,6 +83,7 @@ class Presence(RuleBasedStateMachine):
         if isinstance(event, did.ScopeReserved | did.ScopeHandedOver):
             self.numbers.append(event.fencing)
         list(MACHINE.index(recorded))
+        self.history.append(recorded)
         self.state = MACHINE.evolve(self.state, recorded)
 
     @rule(
@@ -93,6 +97,44 @@ class Presence(RuleBasedStateMachine):
                 scopes=tuple(scopes), project_root=ROOT, ttl_minutes=ttl, automatic=auto, once=auto
             ),
         )
+
+    @rule(name=_names, tool_id=_tool_ids, scope=_scopes, take=st.booleans())
+    def edit(self, name: str, tool_id: str, scope: str, take: bool) -> None:
+        """As a hook asks for one of a session's sub-agents, or for its main agent."""
+        kind = ask.TakeOver if take else ask.Reserve
+        scopes = (scope.removesuffix("/*"),)
+        command = kind(
+            scopes=scopes, project_root=ROOT, sub_agent=tool_id, automatic=True, once=True
+        )
+        if self.act(name, command):
+            mine = {held.key for held in self.state.live if self.works_there(held, name, tool_id)}
+            claimed = "" if scopes == (".",) else scopes[0]
+            assert any(key == claimed or is_inside(claimed, key) for key in mine)
+
+    def works_there(self, held: Any, name: str, tool_id: str) -> bool:
+        (member,) = (one for one in self.state.members if one.name == name)
+        at_work = {one.tool_id: one.alias for one in member.sub_agents}
+        alias = at_work[tool_id] if tool_id else ""
+        return (held.owner, held.epoch, held.alias) == (name, self.epochs[name], alias)
+
+    @rule(name=_names, tool_id=_tool_ids)
+    def begin_sub_agent(self, name: str, tool_id: str) -> None:
+        assert self.act(name, ask.BeginSubAgent(sub_agent=tool_id)) == bool(tool_id)
+
+    @rule(name=_names, tool_id=_tool_ids, everyone=st.booleans())
+    def end_sub_agent(self, name: str, tool_id: str, everyone: bool) -> None:
+        """Ending one gives everything on to its session: nothing is freed, nothing taken."""
+        before = [(held.key, held.owner, held.epoch, held.fencing) for held in self.state.live]
+        if self.act(name, ask.EndSubAgent(sub_agent=tool_id, all=everyone)):
+            after = [(held.key, held.owner, held.epoch, held.fencing) for held in self.state.live]
+            assert after == before
+            at_work = {one.tool_id for member in self.of(name) for one in member.sub_agents}
+            assert not at_work if everyone else tool_id not in at_work
+
+    def of(self, name: str) -> list[Any]:
+        """The member of that name, if its present holder has acted."""
+        epoch = self.epochs[name]
+        return [one for one in self.state.members if (one.name, one.epoch) == (name, epoch)]
 
     @rule(name=_names, scope=_scopes, ttl=_ttl)
     def take_over(self, name: str, scope: str, ttl: int | None) -> None:
@@ -181,6 +223,29 @@ class Presence(RuleBasedStateMachine):
                 assert (a.owner, a.epoch) == (b.owner, b.epoch), (a, b)
 
     @invariant()
+    def never_two_sub_agents_at_work_in_one_place(self) -> None:
+        for a, b in combinations(self.state.live, 2):
+            if classify_overlap(a.key, b.key) is not Kind.DISJOINT and a.alias and b.alias:
+                assert a.alias == b.alias, (a, b)
+
+    @invariant()
+    def an_alias_is_at_work_and_never_given_twice(self) -> None:
+        for member in self.state.members:
+            at_work = [one.alias for one in member.sub_agents]
+            assert len(set(at_work)) == len(at_work)
+            assert all(int(alias) <= member.sub_agent_count for alias in at_work)
+            held = (one for one in self.state.live if one.owner == member.name)
+            present = {one.alias for one in held if one.epoch == member.epoch}
+            assert present <= {"", *at_work}
+
+    def teardown(self) -> None:
+        """The same history, followed again, is the same state."""
+        state = MACHINE.initial
+        for recorded in self.history:
+            state = MACHINE.evolve(state, recorded)
+        assert state == self.state
+
+    @invariant()
     def lists_are_sorted_and_without_repeats(self) -> None:
         keys = [held.key for held in self.state.live]
         names = [member.name for member in self.state.members]
@@ -226,7 +291,11 @@ _commands: st.SearchStrategy[Any] = st.one_of(
         work=st.none() | _free_text,
         automatic=st.booleans(),
         once=st.booleans(),
+        sub_agent=st.just(UNSET) | _tool_ids | _free_text,
+        sub_agent_kind=st.just(UNSET) | _free_text,
     ),
+    st.builds(ask.BeginSubAgent, sub_agent=_tool_ids | _free_text),
+    st.builds(ask.EndSubAgent, sub_agent=_tool_ids, all=st.booleans(), reason=_free_text),
     st.builds(ask.TakeOver, scopes=st.tuples(_free_text), project_root=st.just(ROOT)),
     st.builds(ask.Release, scopes=st.tuples(_texts), project_root=st.just(ROOT), all=st.booleans()),
     st.builds(ask.Join, project_root=_free_text, work=st.none() | _free_text),
@@ -265,6 +334,7 @@ def test_deciding_never_raises_and_an_error_records_at_most_an_overlap(
 
 _key = st.sampled_from(["", "src", "src/a", "docs"])
 _number = st.integers(0, 5)
+_alias = st.sampled_from(["", "1", "2", "odd", "9" * 5_000])
 _id = st.sampled_from(["proto_20260218_001", "proto_20260219_002", "odd", ""])
 _any_events: st.SearchStrategy[Any] = st.one_of(
     st.builds(
@@ -277,7 +347,11 @@ _any_events: st.SearchStrategy[Any] = st.one_of(
         branch=st.none(),
         expires_at=st.none() | st.just(NOON),
         automatic=st.booleans(),
+        alias=st.just(UNSET) | _alias,
     ),
+    st.builds(did.SubAgentBegan, alias=_alias, tool_id=_alias, kind=_alias),
+    st.builds(did.SubAgentSeen, alias=_alias),
+    st.builds(did.SubAgentEnded, alias=_alias, reason=_alias),
     st.builds(did.ScopeReleased, fencing=_number, key=_key, scope=_key),
     st.builds(
         did.ScopeExpired,

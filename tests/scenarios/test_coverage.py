@@ -22,6 +22,7 @@ LIBRARY_ALONE: dict[str, str] = {
     "hook.after_call": "asked by `moot hook TOOL`",
     "hook.wants_to_stop": "asked by `moot hook TOOL`",
     "hook.end_session": "asked by `moot hook TOOL`",
+    "hook.end_sub_agent": "asked by `moot hook TOOL`",
 }
 
 

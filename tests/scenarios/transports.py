@@ -37,7 +37,8 @@ class Reply(NamedTuple):
 class Caller(NamedTuple):
     """Who calls, and from which project. `passphrase` unlocks a person's key.
 
-    `tool_session` is the key of a coding tool's session, of which only hooks know.
+    `tool_session` is the key of a coding tool's session, of which only hooks know; `sub_agent` is
+    which of its sub-agents calls.
     """
 
     project: Project
@@ -45,6 +46,7 @@ class Caller(NamedTuple):
     passphrase: str | None = None
     folder: Path | None = None
     tool_session: str | None = None
+    sub_agent: str = ""
 
 
 class Transport(Protocol):
@@ -75,10 +77,13 @@ class Library:
 
     def _session(self, caller: Caller) -> Session:
         text, key = caller.passphrase, caller.tool_session
+        tool = None
+        if key is not None:
+            tool = ToolSession(key.partition(":")[0], (key,), caller.sub_agent)
         return Session(
             caller.folder or caller.project.root,
             acting=caller.acting,
-            tool_session=None if key is None else ToolSession(key.partition(":")[0], (key,)),
+            tool_session=tool,
             keys=KeyFolder(caller.project.keys),
             ask_passphrase=None if text is None else lambda _: Passphrase(text, attended=False),
             clock=caller.project.env.get("MOOT_CLOCK", ""),

@@ -40,6 +40,7 @@ class World:
         self.done: set[str] = set()
         self.refused: set[str] = set()
         self.tool_session: str | None = None  # the coding tool's session that calls, if one does
+        self.sub_agent = ""  # and which of its sub-agents does; empty: its main agent
 
     def do(self, operation: str, acting: str | None = None, **arguments: Any) -> Any:
         """The data of an operation that must succeed."""
@@ -82,5 +83,7 @@ class World:
             return view.count_streams_and_events()[1]
 
     def _call(self, operation: str, acting: str | None, arguments: dict[str, Any]) -> Reply:
-        caller = Caller(self.project, acting, tool_session=self.tool_session)
+        caller = Caller(
+            self.project, acting, tool_session=self.tool_session, sub_agent=self.sub_agent
+        )
         return self.transport.call(caller, operation, arguments)

@@ -360,3 +360,18 @@ def test_many_failures_are_counted_and_not_collected() -> None:
     told = [finding for finding in verdict.findings if finding.code == "key_unknown"]
     assert len(told) == 11
     assert told[-1].message == "and 40 more like those above"
+
+
+def test_both_checkers_say_how_many_aliases_have_no_key_of_their_own() -> None:
+    ledger = small()
+    signer = ledger.current["ada"]
+    before = judge(ledger.bundle(), ledger).key_status
+    assert "alias" not in before
+    for alias in ("1", "2"):
+        data = {"alias": alias, "tool_id": f"t{alias}", "kind": ""}
+        ledger.event("presence", signer, data, type="presence.sub_agent_began")
+    ledger.event("presence", signer, {"alias": "1", "reason": ""}, type="presence.sub_agent_ended")
+    bundle = ledger.bundle()
+    told = "aliases signed by their sessions' keys: 2"
+    assert judge(bundle, ledger).key_status == f"{before}, {told}"
+    assert standalone_finds(bundle.data(), ledger.trust(None)).key_status.endswith(told)

@@ -17,6 +17,7 @@ from moot.core.clock import to_text
 from moot.core.errors import Refused
 from moot.core.machine import KeyClass
 from moot.core.quoted import Quoted
+from moot.protocols.presence.views import Observation, SubAgentView, view_sub_agents
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -47,9 +48,11 @@ class RegisteredAgent(msgspec.Struct, frozen=True, kw_only=True, rename={"kind":
 
 
 class AgentList(msgspec.Struct, frozen=True):
-    """All names ever registered here, by name."""
+    """All names ever registered here, by name; `sub_agents` are those at work under one of them,
+    without a name or key of their own."""
 
     agents: list[RegisteredAgent]
+    sub_agents: tuple[SubAgentView, ...] = ()
 
 
 class AgentKey(msgspec.Struct, frozen=True):
@@ -76,6 +79,7 @@ class ShownAgent(RegisteredAgent, frozen=True, kw_only=True):
     work: Quoted | None
     holds: tuple[Quoted, ...]
     keys: list[AgentKey]
+    sub_agents: tuple[SubAgentView, ...] = ()
 
 
 class Heartbeat(msgspec.Struct, frozen=True):
@@ -132,7 +136,20 @@ def register(
 def list_agents(session: Session) -> AgentList:
     """All names ever registered here: agents and people, also those that have ended."""
     registry = session.workspace.engine.registry()
-    return AgentList([describe_agent(registry, name) for name in sorted(registry.agents)])
+    agents = [describe_agent(registry, name) for name in sorted(registry.agents)]
+    return AgentList(agents, _list_sub_agents(session))
+
+
+def _list_sub_agents(session: Session) -> tuple[SubAgentView, ...]:
+    """The sub-agents of everyone, by the name of their session; nobody's signs are proved."""
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
+
+    engine = session.workspace.engine
+    state = engine.state(PRESENCE, STREAM)
+    observation = Observation(engine.clock(), {}, session.stale_millis)
+    names = (member.name for member in state.members if member.sub_agents)
+    return tuple(view for name in names for view in view_sub_agents(state, name, observation))
 
 
 @operation("agent.show")
@@ -162,6 +179,7 @@ def show(session: Session, name: str) -> ShownAgent:
         work=view.work,
         holds=view.holds,
         keys=_keys_of(registry, name),
+        sub_agents=view.sub_agents,
     )
 
 

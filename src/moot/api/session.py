@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from moot.core.errors import NotFound, Refused, Unavailable
 
@@ -59,10 +60,14 @@ class ToolSession(msgspec.Struct, frozen=True):
 
     When it starts, an agent is registered for it under its key, which makes it known ever after.
     `keys` are those under which it may be known, the likeliest first; none if the tool gave no id.
+    `sub_agent` is what the tool calls the sub-agent that acts, empty if it is the session's main
+    agent; unset where nobody can tell, as in a shell. `sub_agent_kind` is what it is for.
     """
 
     tool: str
     keys: tuple[str, ...]
+    sub_agent: str | UnsetType = UNSET
+    sub_agent_kind: str | UnsetType = UNSET
 
     @property
     def name(self) -> str:
@@ -164,6 +169,19 @@ class Session:
     def tool_session_name(self) -> str:
         """What the record of this session's tool calls is called."""
         return "program:run" if self.tool_session is None else self.tool_session.name
+
+    @property
+    def sub_agent(self) -> str | UnsetType:
+        """Who of this session acts: a sub-agent's id, empty for its main agent, unset if unknown.
+
+        Mail and duties are the session's, whoever of it acts.
+        """
+        return UNSET if self.tool_session is None else self.tool_session.sub_agent
+
+    @property
+    def sub_agent_kind(self) -> str | UnsetType:
+        """What the acting sub-agent is for, as its tool says."""
+        return UNSET if self.tool_session is None else self.tool_session.sub_agent_kind
 
     @property
     def workspace_or_none(self) -> Workspace | None:

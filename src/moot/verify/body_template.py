@@ -26,6 +26,7 @@ class EventParts(NamedTuple):
     epoch: int
     kid: str
     cites: tuple[tuple[str, int], ...]
+    type: str
 
 
 def recognise_body(payload: bytes) -> EventParts | None:
@@ -45,7 +46,7 @@ def recognise_body(payload: bytes) -> EventParts | None:
     cites = tuple([(sha256, int(size)) for sha256, size in _CITES(artifacts)]) if artifacts else ()
     if len(cites) > 256 or len(kind) > 96:
         return None
-    return EventParts(origin, stream, int(seq), prev, int(reg), name, int(epoch), kid, cites)
+    return EventParts(origin, stream, int(seq), prev, int(reg), name, int(epoch), kid, cites, kind)
 
 
 def _is_data(text: str) -> bool:

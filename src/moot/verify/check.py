@@ -26,6 +26,8 @@ from moot.verify.trusted_registry import TrustedRegistry
 NumberedLines = Iterator[tuple[int, bytes]]
 ReadEvents = Callable[[NumberedLines, LedgerKeys], Iterator[tuple[int, ReadEvent]]]
 
+# A sub-agent of a session: it works under an alias, and its session's key signs for it.
+ALIAS_BEGAN_TYPE: Final = "presence.sub_agent_began"
 _PROGRESS_EVERY: Final = 1024
 _STEP_NAMES: Final = {
     1: "format",
@@ -137,6 +139,7 @@ class _Checker:
         judge = self._accept_in_registry if event.stream == REGISTRY else self._judge_author
         proven = judge(event, line)
         state.artifacts.note_citations(event.cites)
+        state.aliases += event.type == ALIAS_BEGAN_TYPE
         if state.demands.says is not None:
             self._note_receipt_citations(event, proven)
         if state.demands.policy is not None:

@@ -74,6 +74,7 @@ class CheckState:
     failure: StepFailure | None = None
     contributions: list[Contribution] = field(default_factory=list)
     first_unproven_line: int | None = None
+    aliases: int = 0  # sub-agents that have no key of their own
     receipt_citations: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def mark(

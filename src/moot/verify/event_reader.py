@@ -50,6 +50,7 @@ class ReadEvent(NamedTuple):
     epoch: int
     kid: str
     cites: tuple[tuple[str, int], ...]
+    type: str
     hash: bytes
     key_is_known: bool
     body: dict[str, Any] | None
@@ -120,6 +121,7 @@ def parts_of(body: dict[str, Any]) -> EventParts:
         epoch=actor["epoch"],
         kid=actor["kid"],
         cites=tuple((cited["sha256"], cited["size"]) for cited in body["artifacts"]),
+        type=body["type"],
     )
 
 

@@ -21,7 +21,7 @@ def report_verdict(state: CheckState) -> BundleVerdict:
         authenticity=sentences.describe_authenticity(state),
         completeness=sentences.describe_completeness(state),
         freshness=sentences.describe_freshness(state),
-        key_status=sentences.describe_keys(state.registry),
+        key_status=sentences.describe_keys(state),
         artifacts=sentences.describe_artifacts(state),
         custody=sentences.describe_custody(state.registry),
         first_bad=first_bad,

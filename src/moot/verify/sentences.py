@@ -62,8 +62,9 @@ def describe_demanded_freshness(state: CheckState) -> str:
     return "" if minimum is None else f"at least checkpoint {minimum}"
 
 
-def describe_keys(registry: TrustedRegistry) -> str:
-    """Which keys there are and what became of them."""
+def describe_keys(state: CheckState) -> str:
+    """Which keys there are and what became of them; and who signed without one of their own."""
+    registry = state.registry
     if registry.root is None:
         return "no registry was read"
     kinds = Counter(key.kind for key in registry.keys.values())
@@ -77,6 +78,8 @@ def describe_keys(registry: TrustedRegistry) -> str:
     late = [name for seq, name in registry.humans_added if seq != 1]
     if late:
         parts.append(f"human key added later: {' '.join(late)}")
+    if state.aliases:
+        parts.append(f"aliases signed by their sessions' keys: {state.aliases}")
     return ", ".join(parts)
 
 

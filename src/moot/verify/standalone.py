@@ -267,7 +267,7 @@ class Registry:
 
     def __init__(self, origin: str) -> None:
         self.origin = origin
-        self.created = Json()  # the data of event 0
+        self.created, self.aliases = Json(), 0  # the data of event 0; sub-agents, who have no keys
         self.keys: dict[str, Key] = {}  # by kid
         self.newest: dict[str, Key] = {}  # by name: the key that this name was given last
         self.revocation_heads, self.erased = set[str](), set[str]()  # hashes of artifacts
@@ -282,8 +282,7 @@ class Registry:
 
     def accept(self, event: Event) -> None:
         kind, data, seq = event.type, event.data, event.seq
-        is_known = kind in REGISTRY_DATA and fits(data, REGISTRY_DATA[kind])
-        need(is_known, "not an event of the registry")
+        need(kind in REGISTRY_DATA and fits(data, REGISTRY_DATA[kind]), "not of the registry")
         need((kind == "registry.ledger_created") == (seq == 0), "only event 0 creates a ledger")
         has_heads = kind != "registry.key_revoked" or data["heads"] in event.cites
         need(has_heads, "the heads are not an artifact")
@@ -380,7 +379,8 @@ class Registry:
     def describe_keys(self) -> str:
         keys = [key for key in self.keys.values() if key.kind in ("agent", "human")]
         valid, revoked = sum(k.ended == NEVER for k in keys), sum(k.heads is not None for k in keys)
-        return f"{len(keys)} keys, {valid} valid, {revoked} revoked"
+        aliases = f", aliases signed by their sessions' keys: {self.aliases}" * (self.aliases > 0)
+        return f"{len(keys)} keys, {valid} valid, {revoked} revoked{aliases}"
 
     def describe_custody(self) -> str:
         """How many custodians hold the agents' keys: whoever holds two can write as either."""
@@ -577,6 +577,7 @@ class Reading:
                 self.flag("unknown-key", "its key was not valid for it", self.place)
         elif event.seq > 0:
             self.registry.accept(event)
+        self.registry.aliases += event.type == "presence.sub_agent_began"
         makes_receipt = (author, event.type) == ("root", "decision.receipt_made")
         self.signed_for[event.stream] = event.cites if makes_receipt else set()
 

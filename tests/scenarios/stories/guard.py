@@ -57,7 +57,7 @@ def a_path_is_asked_about_before_it_is_written(world: World) -> None:
     (held,) = checked["held"]
     assert list(held) == [
         *("path", "scope", "class", "owner", "liveness", "last_seen_at", "work", "since"),
-        *("automatic", "message"),
+        *("automatic", "message", "holder"),
     ]
     assert (held["path"], held["scope"], held["class"]) == ("src/x.py", "src/*", "partial")
     assert (held["owner"], held["liveness"], held["work"]) == (CRANE, "active", "bb-7")
@@ -160,6 +160,43 @@ def a_session_without_a_name_is_known_by_its_key(world: World) -> None:
     assert world.do("hook.end_session", reason="it ended") == {"agent": None}
     assert owners(world) == {"a.py": name}
     world.tool_session = "claude:one"
+    assert world.do("hook.end_session", reason="it ended") == {"agent": name}
+    assert owners(world) == {}
+
+
+@story(
+    does="hook.start_session hook.before_edit hook.after_call hook.end_sub_agent hook.end_session",
+    refuses="hook.end_sub_agent",
+)
+def two_sub_agents_of_one_session_keep_off_each_others_files(world: World) -> None:
+    root = world.project.root
+    path, other = str(root / "a.py"), str(root / "b.py")
+    world.tool_session = "claude:one"
+    assert world.refuse("hook.end_sub_agent", reason="done") == "actor_required"
+    name = world.do("hook.start_session", begins=True)["agent"]
+    world.sub_agent = "first"
+    assert world.do("hook.before_edit", paths=[path])["allowed"]
+    world.sub_agent = "second"
+    verdict = world.do("hook.before_edit", paths=[path])
+    (holder,) = verdict["holders"]
+    assert (verdict["allowed"], holder["owner"], holder["holder"]) == (False, name, f"{name}/1")
+    assert holder["own_session"]
+    assert world.do("hook.before_edit", paths=[other])["allowed"]
+    ended = world.do("hook.after_call", call=ToolCall("Write", (path,)))
+    assert ended["incursions"] == [], "the refused edit is on record already"
+    assert ended["waiting"] == {"events": [], "mail": None}
+    assert incursions(world) == 1
+    world.sub_agent = "first"
+    done = world.do("hook.end_sub_agent", reason="done")
+    assert done == {"agent": name, "ended": [f"{name}/1"]}
+    before = world.events()
+    assert world.do("hook.end_sub_agent", reason="done") == {"agent": name, "ended": []}
+    assert world.events() == before
+    world.sub_agent = "second"
+    assert world.do("hook.before_edit", paths=[path])["allowed"]
+    assert owners(world) == {"a.py": name, "b.py": name}
+    world.sub_agent = ""
+    assert world.do("hook.end_sub_agent", reason="all are done")["ended"] == [f"{name}/2"]
     assert world.do("hook.end_session", reason="it ended") == {"agent": name}
     assert owners(world) == {}
 

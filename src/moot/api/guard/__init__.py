@@ -2,6 +2,7 @@
 
 checks.py          may this agent write there?
 tool_sessions.py   a tool's session, moment by moment: it starts, calls tools, stops, ends
+sub_agents.py      the sub-agents of a session, which work under an alias of it
 waiting.py         what waits for an agent and has not been shown to it yet
 asked_paths.py     which files are meant by a path
 """

@@ -41,7 +41,7 @@ MOST_NOTED: Final = 200
 class HeldPath(msgspec.Struct, frozen=True, rename={"overlap": "class"}):
     """A path that another agent holds, as `scope`: exactly (`overlap` exact) or partly (partial).
 
-    `message` says all of it in one sentence.
+    `message` says all of it in one sentence. `holder` is the owner, or the alias of its sub-agent.
     """
 
     path: Quoted
@@ -54,6 +54,7 @@ class HeldPath(msgspec.Struct, frozen=True, rename={"overlap": "class"}):
     since: str
     automatic: bool
     message: Quoted
+    holder: str
 
 
 class GuardCheck(msgspec.Struct, frozen=True):
@@ -70,6 +71,8 @@ class Holder(msgspec.Struct, frozen=True):
 
     `seen` says when they were last seen, or why that is not known. `is_wider`: they hold another
     scope than the path itself. `work` is what they hold it for, else what they work on at all.
+    `holder` is the owner, or the alias of the owner's sub-agent that works there; `own_session`: it
+    is one of the very session that asks.
     """
 
     path: Quoted
@@ -81,6 +84,8 @@ class Holder(msgspec.Struct, frozen=True):
     work: Quoted | None
     branch: Quoted | None
     since: str
+    holder: str
+    own_session: bool = False
 
 
 class EditVerdict(msgspec.Struct, frozen=True):
@@ -144,7 +149,9 @@ def _conflicts_of_all_names(
     others = tuple(held for held in state.live if held.owner != name)
     links = names_in_held_folders(files, root, others)
     names = (*scopes, *(held.key for held in find_aliases(state, files, root)), *links)
-    return find_blockers(workspace, names, root, name, session.stale_millis, read)
+    return find_blockers(
+        workspace, names, root, name, session.stale_millis, session.sub_agent, read
+    )
 
 
 def _files_among(scopes: Sequence[str]) -> list[str]:
@@ -170,6 +177,7 @@ def _held_path(conflict: OverlapConflict) -> HeldPath:
         since=to_text(held.since),
         automatic=held.automatic,
         message=Quoted(conflict.sentence),
+        holder=held.holder,
     )
 
 
@@ -246,18 +254,19 @@ def _names_held_by_others(
     from moot.flows.guard.aliases import find_aliases
     from moot.flows.guard.guarded_paths import root_was_guessed
     from moot.flows.guard.hard_links import names_in_held_folders
+    from moot.flows.guard.requesters import requester_of
+    from moot.protocols.presence.overlap import is_in_the_way
 
-    engine = session.workspace.engine
-    agent, now = engine.registry().agents.get(name), engine.clock()
-    holder = name, agent.epoch if agent is not None else 0
+    stale_millis, sub_agent = session.stale_millis, session.sub_agent
+    requester = requester_of(session.workspace, state, name, stale_millis, sub_agent)
     if root_was_guessed(guarded):
         from moot.flows.guard.roots import require_one_meaning
 
-        require_one_meaning(state, guarded, holder)
+        require_one_meaning(state, guarded, (requester.name, requester.epoch))
     scopes, root = guarded.scopes, guarded.worktree_root
     aliases = find_aliases(state, scopes, root)
-    names = (held.key for held in aliases if not (held.is_held_by(*holder) or held.has_ended(now)))
-    others = (held for held in state.live if not (held.is_held_by(*holder) or held.has_ended(now)))
+    names = (held.key for held in aliases if is_in_the_way(state, held, requester))
+    others = (held for held in state.live if is_in_the_way(state, held, requester))
     return (*names, *names_in_held_folders(scopes, root, others))
 
 
@@ -273,6 +282,8 @@ def _reserve_command(session: Session, guarded: GuardedPaths, scopes: tuple[str,
         stale_millis=session.stale_millis,
         automatic=True,
         once=True,
+        sub_agent=session.sub_agent,
+        sub_agent_kind=session.sub_agent_kind,
     )
 
 
@@ -317,7 +328,8 @@ def _held_back(
     from moot.protocols.presence.overlap import first_by_reservation
 
     workspace = session.workspace
-    conflicts = find_blockers(workspace, scopes, guarded.worktree_root, name, session.stale_millis)
+    root, stale_millis = guarded.worktree_root, session.stale_millis
+    conflicts = find_blockers(workspace, scopes, root, name, stale_millis, session.sub_agent)
     if not conflicts:
         raise refused
     state = workspace.engine.state(PRESENCE, STREAM)
@@ -341,6 +353,8 @@ def _holder(conflict: OverlapConflict, state: State) -> Holder:
         work=quote_optional(held.work or (member.work if member is not None else None)),
         branch=quote_optional(held.branch),
         since=to_text(held.since),
+        holder=held.holder,
+        own_session=conflict.own_session,
     )
 
 
@@ -389,7 +403,8 @@ def before_commit(session: Session) -> CommitVerdict:
 
     there, root = session.in_workspace(guarded.workspace), guarded.worktree_root
     name = there.known_actor()
-    conflicts = find_blockers(there.workspace, paths, root, name, session.stale_millis)
+    stale_millis, sub_agent = session.stale_millis, session.sub_agent
+    conflicts = find_blockers(there.workspace, paths, root, name, stale_millis, sub_agent)
     if conflicts and name is not None:
         touched = dict.fromkeys(conflict.claim.key for conflict in conflicts)
         note_incursions(there, tuple(touched)[:MOST_NOTED], root, name)
@@ -422,6 +437,8 @@ def note_incursions(
         project_root=str(session.workspace.root),
         worktree=str(root),
         stale_millis=session.stale_millis,
+        sub_agent=session.sub_agent,
+        sub_agent_kind=session.sub_agent_kind,
     )
     outcome = session.workspace.engine.execute(STREAM, command, name)
     return outcome.findings if outcome.recorded else ()

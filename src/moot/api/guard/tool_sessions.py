@@ -47,13 +47,17 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 
 class OtherAgent(msgspec.Struct, frozen=True):
-    """Another agent that is here: how it is, on what, and what it holds."""
+    """Another agent that is here: how it is, on what, and what it holds.
+
+    `sub_agents` are the aliases of those it has at work.
+    """
 
     agent: str
     label: str
     work: Quoted | None
     branch: Quoted | None
     holds: tuple[Quoted, ...]
+    sub_agents: tuple[str, ...] = ()
 
 
 class StartedSession(msgspec.Struct, frozen=True):
@@ -86,9 +90,10 @@ class EndedSession(msgspec.Struct, frozen=True):
 
 
 @operation("hook.start_session", writes=True)
-def start_session(session: Session) -> StartedSession | None:
+def start_session(session: Session, *, begins: bool = False) -> StartedSession | None:
     """A session starts or goes on: its agent joins, and is told who else is here.
 
+    `begins`: the tool itself has just been started, so that no sub-agent of before can be alive.
     Without a name it goes on under the one it had before, else a new one is made up and its key
     registered. Joining again changes nothing but the time, so a repeat needs no key. Refused as
     `session_replaced` if the name was adopted by another session.
@@ -107,6 +112,10 @@ def start_session(session: Session) -> StartedSession | None:
     name = there.known_actor() or arrival.enter_fresh(workspace)
     sign = workspace.engine.signs((name,)).get(name)  # before joining is one itself
     arrival.join(workspace, name, _place_to_join(there, guarded, name))
+    if begins:
+        from moot.api.guard.sub_agents import end_sub_agents
+
+        end_sub_agents(there, name, "", "its tool was started anew")
     with never_in_the_way():
         alive_at = sign.at if sign is not None else None
         begin_session(workspace, name, session.tool_session_name, alive_at)
@@ -149,6 +158,7 @@ def _other_agent(view: AgentView) -> OtherAgent:
         quote_optional(view.work),
         quote_optional(view.branch),
         tuple(Quoted(scope) for scope in view.holds),
+        tuple(sub_agent.name for sub_agent in view.sub_agents),
     )
 
 
@@ -172,9 +182,11 @@ def after_call(session: Session, call: ToolCall) -> EndedCall | None:
         began = take_beginning(guarded.workspace, *stamp)
     paths = _changed_although_held(there, call, guarded.worktree_root, name, began)
     incursions = note_incursions(there, paths, guarded.worktree_root, name) if paths else ()
-    waiting = take_waiting(there.workspace, name)
+    alias = _note_sub_agent(there, name)
+    # What waits is for the session, and not for whichever of its sub-agents calls next.
+    waiting = Waiting() if alias else take_waiting(there.workspace, name)
     beat_if_due(there.workspace, name)
-    _record_use(there, call, guarded.worktree_root, name, began)
+    _record_use(there, call, guarded.worktree_root, name, began, alias)
     return EndedCall(name, incursions, waiting)
 
 
@@ -192,15 +204,14 @@ def _changed_although_held(
 
 
 def _held_by_others(session: Session, name: str) -> tuple[Reservation, ...]:
+    from moot.flows.guard.requesters import requester_of, reservations_in_the_way
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.machine import MACHINE as PRESENCE
 
-    engine = session.workspace.engine
-    agent = engine.registry().agents.get(name)
-    epoch = agent.epoch if agent is not None else 0
-    return tuple(
-        held for held in engine.state(PRESENCE, STREAM).live if not held.is_held_by(name, epoch)
-    )
+    workspace, stale_millis = session.workspace, session.stale_millis
+    state = workspace.engine.state(PRESENCE, STREAM)
+    requester = requester_of(workspace, state, name, stale_millis, session.sub_agent)
+    return reservations_in_the_way(state, requester)
 
 
 def _scopes_in(session: Session, paths: tuple[str, ...], root: Path) -> tuple[str, ...]:
@@ -209,13 +220,25 @@ def _scopes_in(session: Session, paths: tuple[str, ...], root: Path) -> tuple[st
     return tuple(scope for each in guarded if each.worktree_root == root for scope in each.scopes)
 
 
-def _record_use(session: Session, call: ToolCall, root: Path, name: str, began: int | None) -> None:
+def _record_use(
+    session: Session, call: ToolCall, root: Path, name: str, began: int | None, alias: str
+) -> None:
     from moot.flows.observed.tool_use import ToolUse, never_in_the_way, record_use
 
     with never_in_the_way():
-        use = ToolUse(call.tool, call.input, call.response, call.ok)
+        use = ToolUse(call.tool, call.input, call.response, call.ok, alias)
         files = _files_of(session, call, root, began)
         record_use(session.workspace, name, session.tool_session_name, use, files)
+
+
+def _note_sub_agent(session: Session, name: str) -> str:
+    """The alias of the sub-agent that acts, which is at work; empty if it is the main agent."""
+    tool_id = session.sub_agent
+    if not tool_id:
+        return ""
+    from moot.api.guard.sub_agents import note_sub_agent
+
+    return note_sub_agent(session, name, tool_id)
 
 
 def _files_of(session: Session, call: ToolCall, root: Path, began: int | None) -> tuple[str, ...]:
@@ -251,16 +274,21 @@ def wants_to_stop(session: Session, *, take: bool = True) -> StoppingSession | N
 def end_session(session: Session, *, reason: str) -> EndedSession | None:
     """A session ends: its agent leaves, if `start_session` registered it. A repeat changes nothing.
 
-    An agent that was started with a name is released by whoever started it. Tools do not always
-    say that they end: what a silent session holds goes stale by itself. Refused as
-    `session_replaced` if its name was adopted by another session.
+    An agent that was started with a name is released by whoever started it; only its sub-agents
+    end here. Tools do not always say that they end: what a silent session holds goes stale by
+    itself. Refused as `session_replaced` if its name was adopted by another session.
     """
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:
         return None
     there = session.in_workspace(guarded.workspace)
-    name = there.known_actor() if session.acting is None else None
+    name = there.known_actor()
     if name is None:
+        return EndedSession(None)
+    if session.acting is not None:
+        from moot.api.guard.sub_agents import end_sub_agents
+
+        end_sub_agents(there, name, "", reason)
         return EndedSession(None)
     from moot.flows.observed import sessions
     from moot.flows.observed.tool_use import never_in_the_way

@@ -6,6 +6,7 @@ aliases.py         other names under which a file is held: hard links, reserved 
 hard_links.py      a second name of a file inside a folder that another holds
 off_limits.py      what no agent writes: the record itself, and git's own files
 blockers.py        who stands in the way of writing some files; records nothing
+requesters.py      who asks, which of its session's agents, and what is in its way
 incursions.py      what a shell command changed although someone else holds it
 command_stamps.py  when a shell command began
 staged_files.py    what the next commit would change

@@ -30,12 +30,16 @@ _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
 class ToolUse(msgspec.Struct, frozen=True):
-    """One use of a tool: its name, what went in and came out, and whether it went well if known."""
+    """One use of a tool: its name, what went in and came out, and whether it went well if known.
+
+    `alias` is the number of the sub-agent that used it; empty: the session's main agent.
+    """
 
     tool: str
     input: Any
     response: Any
     ok: bool | None
+    alias: str = ""
 
 
 @contextmanager
@@ -62,6 +66,7 @@ def record_use(
         redacted=redacted,
         ok=use.ok,
         session=session,
+        alias=use.alias or msgspec.UNSET,
     )
     record_tool_use(workspace, agent, session, observation)
 

@@ -21,6 +21,7 @@ class HookMoment(StrEnum):
     START = "start"
     STOP = "stop"
     END = "end"
+    SUB_AGENT_END = "sub_agent_end"
 
 
 class Rewriting(StrEnum):
@@ -72,6 +73,7 @@ _COMMON: Final = {
     "SessionStart": HookMoment.START,
     "Stop": HookMoment.STOP,
     "SessionEnd": HookMoment.END,
+    "SubagentStop": HookMoment.SUB_AGENT_END,
 }
 _FILES: Final = {
     "Write": "file_path",

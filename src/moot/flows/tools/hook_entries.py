@@ -37,6 +37,7 @@ SETTINGS: Final[Mapping[str, Settings]] = {
                 "SessionStart",
                 "Stop",
                 "SessionEnd",
+                "SubagentStop",
             ),
         ),
         Settings(
@@ -44,7 +45,7 @@ SETTINGS: Final[Mapping[str, Settings]] = {
             ".codex/hooks.json",
             "apply_patch|Bash",
             10,
-            ("PreToolUse", "PostToolUse", "SessionStart", "Stop", "SessionEnd"),
+            ("PreToolUse", "PostToolUse", "SessionStart", "Stop", "SessionEnd", "SubagentStop"),
         ),
         Settings(
             "gemini",

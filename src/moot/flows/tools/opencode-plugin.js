@@ -36,8 +36,10 @@ export const Moot = async ({ directory }) => {
     for (let depth = 0; parents.has(found) && depth < 20; depth += 1) found = parents.get(found)
     return found
   }
-  const say = (event, session, more = {}) =>
-    moot({ hook_event_name: event, session_id: root(session), cwd: directory, ...more })
+  const say = (event, session, more = {}) => {
+    const child = parents.has(session) ? { agent_id: session } : {}
+    return moot({ hook_event_name: event, session_id: root(session), cwd: directory, ...child, ...more })
+  }
   const start = (session) => {
     const id = root(session)
     if (!started.has(id)) started.set(id, say("SessionStart", id).then(context))
@@ -48,6 +50,8 @@ export const Moot = async ({ directory }) => {
     event: async ({ event }) => {
       const info = event?.properties?.info
       if (event?.type === "session.created" && info?.parentID) parents.set(info.id, info.parentID)
+      const idle = event?.type === "session.idle" ? event.properties?.sessionID : undefined
+      if (parents.has(idle)) await say("SubagentStop", idle)
     },
     "experimental.chat.system.transform": async (input, output) => {
       if (!input?.sessionID) return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET, UnsetType
+
 from moot.core.clock import Millis
 from moot.core.machine import Command
 from moot.core.record import ArtifactRef
@@ -16,7 +18,8 @@ class BeginObserving(Command, frozen=True):
 class ObserveTool(Command, frozen=True):
     """Put down a tool that was used: its input's hash, what it left, which files it changed.
 
-    `ok` is None where the hook was not told how it ended.
+    `ok` is None where the hook was not told how it ended. `alias` is the number of the session's
+    sub-agent that used it; unset: its main agent, or nobody knows.
     """
 
     tool: str
@@ -26,6 +29,7 @@ class ObserveTool(Command, frozen=True):
     redacted: tuple[str, ...] = ()
     ok: bool | None = None
     session: str = ""
+    alias: str | UnsetType = UNSET
 
 
 class StopWatching(Command, frozen=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET, UnsetType
+
 from moot.core.clock import Millis
 from moot.core.machine import Event
 
@@ -11,7 +13,10 @@ class ObservingBegun(Event, frozen=True):
 
 
 class ToolObserved(Event, frozen=True):
-    """`ok` is None where the hook was not told how it ended."""
+    """`ok` is None where the hook was not told how it ended.
+
+    `alias` is the number of the sub-agent that used it; the session's key signed for it.
+    """
 
     number: int
     tool: str
@@ -20,6 +25,7 @@ class ToolObserved(Event, frozen=True):
     files: tuple[str, ...]
     redacted: tuple[str, ...]
     ok: bool | None
+    alias: str | UnsetType = UNSET
 
 
 class WatchingStopped(Event, frozen=True):

@@ -80,6 +80,7 @@ def _draft_tool(state: State, command: ask.ObserveTool, now: Millis) -> Iterator
         files=command.files,
         redacted=command.redacted,
         ok=command.ok,
+        alias=command.alias,
     )
     yield Draft(event, (ref,) if ref is not None else ())
 

@@ -22,6 +22,7 @@ The pure arithmetic, each idea in its own file:
     liveness.py    active, stale, evicted, and why
     sorted_index.py       sorted tuples as indexes, so that finding overlaps does not scan
     overlap.py     whose reservations are in the way, and the takeover table
+    sub_agents.py  who of a session acts, and who of it is at work under which alias
     handoff_moves.py    what an accepted HANDOFF moves
     adoption.py    may a name be adopted, on which evidence
     recommendation.py   what a starting session should do

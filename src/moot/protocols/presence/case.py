@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from moot.core.errors import Malformed
 from moot.core.machine import C, Case, Command, Context
-from moot.protocols.presence import adoption, overlap, sorted_index
+from moot.protocols.presence import adoption, overlap, sorted_index, sub_agents
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence.model import PresenceMessage, Reservation, State
 from moot.protocols.presence.overlap import OverlapConflict, Requester
@@ -49,7 +49,13 @@ class PresenceCase(Case[State, C], frozen=True, gc=False):
 class OverlapCase(PresenceCase[C], frozen=True, gc=False):
     """For commands that reach for paths: `conflicts` are the reservations of others in the way."""
 
+    requester: Requester
     conflicts: tuple[OverlapConflict, ...]
+
+    @property
+    def alias(self) -> str | None:
+        """Which sub-agent acts; empty for the main agent, None if that is not known."""
+        return self.requester.alias
 
 
 class ReceiptCase(PresenceCase[C], frozen=True, gc=False):
@@ -113,11 +119,17 @@ def _names_real_files(command: Located) -> bool:
 
 def _find_overlaps(case: PresenceCase[Overlapping]) -> OverlapCase[Overlapping]:
     actor, context = case.context.actor, case.context
+    command = case.command
     asker = Requester(
-        actor.id, actor.epoch, context.now, context.signs_of_life, case.command.stale_millis
+        actor.id,
+        actor.epoch,
+        context.now,
+        context.signs_of_life,
+        command.stale_millis,
+        sub_agents.read_alias(case.state, actor.id, actor.epoch, command.sub_agent),
     )
     conflicts = tuple(overlap.find_conflicts(case.state, case.claims, asker))
-    return OverlapCase(case.state, case.command, context, case.claims, case.unreadable, conflicts)
+    return OverlapCase(case.state, command, context, case.claims, case.unreadable, asker, conflicts)
 
 
 def _find_message(case: PresenceCase[Receiving]) -> ReceiptCase[Receiving]:

@@ -13,7 +13,7 @@ from moot.core.errors import Malformed
 from moot.core.findings import Breach
 from moot.core.machine import Command, KeyClass
 from moot.core.names import AGENT, SYSTEM
-from moot.protocols.presence import agent_names, sorted_index
+from moot.protocols.presence import agent_names, sorted_index, sub_agents
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence.case import (
     Located,
@@ -108,6 +108,8 @@ _LENGTHS: Final = {
     "reason": MAX_TEXT,
     "branch": MAX_NAME,
     "session_key": MAX_NAME,
+    "sub_agent": MAX_NAME,
+    "sub_agent_kind": MAX_NAME,
     "project_root": 1_024,
     "worktree": 1_024,
 }
@@ -123,6 +125,13 @@ def owner_active(case: OverlapCase[Reserving]) -> Breaches:
     yield from _conflicts_with(case, active=True)
 
 
+def sibling_at_work(case: OverlapCase[Reserving]) -> Breaches:
+    """What a sub-agent of the same session works on is its own until it ends."""
+    for conflict in case.conflicts[:MAX_SHOWN]:
+        if conflict.own_session:
+            yield conflict.sentence, conflict.claim.shown
+
+
 def owner_quiet(case: OverlapCase[Reserving]) -> Breaches:
     """Stale and evicted owners lose only to `--takeover-stale` (OPR-031, OPR-032)."""
     yield from _conflicts_with(case, active=False)
@@ -133,6 +142,8 @@ def _conflicts_with(case: OverlapCase[Reserving], *, active: bool) -> Breaches:
     flag = isinstance(case.command, ask.TakeOver)
     for conflict in case.conflicts[:MAX_SHOWN]:
         alive = conflict.verdict.liveness
+        if conflict.own_session:
+            continue
         if (alive is Liveness.ACTIVE) is active and TAKEOVER[alive][flag] is None:
             work = case.command.work or conflict.held.work or "ID"
             known = {"HOLDER": conflict.held.owner, "SCOPE": conflict.claim.shown, "WORK": work}
@@ -156,7 +167,16 @@ def not_the_owner(case: PresenceCase[ask.Release]) -> Breaches:
         held = sorted_index.find_reservation(case.state, scope.key)
         if held is not None and not held.is_held_by(actor.id, actor.epoch):
             earlier = "an earlier " if held.owner == actor.id else ""
-            yield f"{scope.shown} is held by {earlier}{held.owner}", scope.shown
+            yield f"{scope.shown} is held by {earlier}{held.holder}", scope.shown
+
+
+def kept_for_sub_agent(case: PresenceCase[ask.Release]) -> Breaches:
+    """Whoever gives back everything keeps what a sub-agent works on; each scope can be named."""
+    actor, state, now = case.context.actor, case.state, case.context.now
+    if case.command.all:
+        for held in sorted_index.reservations_of(state, actor.id, actor.epoch):
+            if sub_agents.works_on(state, held, now):
+                yield f"{held.scope} is kept: {held.holder} works on it", held.scope
 
 
 def sent_by_system(case: PresenceCase[Command]) -> Breaches:
@@ -257,6 +277,12 @@ def no_reason_to_adopt(case: ResumeCase) -> Breaches:
     """Neither condition of an adoption holds; the finding says what is missing (OPR-011)."""
     if not case.adoption:
         yield f"{case.context.actor.id}: {'; '.join(case.adoption.missing)}", "name"
+
+
+def no_sub_agent_named(case: PresenceCase[ask.BeginSubAgent | ask.EndSubAgent]) -> Breaches:
+    everyone = isinstance(case.command, ask.EndSubAgent) and case.command.all
+    if not everyone and not case.command.sub_agent:
+        yield "", "sub_agent"
 
 
 def not_by_person_or_system(case: PresenceCase[ask.SetStaleMinutes]) -> Breaches:

@@ -20,7 +20,7 @@ from moot.core.machine import Recorded
 from moot.core.names import SYSTEM
 from moot.protocols.presence import events as did
 from moot.protocols.presence.contract import FIELDS, VERSION, Document, check_document
-from moot.protocols.presence.model import EventType
+from moot.protocols.presence.model import EventType, name_with_alias
 
 MAX_BYTES: Final = 65_536
 
@@ -91,6 +91,10 @@ def _incursion(event: did.IncursionNoted, actor: str) -> _Parts:
         "owner_liveness": str(event.owner_liveness),
         "resolution_hint": event.resolution_hint,
     }
+    if event.owner_alias:
+        payload["owner_alias"] = name_with_alias(event.owner, event.owner_alias)
+    if event.alias:
+        payload["incoming_alias"] = name_with_alias(actor, event.alias)
     return EventType.INCURSION, event.owner, event.scope, payload
 
 

@@ -2,11 +2,15 @@
 
 `project_root` is the absolute root named in v1 events; `worktree` the absolute root that scopes
 are relative to (empty: the project root). Times and spans are whole milliseconds.
+
+`sub_agent` says who of a session acts: the tool's id of one of its sub-agents, or empty for the
+session's main agent. Unset: nobody knows, and nothing of the session's own is in its way.
 """
 
 from __future__ import annotations
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from moot.core.clock import Millis
 from moot.core.machine import Command
@@ -46,6 +50,8 @@ class Reserve(Command, frozen=True):
     stale_millis: Millis | None = None
     automatic: bool = False
     once: bool = False
+    sub_agent: str | UnsetType = UNSET
+    sub_agent_kind: str | UnsetType = UNSET
 
 
 class TakeOver(Command, frozen=True):
@@ -64,6 +70,8 @@ class TakeOver(Command, frozen=True):
     stale_millis: Millis | None = None
     automatic: bool = False
     once: bool = False
+    sub_agent: str | UnsetType = UNSET
+    sub_agent_kind: str | UnsetType = UNSET
 
 
 class Release(Command, frozen=True):
@@ -168,6 +176,23 @@ class NoteIncursion(Command, frozen=True):
     work: str | None = None
     stale_millis: Millis | None = None
     once: bool = True
+    sub_agent: str | UnsetType = UNSET
+    sub_agent_kind: str | UnsetType = UNSET
+
+
+class BeginSubAgent(Command, frozen=True):
+    """Say that a sub-agent of your session is at work; repeat it as a sign of life."""
+
+    sub_agent: str
+    sub_agent_kind: str | UnsetType = UNSET
+
+
+class EndSubAgent(Command, frozen=True):
+    """Say that a sub-agent of your session is done, or `all` of them; you keep what it held."""
+
+    sub_agent: str = ""
+    all: bool = False
+    reason: str = ""
 
 
 class SetStaleMinutes(Command, frozen=True):
@@ -192,6 +217,8 @@ COMMANDS = (
     Accept,
     Resume,
     NoteIncursion,
+    BeginSubAgent,
+    EndSubAgent,
     SetStaleMinutes,
     ExpireScopes,
 )

@@ -246,12 +246,26 @@ PAYLOAD_RULES: Final[dict[EventType, tuple[Rule[Document], ...]]] = {
             "OPR-069", "owner_liveness", is_one_of(*Liveness), "is active, stale or evicted"
         ),
         *_required("OPR-070", "resolution_hint", is_text),
+        *(
+            _field(
+                "P-14",
+                "bad_field",
+                name,
+                is_text,
+                "names a sub-agent, such as amber-otter/2",
+                within="payload.",
+                requirement="OPR-068",
+            )
+            for name in ("owner_alias", "incoming_alias")
+        ),
         _only(
             "incursion_kind",
             "owner_agent",
             "incoming_agent",
             "owner_liveness",
             "resolution_hint",
+            "owner_alias",
+            "incoming_alias",
             within="payload.",
         ),
     ),

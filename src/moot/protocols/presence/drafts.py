@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final, Literal
 
-from moot.core.clock import MINUTE
+from msgspec import UNSET, UnsetType
+
+from moot.core.clock import MINUTE, Millis
 from moot.core.machine import Command, Event
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
-from moot.protocols.presence import overlap, sorted_index
+from moot.protocols.presence import overlap, sorted_index, sub_agents
 from moot.protocols.presence.case import (
     OverlapCase,
     PresenceCase,
@@ -32,6 +34,7 @@ from moot.protocols.presence.model import (
     Stage,
     State,
     Urgency,
+    name_with_alias,
 )
 from moot.protocols.presence.numbering import NextNumbers
 from moot.protocols.presence.overlap import TAKEOVER, OverlapConflict
@@ -59,6 +62,13 @@ RESOLUTION_HINTS: Final[dict[IncursionOutcome, dict[Liveness, str]]] = {
         Liveness.EVICTED: "changed although {owner} held it: take it over or take it back",
     },
 }
+# The same for what a sub-agent of one's own session works on.
+SIBLING_HINTS: Final[dict[IncursionOutcome, str]] = {
+    "refused": "{holder} of the same session is at work there: work elsewhere until it ends",
+    "taken_over": "taken over from {holder} of the same session",
+    "slipped_past": "changed although {holder} of the same session is at work there: look at both"
+    " changes",
+}
 
 
 def draft_accepted(case: PresenceCase[Command], numbers: NextNumbers) -> tuple[Event, ...]:
@@ -70,7 +80,8 @@ def draft_refused(
     case: OverlapCase[Reserving] | OverlapCase[ask.NoteIncursion], numbers: NextNumbers
 ) -> tuple[Event, ...]:
     """The INCURSIONs of a refused overlap, which is itself on record (OPR-104, B-30)."""
-    return tuple(islice(_incursions(case, numbers, "refused"), MAX_INCURSIONS))
+    incursions = tuple(islice(_incursions(case, numbers, "refused"), MAX_INCURSIONS))
+    return (*_sign_of_sub_agent(case, acts=bool(incursions)), *incursions)
 
 
 def _join(case: PresenceCase[ask.Join], _numbers: NextNumbers) -> Iterator[Event]:
@@ -89,6 +100,8 @@ def _leave(case: PresenceCase[ask.Leave], _numbers: NextNumbers) -> Iterator[Eve
     member = sorted_index.find_member(case.state, actor.id)
     if member is None or member.left:
         return
+    for sub_agent in member.sub_agents if member.epoch == actor.epoch else ():
+        yield did.SubAgentEnded(alias=sub_agent.alias, reason="its session left")
     yield from map(_end_lease, sorted_index.reservations_of(case.state, actor.id, actor.epoch))
     yield did.AgentLeft(reason=case.command.reason)
 
@@ -99,12 +112,51 @@ def _end_lease(held: Reservation) -> Event:
 
 def _reserve(case: OverlapCase[Reserving], numbers: NextNumbers) -> Iterator[Event]:
     """Incursions first, then the leases they end, then the new ones: as people read it."""
+    begun = [claim for claim in case.claims if not _changes_nothing(case, claim)]
+    yield from _sign_of_sub_agent(case, acts=bool(begun))
+    yield from _end_quiet_siblings(case)
     yield from _incursions(case, numbers, "taken_over")
     yield from map(_archive_lost, overlap.first_by_reservation(case.conflicts))
     yield from map(_archive_lapsed, overlap.find_lapsed(case.state, case.claims, case.context.now))
-    for claim in case.claims:
-        if not _changes_nothing(case, claim):
-            yield _begin_lease(case, claim, numbers)
+    for claim in begun:
+        yield _begin_lease(case, claim, numbers)
+
+
+def _sign_of_sub_agent(case: OverlapCase[Any], *, acts: bool) -> Iterator[Event]:
+    """The beginning of the sub-agent that acts; or, if it has begun and nothing else is recorded
+    of it (`acts` is false), now and then a sign that it is still at work."""
+    if case.alias and isinstance(case.command.sub_agent, str):
+        kind = case.command.sub_agent_kind
+        yield from _see_sub_agent(case, case.command.sub_agent, kind, acts=acts)
+
+
+def _see_sub_agent(
+    case: PresenceCase[Any], tool_id: str, kind: str | UnsetType, *, acts: bool = False
+) -> Iterator[Event]:
+    state, actor, now = case.state, case.context.actor, case.context.now
+    session = sub_agents.find_session(state, actor.id, actor.epoch)
+    known = sub_agents.find_by_tool_id(session, tool_id)
+    if known is not None:
+        if not acts and sub_agents.needs_sign(known, now, state.stale_millis):
+            yield did.SubAgentSeen(alias=known.alias)
+        return
+    if session is not None and len(session.sub_agents) >= sub_agents.MAX_AT_WORK:
+        crowded_out = sub_agents.longest_silent(session.sub_agents)
+        yield did.SubAgentEnded(alias=crowded_out.alias, reason="too many are at work")
+    alias = sub_agents.next_alias(session)
+    yield did.SubAgentBegan(alias=alias, tool_id=tool_id, kind=kind or "")
+
+
+def _end_quiet_siblings(case: OverlapCase[Reserving]) -> Iterator[Event]:
+    """Those of the session who have gone quiet and hold what is claimed: they hold it no more."""
+    aliases = (
+        held.alias
+        for claim in case.claims
+        for held in sorted_index.overlapping_reservations(case.state, claim.key)
+        if overlap.is_of_quiet_sibling(case.state, held, case.requester)
+    )
+    for alias in dict.fromkeys(aliases):
+        yield did.SubAgentEnded(alias=alias, reason="it had gone quiet")
 
 
 def _incursions(
@@ -113,9 +165,9 @@ def _incursions(
     outcome: IncursionOutcome,
 ) -> Iterator[Event]:
     """One INCURSION for each reservation in the way; `once` leaves out those on record already."""
-    actor, command = case.context.actor, case.command
+    name = name_with_alias(case.context.actor.id, case.alias)
     for conflict in overlap.first_by_reservation(case.conflicts):
-        repeated = command.once and actor.id in conflict.held.hit_by
+        repeated = case.command.once and name in conflict.held.hit_by
         if outcome == "taken_over" or not repeated:
             yield _incursion(case, conflict, outcome, numbers.next_event_id())
 
@@ -141,8 +193,17 @@ def _incursion(
         owner_liveness=verdict.liveness,
         last_seen_at=verdict.last_seen_at,
         outcome=outcome,
-        resolution_hint=RESOLUTION_HINTS[outcome][verdict.liveness].format(owner=held.owner),
+        resolution_hint=_resolution_hint(conflict, outcome),
+        alias=case.alias or UNSET,
+        owner_alias=held.alias or UNSET,
     )
+
+
+def _resolution_hint(conflict: OverlapConflict, outcome: IncursionOutcome) -> str:
+    held = conflict.held
+    if conflict.own_session:
+        return SIBLING_HINTS[outcome].format(holder=held.holder)
+    return RESOLUTION_HINTS[outcome][conflict.verdict.liveness].format(owner=held.owner)
 
 
 def _archive_lost(conflict: OverlapConflict) -> Event:
@@ -181,13 +242,20 @@ def _archive_lapsed(held: Reservation) -> Event:
     )
 
 
-def _is_mine(case: PresenceCase[Any], held: Reservation | None) -> bool:
+def _is_my_sessions(case: OverlapCase[Any], held: Reservation | None) -> bool:
     actor = case.context.actor
     return (
         held is not None
         and held.is_held_by(actor.id, actor.epoch)
         and not held.has_ended(case.context.now)
     )
+
+
+def _is_mine(case: OverlapCase[Any], held: Reservation | None) -> bool:
+    """True if the actor holds it, and if it is known who of its session acts, that one does."""
+    if held is None or not _is_my_sessions(case, held):
+        return False
+    return case.alias is None or held.alias == case.alias
 
 
 def _changes_nothing(case: OverlapCase[Reserving], claim: Scope) -> bool:
@@ -214,10 +282,15 @@ def _ends_soon(case: OverlapCase[Reserving], held: Reservation | None) -> bool:
 
 
 def _begin_lease(case: OverlapCase[Reserving], claim: Scope, numbers: NextNumbers) -> Event:
-    """A lease under a new number; a renewal keeps the work and branch that it does not name."""
+    """A lease under a new number; a renewal keeps the work and branch that it does not name.
+
+    A hook that finds what the session reserved by hand keeps the terms of that: only who works
+    there changes, until that one ends.
+    """
     command, same = case.command, sorted_index.find_reservation(case.state, claim.key)
-    before = same if _is_mine(case, same) else None
-    ttl = command.ttl_minutes
+    before = same if _is_my_sessions(case, same) else None
+    by_hand = before if command.automatic and before is not None and not before.automatic else None
+    alias = case.alias if case.alias is not None or before is None else before.alias
     return did.ScopeReserved(
         fencing=numbers.next_fencing(),
         key=claim.key,
@@ -225,15 +298,23 @@ def _begin_lease(case: OverlapCase[Reserving], claim: Scope, numbers: NextNumber
         work=command.work or (before.work if before else None),
         worktree=require_absolute_root(scope_root(command)),
         branch=command.branch or (before.branch if before else None),
-        expires_at=None if ttl is None else case.context.now + ttl * MINUTE,
-        automatic=command.automatic,
+        expires_at=by_hand.expires_at if by_hand is not None else _expiry(case),
+        automatic=command.automatic and by_hand is None,
+        alias=alias or UNSET,
     )
+
+
+def _expiry(case: OverlapCase[Reserving]) -> Millis | None:
+    ttl = case.command.ttl_minutes
+    return None if ttl is None else case.context.now + ttl * MINUTE
 
 
 def _release(case: PresenceCase[ask.Release], _numbers: NextNumbers) -> Iterator[Event]:
     actor, state = case.context.actor, case.state
     if case.command.all:
-        return map(_end_lease, sorted_index.reservations_of(state, actor.id, actor.epoch))
+        mine = sorted_index.reservations_of(state, actor.id, actor.epoch)
+        now = case.context.now
+        return (_end_lease(held) for held in mine if not sub_agents.works_on(state, held, now))
     leases = (sorted_index.find_reservation(state, claim.key) for claim in case.claims)
     return (_end_lease(held) for held in leases if held is not None)
 
@@ -354,7 +435,24 @@ def _messages_for(state: State, name: str, epoch: int) -> tuple[str, ...]:
 
 
 def _note_incursion(case: OverlapCase[ask.NoteIncursion], numbers: NextNumbers) -> Iterator[Event]:
-    return _incursions(case, numbers, "slipped_past")
+    incursions = tuple(_incursions(case, numbers, "slipped_past"))
+    yield from _sign_of_sub_agent(case, acts=bool(incursions))
+    yield from incursions
+
+
+def _begin_sub_agent(
+    case: PresenceCase[ask.BeginSubAgent], _numbers: NextNumbers
+) -> Iterator[Event]:
+    return _see_sub_agent(case, case.command.sub_agent, case.command.sub_agent_kind)
+
+
+def _end_sub_agent(case: PresenceCase[ask.EndSubAgent], _numbers: NextNumbers) -> Iterator[Event]:
+    """Ending who has ended, or never began, records nothing."""
+    command, actor = case.command, case.context.actor
+    session = sub_agents.find_session(case.state, actor.id, actor.epoch)
+    for sub_agent in session.sub_agents if session is not None else ():
+        if command.all or sub_agent.tool_id == command.sub_agent:
+            yield did.SubAgentEnded(alias=sub_agent.alias, reason=command.reason)
 
 
 def _set_stale_minutes(
@@ -383,6 +481,8 @@ DRAFTS: Final[dict[type[Command], Callable[[Any, NextNumbers], Iterable[Event]]]
     ask.Accept: _accept,
     ask.Resume: _resume,
     ask.NoteIncursion: _note_incursion,
+    ask.BeginSubAgent: _begin_sub_agent,
+    ask.EndSubAgent: _end_sub_agent,
     ask.SetStaleMinutes: _set_stale_minutes,
     ask.ExpireScopes: _expire,
 }

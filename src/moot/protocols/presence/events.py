@@ -1,4 +1,5 @@
 """Facts about presence. Who and when stand on the record itself: its actor, epoch and time.
+A field that may be unset is left out of the record then.
 
 Four of them are the events of the v1 envelope (`codec.py` renders them): HandoffSent,
 BlockedSent, IncursionNoted and AgentResumed carry their `proto_...` id.
@@ -7,6 +8,8 @@ BlockedSent, IncursionNoted and AgentResumed carry their `proto_...` id.
 from __future__ import annotations
 
 from typing import Literal
+
+from msgspec import UNSET, UnsetType
 
 from moot.core.clock import Millis
 from moot.core.machine import Event, SignOfLife
@@ -30,7 +33,10 @@ class AgentLeft(Event, frozen=True):
 
 
 class ScopeReserved(Event, frozen=True):
-    """The actor holds `key` from now on; a reservation of the same key by the actor is renewed."""
+    """The actor holds `key` from now on; a reservation of the same key by the actor is renewed.
+
+    With `alias` it is that sub-agent of the actor who works there.
+    """
 
     fencing: int
     key: str
@@ -40,6 +46,7 @@ class ScopeReserved(Event, frozen=True):
     branch: str | None
     expires_at: Millis | None
     automatic: bool
+    alias: str | UnsetType = UNSET
 
 
 class ScopeReleased(Event, frozen=True):
@@ -123,7 +130,10 @@ class BlockedSent(Event, frozen=True):
 
 
 class IncursionNoted(Event, frozen=True):
-    """The actor reached into what `owner` holds; `outcome` says what came of it."""
+    """The actor reached into what `owner` holds; `outcome` says what came of it.
+
+    `alias` and `owner_alias` name the sub-agents that met, where they are known.
+    """
 
     id: str
     project_root: str
@@ -139,6 +149,8 @@ class IncursionNoted(Event, frozen=True):
     last_seen_at: Millis | None
     outcome: Literal["refused", "taken_over", "slipped_past"]
     resolution_hint: str
+    alias: str | UnsetType = UNSET
+    owner_alias: str | UnsetType = UNSET
 
 
 class AgentResumed(Event, frozen=True):
@@ -175,6 +187,27 @@ class EventAccepted(Event, frozen=True):
     id: str
 
 
+class SubAgentBegan(Event, frozen=True):
+    """The actor's session has a sub-agent, which works under this alias; the actor signs for it."""
+
+    alias: str
+    tool_id: str
+    kind: str
+
+
+class SubAgentSeen(Event, frozen=True):
+    """The sub-agent is still at work."""
+
+    alias: str
+
+
+class SubAgentEnded(Event, frozen=True):
+    """The sub-agent is done; what it held is its session's from now on."""
+
+    alias: str
+    reason: str
+
+
 class StaleMinutesSet(Event, frozen=True):
     """From now on the workspace calls agents stale after this time."""
 
@@ -198,5 +231,8 @@ EVENTS = (
     AgentResumed,
     EventSeen,
     EventAccepted,
+    SubAgentBegan,
+    SubAgentSeen,
+    SubAgentEnded,
     StaleMinutesSet,
 )

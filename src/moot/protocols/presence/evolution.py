@@ -12,13 +12,22 @@ from typing import Any, Final
 
 import msgspec
 from immutables import Map
+from msgspec import UNSET
 
 from moot.core.clock import Millis
 from moot.core.machine import Event, Recorded
 from moot.core.names import SYSTEM
 from moot.protocols.presence import events as did
-from moot.protocols.presence import sorted_index
-from moot.protocols.presence.model import EventType, Member, PresenceMessage, Reservation, State
+from moot.protocols.presence import sorted_index, sub_agents
+from moot.protocols.presence.model import (
+    EventType,
+    Member,
+    PresenceMessage,
+    Reservation,
+    State,
+    SubAgent,
+    name_with_alias,
+)
 from moot.protocols.presence.numbering import count_event
 
 MAX_MEMBERS: Final = 1_000
@@ -46,6 +55,8 @@ def _note_actor(state: State, recorded: Recorded[Any]) -> State:
     if known.epoch > actor.epoch:
         return state
     later = replace(known, last_at=max(known.last_at, at), left=False)
+    alias = getattr(recorded.event, "alias", UNSET)
+    later = sub_agents.see(later, alias, at) if alias else later
     return replace(state, members=sorted_index.put_member(state.members, later))
 
 
@@ -97,7 +108,7 @@ def _on_left(state: State, recorded: Recorded[did.AgentLeft]) -> State:
     known = sorted_index.find_member(state, recorded.actor.id)
     if known is None:
         return state
-    gone = replace(known, left=True)
+    gone = replace(known, left=True, sub_agents=())
     return replace(state, members=sorted_index.put_member(state.members, gone))
 
 
@@ -115,6 +126,7 @@ def _on_reserved(state: State, recorded: Recorded[did.ScopeReserved]) -> State:
         event.worktree,
         event.branch,
         event.automatic,
+        alias=event.alias or "",
     )
     before = sorted_index.find_reservation(state, event.key)
     changed = _with_leases(state, sorted_index.put_reservation(state.live, lease), before)
@@ -163,6 +175,7 @@ def _on_handed_over(state: State, recorded: Recorded[did.ScopeHandedOver]) -> St
         worktree=member.worktree if member is not None else "",
         branch=member.branch if member is not None else None,
         hit_by=(),
+        alias="",
     )
     live = sorted_index.put_reservation(state.live, moved)
     return replace(state, live=live, fencing=max(state.fencing, event.fencing))
@@ -211,9 +224,10 @@ def _on_incursion(state: State, recorded: Recorded[did.IncursionNoted]) -> State
         scope=event.scope,
     )
     changed = _add_message(state, message)
-    if held is None or held.fencing != event.reservation or recorded.actor.id in held.hit_by:
+    name = name_with_alias(recorded.actor.id, event.alias or "")
+    if held is None or held.fencing != event.reservation or name in held.hit_by:
         return changed
-    hit = replace(held, hit_by=(*held.hit_by, recorded.actor.id)[-MAX_NAMES:])
+    hit = replace(held, hit_by=(*held.hit_by, name)[-MAX_NAMES:])
     return replace(changed, live=sorted_index.put_reservation(changed.live, hit))
 
 
@@ -291,6 +305,34 @@ def _mark_accepted(message: PresenceMessage, name: str) -> PresenceMessage:
     return replace(_mark_seen(message, name), accepted=True)
 
 
+def _on_sub_agent_began(state: State, recorded: Recorded[did.SubAgentBegan]) -> State:
+    event, at = recorded.event, recorded.at
+    session = sub_agents.find_session(state, recorded.actor.id, recorded.actor.epoch)
+    if session is None or not event.alias:
+        return state
+    begun = SubAgent(event.alias, event.tool_id, event.kind, at, at)
+    members = sorted_index.put_member(state.members, sub_agents.add(session, begun))
+    return replace(state, members=members)
+
+
+def _on_sub_agent_seen(state: State, _recorded: Recorded[did.SubAgentSeen]) -> State:
+    return state  # that its actor was here, and who of it, is noted for every event
+
+
+def _on_sub_agent_ended(state: State, recorded: Recorded[did.SubAgentEnded]) -> State:
+    """What it held is its session's: others stay off, its siblings need not any more."""
+    alias, actor = recorded.event.alias, recorded.actor
+    session = sub_agents.find_session(state, actor.id, actor.epoch)
+    if session is None or not alias:
+        return state
+    members = sorted_index.put_member(state.members, sub_agents.remove(session, alias))
+    live = state.live
+    for held in sorted_index.reservations_of(state, actor.id, actor.epoch):
+        if held.alias == alias:
+            live = sorted_index.put_reservation(live, replace(held, alias=""))
+    return replace(state, members=members, live=live)
+
+
 def _on_stale_set(state: State, recorded: Recorded[did.StaleMinutesSet]) -> State:
     return replace(state, stale_millis=recorded.event.stale_millis)
 
@@ -309,5 +351,8 @@ EFFECTS: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.AgentResumed: _on_resumed,
     did.EventSeen: _on_seen,
     did.EventAccepted: _on_accepted,
+    did.SubAgentBegan: _on_sub_agent_began,
+    did.SubAgentSeen: _on_sub_agent_seen,
+    did.SubAgentEnded: _on_sub_agent_ended,
     did.StaleMinutesSet: _on_stale_set,
 }

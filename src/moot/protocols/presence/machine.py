@@ -189,7 +189,7 @@ def _reservation_rows(recorded: Recorded[Any]) -> Iterable[RowChange]:
 
 MACHINE: Machine[State] = Machine(
     name="presence",
-    version=1,
+    version=2,
     initial=State(),
     events=did.EVENTS,
     commands=ask.COMMANDS,

@@ -23,6 +23,11 @@ DEFAULT_STALE_MILLIS: Final[Millis] = 15 * MINUTE
 WORK_ID: Final = re.compile(r"[^\s\x00-\x1f\x7f]{1,200}\Z")
 
 
+def name_with_alias(name: str, alias: str | None) -> str:
+    """How a sub-agent is called: amber-otter/2. No agent's name holds a slash."""
+    return f"{name}/{alias}" if alias else name
+
+
 class Kind(StrEnum):
     """How two scopes relate to each other (section 5.2)."""
 
@@ -81,11 +86,26 @@ class ResumeReason(StrEnum):
     IN_PROGRESS_OWNERSHIP = "in_progress_ownership"
 
 
+class SubAgent(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A helper that a session's tool started and that still works, under the session's own name.
+
+    `alias` is its number there: 2 is shown as amber-otter/2. It has no key: the session signs for
+    it. `tool_id` is what the tool calls it, `kind` what the tool says it is for.
+    """
+
+    alias: str
+    tool_id: str
+    kind: str
+    since: Millis
+    last_at: Millis
+
+
 class Member(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Who has acted here: the holder (`epoch`) of a name, where, and when last.
 
     OPR-008: `session_agent_id` and `logical_agent_id` are one field in v1; two accessors leave room
-    for a split.
+    for a split. `sub_agents` are those that have not ended, `sub_agent_count` is the highest number
+    that one of them ever had.
     """
 
     name: str
@@ -97,6 +117,8 @@ class Member(msgspec.Struct, frozen=True, array_like=True, gc=False):
     work: str | None = None
     session_key: str | None = None
     left: bool = False
+    sub_agents: tuple[SubAgent, ...] = ()
+    sub_agent_count: int = 0
 
     @property
     def session_agent_id(self) -> str:
@@ -113,6 +135,7 @@ class Reservation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `fencing` is its number: each new lease has a higher one, so an old lease cannot be mistaken for
     a newer one of the same scope. `key` is what is compared, `scope` what people read. `hit_by` are
     the agents whose overlap is on record, so that a hook that asks again leaves no second event.
+    `alias` says which sub-agent of the owner works there; empty: the owner's session itself.
     """
 
     key: str
@@ -127,6 +150,12 @@ class Reservation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     branch: str | None = None
     automatic: bool = False
     hit_by: tuple[str, ...] = ()
+    alias: str = ""
+
+    @property
+    def holder(self) -> str:
+        """Who works there, as people read it: the owner, or one of its sub-agents."""
+        return name_with_alias(self.owner, self.alias)
 
     def is_held_by(self, name: str, epoch: int) -> bool:
         """True if that very holder has it: an earlier holder of the same name is someone else."""

@@ -13,7 +13,7 @@ import msgspec
 
 from moot.core.clock import Millis
 from moot.core.machine import SignOfLife
-from moot.protocols.presence import liveness, sorted_index
+from moot.protocols.presence import liveness, sorted_index, sub_agents
 from moot.protocols.presence.liveness import LivenessVerdict
 from moot.protocols.presence.model import Kind, Liveness, Reservation, Stage, State
 from moot.protocols.presence.paths import Scope, classify_overlap, is_inside
@@ -29,13 +29,17 @@ TAKEOVER: Final[dict[Liveness, dict[bool, Stage | None]]] = {
 
 
 class OverlapConflict(msgspec.Struct, frozen=True):
-    """A claim meets what someone else holds; `verdict` says how alive that owner is."""
+    """A claim meets what someone else holds; `verdict` says how alive that owner is.
+
+    `own_session`: it is a sub-agent of the very session that asks, still at work.
+    """
 
     claim: Scope
     held: Reservation
     kind: Kind
     verdict: LivenessVerdict
     sign: SignOfLife | None = None
+    own_session: bool = False
 
     @property
     def sentence(self) -> str:
@@ -43,9 +47,13 @@ class OverlapConflict(msgspec.Struct, frozen=True):
         held, verdict = self.held, self.verdict
         work = f" for {held.work}" if held.work else ""
         return (
-            f"{self.claim.shown} is {self._held_how} {held.owner}{self._held_as}{work}:"
-            f" {verdict.liveness}, {verdict.because}"
+            f"{self.claim.shown} is {self._held_how} {held.holder}{self._whose}{self._held_as}"
+            f"{work}: {verdict.liveness}, {verdict.because}"
         )
+
+    @property
+    def _whose(self) -> str:
+        return " (a sub-agent of your own session)" if self.own_session else ""
 
     @property
     def _held_how(self) -> str:
@@ -63,6 +71,8 @@ class Requester(msgspec.Struct, frozen=True):
     """Who asks, when, with the proved signs of life of the others (`seen`).
 
     `stale_millis` is after how long the asker calls them stale; None: as the workspace does.
+    `alias` says who of a session asks: one of its sub-agents, or its main agent (empty). None: that
+    is not known, and nothing of the session's own is in its way.
     """
 
     name: str
@@ -70,6 +80,7 @@ class Requester(msgspec.Struct, frozen=True):
     now: Millis
     seen: Mapping[str, SignOfLife]
     stale_millis: Millis | None
+    alias: str | None = None
 
 
 def find_conflicts(
@@ -78,10 +89,56 @@ def find_conflicts(
     """Every overlapping reservation of another holder, without those whose time is over."""
     for claim in claims:
         for held in sorted_index.overlapping_reservations(state, claim.key):
-            if held.has_ended(requester.now) or held.is_held_by(requester.name, requester.epoch):
+            if not is_in_the_way(state, held, requester):
                 continue
-            verdict, sign = judge_owner(state, held, requester)
-            yield OverlapConflict(claim, held, classify_overlap(claim.key, held.key), verdict, sign)
+            kind = classify_overlap(claim.key, held.key)
+            if held.is_held_by(requester.name, requester.epoch):
+                verdict = judge_sibling(state, held, requester)
+                yield OverlapConflict(claim, held, kind, verdict, own_session=True)
+            else:
+                verdict, sign = judge_owner(state, held, requester)
+                yield OverlapConflict(claim, held, kind, verdict, sign)
+
+
+def is_in_the_way(state: State, held: Reservation, requester: Requester) -> bool:
+    """Does this reservation keep the requester off?
+
+    Another holder's does. Within one session only what a sub-agent works on does, while it works;
+    what the session itself holds is there for all of it.
+    """
+    if held.has_ended(requester.now):
+        return False
+    if not held.is_held_by(requester.name, requester.epoch):
+        return True
+    return is_of_sibling(held, requester) and not is_of_quiet_sibling(state, held, requester)
+
+
+def is_of_sibling(held: Reservation, requester: Requester) -> bool:
+    """Is this the work of another of the requester's own session, as far as that is known?"""
+    return (
+        requester.alias is not None
+        and bool(held.alias)
+        and held.alias != requester.alias
+        and held.is_held_by(requester.name, requester.epoch)
+    )
+
+
+def is_of_quiet_sibling(state: State, held: Reservation, requester: Requester) -> bool:
+    """Has the sub-agent who held this gone quiet, or ended without a word?"""
+    if not is_of_sibling(held, requester):
+        return False
+    return judge_sibling(state, held, requester).liveness is not Liveness.ACTIVE
+
+
+def judge_sibling(state: State, held: Reservation, requester: Requester) -> LivenessVerdict:
+    """How alive the sub-agent is who works there: evicted, if it is not at work any more."""
+    stale = liveness.longer_stale_time(requester.stale_millis, state.stale_millis)
+    session = sub_agents.find_session(state, held.owner, held.epoch)
+    sibling = sub_agents.find_by_alias(session, held.alias)
+    if sibling is None:
+        ruled = f"{held.holder} has ended"
+        return LivenessVerdict(Liveness.EVICTED, requester.now, stale, reason=ruled)
+    return sub_agents.judge_sub_agent(sibling, requester.now, stale)
 
 
 def judge_owner(

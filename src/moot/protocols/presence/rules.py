@@ -56,6 +56,9 @@ _ACTIVE = Rule(
     hint="work elsewhere, or ask the holder: `moot blocked HOLDER --work WORK --subject SCOPE"
     " --blocker 'it is held' --requested-action 'release it, or say when'`",
 )
+_SIBLING = Rule("P-14", "reservation_conflict", "a sub-agent of your own session works on this",
+                breach.sibling_at_work, "work on another file, or wait until it ends",
+                requirement="OPR-030")  # fmt: skip
 _QUIET = Rule("B-15", "reservation_stale_found", "an agent that has gone quiet holds this",
               breach.owner_quiet, "`moot reserve SCOPE --takeover-stale` takes it over",
               requirement=("OPR-031", "OPR-032"))  # fmt: skip
@@ -70,6 +73,7 @@ _RESERVE: tuple[Rule[Any], ...] = (
     _LONG,
     _WIDE,
     _ACTIVE,
+    _SIBLING,
     _QUIET,
 )
 _SEND: tuple[Rule[Any], ...] = (
@@ -93,6 +97,9 @@ _KNOWN_EVENT = Rule("OPR-105", "event_not_found", "no such event waits here", br
 _BY_MACHINE = Rule("B-18", "not_allowed", "the workspace itself does this",
                    breach.not_sent_by_system, "`moot tick` lets the workspace do it",
                    requirement="OPR-102")  # fmt: skip
+_SUB_AGENT = Rule("P-14", "sub_agent_required", "say which sub-agent",
+                  breach.no_sub_agent_named, "name the id that the tool gave it",
+                  requirement="OPR-007")  # fmt: skip
 
 RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ask.Join: (
@@ -115,6 +122,9 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
              "`moot scope list` shows what is"),
         Rule("OPR-102", "release_forbidden", "only its holder may release it",
              breach.not_the_owner, "`moot scope list` shows who holds what; ask the holder"),
+        Rule("P-14", "kept_for_sub_agent", "a sub-agent of yours works on it",
+             breach.kept_for_sub_agent, "it ends with the sub-agent; `moot release` with its name"
+             " gives it back now", Severity.WARNING, requirement="OPR-102"),
     ),
     ask.SendHandoff: (
         Rule("OPR-062", "text_missing", "subject, summary and next_action are required",
@@ -172,6 +182,8 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
              breach.changed_despite_reservation, "tell the holder, or take your change back",
              Severity.WARNING, requirement="OPR-104"),
     ),
+    ask.BeginSubAgent: (_SOMEONE, _SUB_AGENT, _LONG),
+    ask.EndSubAgent: (_SOMEONE, _SUB_AGENT, _LONG),
     ask.SetStaleMinutes: (
         Rule("OPR-001", "human_key_required", "only a person or the workspace itself sets this",
              breach.not_by_person_or_system, "let a registered person do this"),

@@ -13,7 +13,15 @@ import msgspec
 from moot.core.clock import Millis, to_text
 from moot.core.machine import SignOfLife
 from moot.core.quoted import Quoted, quote_optional
-from moot.protocols.presence import adoption, labels, liveness, overlap, sorted_index, work_state
+from moot.protocols.presence import (
+    adoption,
+    labels,
+    liveness,
+    overlap,
+    sorted_index,
+    sub_agents,
+    work_state,
+)
 from moot.protocols.presence.commands import Evidence
 from moot.protocols.presence.liveness import LivenessVerdict
 from moot.protocols.presence.model import (
@@ -24,7 +32,9 @@ from moot.protocols.presence.model import (
     ReceiptKind,
     Reservation,
     State,
+    SubAgent,
     Urgency,
+    name_with_alias,
 )
 from moot.protocols.presence.overlap import OverlapConflict, Requester
 from moot.protocols.presence.paths import Scope
@@ -57,10 +67,28 @@ def observe_liveness(state: State, name: str, observation: Observation) -> Liven
     return liveness.judge_sign(sign, acted, observation.now, stale)
 
 
+class SubAgentView(msgspec.Struct, frozen=True, kw_only=True):
+    """A sub-agent at work: `name` is its alias, such as amber-otter/2.
+
+    It has no key of its own: `signed_by` is the agent whose session it belongs to and signs for it.
+    """
+
+    name: str
+    signed_by: str
+    kind: Quoted
+    liveness: Liveness
+    label: str
+    last_seen_at: str | None
+    because: str
+    since: str
+    holds: tuple[Quoted, ...]
+
+
 class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     """One agent, how alive it is, and the facts that say so.
 
     OPR-007, OPR-008: identity and persona are both shown, though v1 keeps them in one field.
+    `holds` is all that its session holds, its sub-agents included.
     """
 
     agent: str
@@ -75,13 +103,18 @@ class AgentView(msgspec.Struct, frozen=True, kw_only=True):
     branch: Quoted | None
     work: Quoted | None
     holds: tuple[Quoted, ...]
+    sub_agents: tuple[SubAgentView, ...] = ()
 
 
 class ReservationView(msgspec.Struct, frozen=True, kw_only=True):
-    """A scope that is held: by whom, how alive they are, for what and until when."""
+    """A scope that is held: by whom, how alive they are, for what and until when.
+
+    `holder` is the owner, or the alias of the owner's sub-agent that works there.
+    """
 
     scope: Quoted
     owner: str
+    holder: str
     liveness: Liveness
     label: str
     because: str
@@ -156,6 +189,41 @@ def view_agent(state: State, name: str, observation: Observation) -> AgentView:
         branch=quote_optional(member.branch if member else None),
         work=quote_optional(member.work if member else None),
         holds=tuple(Quoted(reservation.scope) for reservation in held),
+        sub_agents=view_sub_agents(state, name, observation),
+    )
+
+
+def view_sub_agents(state: State, name: str, observation: Observation) -> tuple[SubAgentView, ...]:
+    """The sub-agents that `name` has at work, in the order in which they began."""
+    member = sorted_index.find_member(state, name)
+    if member is None or not member.sub_agents:
+        return ()
+    held = sorted_index.reservations_of(state, name, member.epoch)
+    stale = liveness.longer_stale_time(observation.stale_millis, state.stale_millis)
+    return tuple(
+        _view_sub_agent(
+            name,
+            each,
+            sub_agents.judge_sub_agent(each, observation.now, stale),
+            tuple(Quoted(one.scope) for one in held if one.alias == each.alias),
+        )
+        for each in member.sub_agents
+    )
+
+
+def _view_sub_agent(
+    session: str, sub_agent: SubAgent, verdict: LivenessVerdict, holds: tuple[Quoted, ...]
+) -> SubAgentView:
+    return SubAgentView(
+        name=name_with_alias(session, sub_agent.alias),
+        signed_by=session,
+        kind=Quoted(sub_agent.kind),
+        liveness=verdict.liveness,
+        label=labels.LIVENESS_LABELS[verdict.liveness],
+        last_seen_at=_format_time(verdict.last_seen_at),
+        because=verdict.because,
+        since=to_text(sub_agent.since),
+        holds=holds,
     )
 
 
@@ -181,6 +249,7 @@ def view_reservation(state: State, held: Reservation, observation: Observation) 
     return ReservationView(
         scope=Quoted(held.scope),
         owner=held.owner,
+        holder=held.holder,
         liveness=verdict.liveness,
         label=labels.LIVENESS_LABELS[verdict.liveness],
         because=verdict.because,
@@ -285,12 +354,18 @@ def _view_work_item(
 
 
 def find_blockers(
-    state: State, claims: Iterable[Scope], holder: tuple[str, int], observation: Observation
+    state: State,
+    claims: Iterable[Scope],
+    holder: tuple[str, int],
+    observation: Observation,
+    alias: str | None = None,
 ) -> tuple[OverlapConflict, ...]:
-    """May `holder` (name, epoch) write there? Whoever stands in the way; records nothing."""
-    asker = Requester(
-        holder[0], holder[1], observation.now, observation.seen, observation.stale_millis
-    )
+    """May `holder` (name, epoch) write there? Whoever stands in the way; records nothing.
+
+    `alias` says who of the holder's session asks; None: nothing of its own stands in its way.
+    """
+    now, seen, stale = observation.now, observation.seen, observation.stale_millis
+    asker = Requester(*holder, now, seen, stale, alias)
     return tuple(overlap.find_conflicts(state, claims, asker))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from moot.core.plural import plural
 from moot.surfaces.hooks.waiting import waiting_line
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ files.
 - Before each edit the file is checked and, if it is free, reserved for you. Nothing to do.
 - If another agent holds it, the edit is refused with the reason. Do not write it by another way \
 (shell, copy, git): work elsewhere, ask the holder, or wait.
+- Your sub-agents are agents of their own: what one of them edits is held against the others and \
+you until it ends.
 - Reserve more than single files at once: `{moot} reserve SCOPE` (a folder: `src/auth/*`); give \
 back early: `{moot} release SCOPE`.
 - Who is here and what waits for you: `{moot} status`. Accept what was passed to you: \
@@ -45,4 +48,11 @@ def _line(other: OtherAgent) -> str:
     more = len(other.holds) - SCOPES_SHOWN
     tail = f" and {more} more" if more > 0 else ""
     held = f", holds {', '.join(other.holds[:SCOPES_SHOWN])}{tail}" if other.holds else ""
-    return f"- {other.agent} ({other.label.lower()}{work}){held}"
+    return f"- {other.agent} ({other.label.lower()}{work}){held}{_sub_agents(other)}"
+
+
+def _sub_agents(other: OtherAgent) -> str:
+    count = len(other.sub_agents)
+    if not count:
+        return ""
+    return f", with {plural(count, 'sub-agent')} at work ({', '.join(other.sub_agents[:SHOWN])})"

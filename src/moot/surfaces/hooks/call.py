@@ -17,6 +17,7 @@ from moot.flows.tools.coding_tools import FAILURE, HookMoment, Tool
 
 MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_KEY: Final = 200
+MAX_KIND: Final = 60
 
 
 class Unreadable(Exception):
@@ -43,7 +44,11 @@ class Unreadable(Exception):
 
 
 class HookCall(msgspec.Struct, frozen=True):
-    """One event of a tool. `going_on`: the model was made to go on by a hook before."""
+    """One event of a tool. `going_on`: the model was made to go on by a hook before.
+
+    `sub_agent` is the tool's id of the sub-agent that calls, empty if it is the main agent, and
+    `sub_agent_kind` what it is for. `source` is how a session came to start, if it did.
+    """
 
     tool: Tool
     moment: HookMoment
@@ -56,22 +61,30 @@ class HookCall(msgspec.Struct, frozen=True):
     duration_ms: int | None = None
     response: Any = None
     ok: bool | None = None
+    sub_agent: str = ""
+    sub_agent_kind: str = ""
+    source: str = ""
 
     @property
     def tool_session(self) -> ToolSession:
-        """Under which the agent of this session is found again."""
-        key = session_key(self.tool.name, self.session)
-        return ToolSession(self.tool.name, () if key is None else (key,))
+        """Under which the agent of this session is found again, and who of the session acts."""
+        key, kind = session_key(self.tool.name, self.session), self.sub_agent_kind
+        keys = () if key is None else (key,)
+        return ToolSession(self.tool.name, keys, _shorten(self.sub_agent), kind[:MAX_KIND])
 
 
 def session_key(tool: str, session: str) -> str | None:
     """The name of a tool's session in the index; None if the tool gave it no id."""
     if not session:
         return None
-    key = f"{tool}:{session}"
-    if len(key) <= MAX_KEY and key.isprintable():
-        return key
-    return f"{tool}:{hashlib.sha256(session.encode('utf-8', 'replace')).hexdigest()}"
+    return f"{tool}:{_shorten(session, MAX_KEY - len(tool) - 1)}"
+
+
+def _shorten(identifier: str, longest: int = MAX_KEY) -> str:
+    """A tool's id as it is, or its hash if it is too long or not printable."""
+    if len(identifier) <= longest and identifier.isprintable():
+        return identifier
+    return hashlib.sha256(identifier.encode("utf-8", "replace")).hexdigest()
 
 
 def read_call(tool: Tool, data: bytes, here: str) -> HookCall:
@@ -84,6 +97,8 @@ def read_call(tool: Tool, data: bytes, here: str) -> HookCall:
     for field, kind in _FIELDS.items():
         if not isinstance(sent.get(field, kind()), kind):
             raise Unreadable(f"{tool.name} sent {field} in a form that is not known", moment)
+    if not isinstance(sent.get("agent_id"), str | None):
+        raise Unreadable(f"{tool.name} sent agent_id in a form that is not known", moment)
     duration = sent.get("duration_ms")
     return HookCall(
         tool=tool,
@@ -97,7 +112,15 @@ def read_call(tool: Tool, data: bytes, here: str) -> HookCall:
         duration_ms=duration if isinstance(duration, int) else None,
         response=sent.get("tool_response", sent.get("error")),
         ok=_ok(tool, name, moment),
+        sub_agent=sent.get("agent_id") or "",
+        sub_agent_kind=_printable(sent.get("agent_type")),
+        source=_printable(sent.get("source")),
     )
+
+
+def _printable(value: Any) -> str:
+    """A word that only helps to understand; whatever is none says nothing."""
+    return value if isinstance(value, str) and value.isprintable() else ""
 
 
 def _ok(tool: Tool, event: Any, moment: HookMoment) -> bool | None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from moot.api.session import Session
 
 SHOWN_INCURSIONS: Final = 3
+# How a session starts together with its tool, so that nothing of before is still running in it.
+NEW_PROCESS: Final = frozenset({"startup", "resume"})
 
 
 def before(call: HookCall, session: Session) -> str:
@@ -73,7 +75,7 @@ def start(call: HookCall, session: Session) -> str:
     from moot.api.guard import tool_sessions
     from moot.surfaces.hooks.briefing import briefing
 
-    started = tool_sessions.start_session(session)
+    started = tool_sessions.start_session(session, begins=call.source in NEW_PROCESS)
     if started is None:
         return answers.ALLOW
     text = briefing(started, answers.moot_command(session, started.agent))
@@ -102,6 +104,15 @@ def end(call: HookCall, session: Session) -> str:
     return answers.ALLOW
 
 
+def sub_agent_end(call: HookCall, session: Session) -> str:
+    """Only one that is named: a tool that forgot its id must not end all of them."""
+    from moot.api.guard import sub_agents
+
+    if call.sub_agent:
+        sub_agents.end_sub_agent(session, reason="it was done")
+    return answers.ALLOW
+
+
 def _waiting_line(session: Session, agent: str, waiting: Waiting) -> str:
     from moot.surfaces.hooks.waiting import waiting_line
 
@@ -114,4 +125,5 @@ HANDLERS: Final[Mapping[HookMoment, Callable[[HookCall, Session], str]]] = {
     HookMoment.START: start,
     HookMoment.STOP: stop,
     HookMoment.END: end,
+    HookMoment.SUB_AGENT_END: sub_agent_end,
 }

@@ -28,6 +28,11 @@ _INSTEAD: Final[dict[str, str]] = {
     "evicted": "{owner} is gone. To go on, take it over:"
     " `{moot} reserve {scope} --takeover-stale`.",
 }
+# Nobody writes mail to their own session; a sub-agent ends soon, and tells the one who started it.
+_SIBLING: Final = (
+    "{holder} belongs to this very session, so do not write to it: work on another file until it"
+    " ends, or leave this change out and say so when you are done."
+)
 _STAY_OFF: Final = "Nothing was written. Do not write it by another way."
 # Refusals that are the result of a check, and not the lack of one.
 _CHECKED: Final = frozenset({"not_for_agents", "other_root"})
@@ -41,7 +46,11 @@ def explain_held(holders: Sequence[Holder], agent: str, moot: str) -> str:
     sentences = [_sentence(holder) for holder in holders[:SHOWN]]
     if len(holders) > SHOWN:
         sentences.append(f"So are {len(holders) - SHOWN} more.")
-    most_alive = min(holders, key=lambda holder: list(_INSTEAD).index(holder.liveness))
+    others = [holder for holder in holders if not holder.own_session]
+    if not others:
+        advice = _SIBLING.format(holder=holders[0].holder)
+        return " ".join(("moot:", *sentences, _STAY_OFF, advice))
+    most_alive = min(others, key=lambda holder: list(_INSTEAD).index(holder.liveness))
     advice = _INSTEAD[most_alive.liveness].format(moot=moot, agent=agent, **_words(most_alive))
     return " ".join(("moot:", *sentences, _STAY_OFF, advice))
 
@@ -66,8 +75,9 @@ def _words(holder: Holder) -> dict[str, str]:
 
 def _sentence(holder: Holder) -> str:
     wider = f" as part of {holder.scope}" if holder.is_wider else ""
+    whose = " (a sub-agent of your own session)" if holder.own_session else ""
     return (
-        f"{holder.path} is held by {holder.owner}{wider}"
+        f"{holder.path} is held by {holder.holder}{whose}{wider}"
         f" ({holder.liveness}, {holder.seen}){_work(holder)} since {holder.since}."
     )
 

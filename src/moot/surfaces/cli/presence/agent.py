@@ -14,6 +14,7 @@ from moot.surfaces.terminal.answer import Answer, table
 from moot.surfaces.terminal.lazy import Entry, LazyGroup
 from moot.surfaces.terminal.shell import Shell, command, text_argument
 
+NO_KEY = "none"  # a sub-agent's session signs for it
 _HERE = "moot.surfaces.cli.presence"
 SECTIONS: dict[str, dict[str, Entry | str]] = {
     "Who": {
@@ -77,6 +78,9 @@ def _agent_lines(known: agents.AgentList) -> Iterable[str]:
     from moot.surfaces.terminal.listing import listing
 
     rows = [(row.agent, row.kind, row.status, row.kid[:8], row.since) for row in known.agents]
+    rows += [
+        (row.name, "sub-agent", row.label.lower(), NO_KEY, row.since) for row in known.sub_agents
+    ]
     return listing(rows, ("NAME", "CLASS", "STATUS", "KEY", "SINCE"))
 
 

@@ -22,8 +22,18 @@ def agent_rows(agent: ShownAgent) -> Iterable[tuple[str, str]]:
     for field, value in fields.items():
         if field == "keys":
             yield from (("key", f"{key['kid']} {key['status']}") for key in value)
+        elif field == "sub_agents":
+            yield from (("sub-agent", _sub_agent_in_words(view)) for view in value)
         elif is_active or field not in ("label", "because"):  # which speak of liveness, too
             yield field, _in_words(value)
+
+
+def _sub_agent_in_words(view: dict[str, Any]) -> str:
+    """It has no key, and that is said: its session's key signs for it."""
+    holds = f", holds {', '.join(view['holds'])}" if view["holds"] else ""
+    kind = f" ({view['kind']})" if view["kind"] else ""
+    label, session = view["label"].lower(), view["signed_by"]
+    return f"{view['name']}{kind}: {label}{holds}; signed by {session}'s key"
 
 
 def _in_words(value: Any) -> str:

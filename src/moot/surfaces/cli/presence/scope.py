@@ -150,7 +150,7 @@ def _held_lines(held: api.ReservationList) -> Iterable[str]:
     if not held.reservations:
         return ["nothing is held: `moot reserve SCOPE`"]
     rows = [
-        (view.scope, view.owner, view.label, view.work or "-", view.since)
+        (view.scope, view.holder, view.label, view.work or "-", view.since)
         for view in held.reservations
     ]
     return listing(rows, ("SCOPE", "HOLDER", "ALIVE", "WORK", "SINCE"))

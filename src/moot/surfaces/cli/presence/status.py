@@ -69,16 +69,23 @@ def _agent_lines(seen: screen.Status) -> Iterable[str]:
     busy = {seen.you, *seen.mail.owed, *(item.who for item in seen.due)}
     shown = [view for view in current if view.here or view.holds or view.agent in busy]
     if shown:
-        rows = [
-            (view.agent, view.label, _work_of(view, seen), _first_scopes(view.holds))
-            for view in shown
-        ]
+        rows = [row for view in shown for row in _rows_of(view, seen)]
         yield from listing(rows, ("NAME", "ALIVE", "WORK", "HOLDS"))
     else:
         yield "nobody is here: `moot run -- COMMAND`, or `moot join`"
     if len(current) > len(shown):
         others = plural(len(current) - len(shown), "other is", "others are")
         yield f"{others} not here: `moot agent list`"
+
+
+def _rows_of(view: screen.RegisteredAgentView, seen: screen.Status) -> Iterable[tuple[str, ...]]:
+    """An agent, then each of its sub-agents with what that one works on."""
+    theirs = {scope for sub_agent in view.sub_agents for scope in sub_agent.holds}
+    own = [scope for scope in view.holds if scope not in theirs]
+    yield view.agent, view.label, _work_of(view, seen), _first_scopes(own)
+    for sub_agent in view.sub_agents:
+        holds = _first_scopes(sub_agent.holds)
+        yield sub_agent.name, sub_agent.label, sub_agent.kind or "sub-agent", holds
 
 
 def _work_of(agent: screen.RegisteredAgentView, seen: screen.Status) -> str:
