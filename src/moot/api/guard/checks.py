@@ -168,18 +168,27 @@ def before_edit(session: Session, paths: Sequence[str]) -> EditVerdict:
     All or none of a workspace: one file that another agent holds, under whatever name, stops all,
     and the attempt is on record once as an INCURSION. Refused as `not_for_agents` for files that
     belong to git or Moot alone, as `other_root` if the agent holds another file under this name,
-    as `actor_required` if nobody knows who acts. Asking again for what one holds changes nothing,
-    so a repeat needs no key.
+    as `actor_required` if nobody knows who acts, as `copy_failed` if there is no room for a copy of
+    what stands there. Asking again for what one holds changes nothing, so a repeat needs no key.
     """
     from moot.flows.guard.guarded_paths import find_guarded_paths
 
     verdict = EditVerdict(allowed=True)
     roots = _roots_of_others(session)
     for guarded in find_guarded_paths(paths, session.folder, session.home, roots):
-        verdict = _check_and_reserve(session.in_workspace(guarded.workspace), guarded)
+        there = session.in_workspace(guarded.workspace)
+        verdict = _check_and_reserve(there, guarded)
         if not verdict.allowed:
             break
+        _keep_what_stands(there, guarded, verdict)
     return verdict
+
+
+def _keep_what_stands(session: Session, guarded: GuardedPaths, verdict: EditVerdict) -> None:
+    """Keep a copy of what is about to be overwritten, unless one was made when it was left."""
+    from moot.flows.guard.copies import keep_copies
+
+    keep_copies(session, guarded, guarded.scopes, f"before an edit by {verdict.agent}")
 
 
 def _roots_of_others(session: Session) -> tuple[str, ...]:
@@ -394,11 +403,16 @@ def may_be_guarded(session: Session) -> bool:
 
 
 def note_incursions(
-    session: Session, paths: tuple[str, ...], root: Path, name: str
+    session: Session,
+    paths: tuple[str, ...],
+    root: Path,
+    name: str,
+    blobs: tuple[str, str] | None = None,
 ) -> tuple[Finding, ...]:
     """Record that `name` touched what others hold; once for each agent and reservation.
 
-    Given back is what is new on record.
+    If the change itself was seen, `blobs` are git's ids of the one file before and after, and it is
+    on record each time. Given back is what is new on record.
     """
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.commands import NoteIncursion
@@ -408,6 +422,9 @@ def note_incursions(
         project_root=str(session.workspace.root),
         worktree=str(root),
         stale_millis=session.stale_millis,
+        once=blobs is None,
+        blob_before=None if blobs is None else blobs[0],
+        blob_after=None if blobs is None else blobs[1],
     )
     outcome = session.workspace.engine.execute(STREAM, command, name)
     return outcome.findings if outcome.recorded else ()
