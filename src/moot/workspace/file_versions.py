@@ -70,9 +70,13 @@ class FileVersion(NamedTuple):
 class FileVersions:
     """The memory of one workspace, open for reading and writing by any number of processes."""
 
-    def __init__(self, workspace: Path) -> None:
+    def __init__(self, workspace: Path, *, only_reads: bool = False) -> None:
+        """`only_reads` makes no file where there is none, and changes none."""
         self._file = workspace / FILE
         with self._trouble():
+            if only_reads:
+                self._db = _open_to_read(self._file)
+                return
             self._db = sqlite3.connect(self._file, timeout=BUSY_SECONDS, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
@@ -113,13 +117,19 @@ class FileVersions:
             where, values = f"{where} AND worktree = ?", [*values, worktree]
         return list(self._select(where, values, limit))
 
-    def list_copies(self, *, worktree: str = "", path: str = "", limit: int) -> list[FileVersion]:
-        """What was left or kept and can be brought back, newest first."""
-        where, values = "is_stored", list[str]()
-        for column, value in (("worktree", worktree), ("path", path)):
-            if value:
-                where, values = f"{where} AND {column} = ?", [*values, value]
-        return list(self._select(where, values, limit))
+    def list_copied_files(self, limit: int) -> list[tuple[str, str]]:
+        """Worktree and path of each file of which there are copies, the newest copied first."""
+        sql = (
+            "SELECT worktree, path FROM versions WHERE is_stored"
+            " GROUP BY worktree, path ORDER BY max(number) DESC LIMIT ?"
+        )
+        with self._trouble():
+            return self._db.execute(sql, (limit,)).fetchall()
+
+    def list_history(self, worktree: str, path: str, limit: int = 1_000) -> list[FileVersion]:
+        """What was left and kept of one file, newest first, whether it was stored or not."""
+        where = "worktree = ? AND path = ? AND act <> 'read'"
+        return list(self._select(where, [worktree, path], limit))
 
     def has_copy(self, worktree: str, path: str, blob: str) -> bool:
         """Was a copy of these bytes noted under this name?"""
@@ -175,3 +185,13 @@ class FileVersions:
                 f"{self._file} cannot be used: {error}",
                 hint="remove it if that stays so: only what agents have read is forgotten",
             ) from error
+
+
+def _open_to_read(file: Path) -> sqlite3.Connection:
+    if file.exists():
+        return sqlite3.connect(
+            f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS
+        )
+    empty = sqlite3.connect(":memory:")
+    empty.executescript(_SCHEMA)
+    return empty

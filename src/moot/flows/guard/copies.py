@@ -69,13 +69,13 @@ def keep_copies(
 class Copies:
     """The copies of one worktree's files. Use it in a `with` block."""
 
-    def __init__(self, workspace: Path, root: Path) -> None:
+    def __init__(self, workspace: Path, root: Path, *, only_reads: bool = False) -> None:
         from moot.system.git_objects import object_format
 
         self.root = root
         self._repository = git_common_dir(root)
         self._algorithm = "sha1" if self._repository is None else object_format(self._repository)
-        self.versions = FileVersions(workspace)
+        self.versions = FileVersions(workspace, only_reads=only_reads)
 
     def __enter__(self) -> Self:
         return self
