@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from moot.api.guard.undo import restore
 from moot.api.session import Session
-from moot.api.undo import restore
 from moot.core.errors import Refused
 from moot.keys.folder import KeyFolder
 from moot.workspace.file_versions import Act

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from moot.api import undo as api
+from moot.api.guard import undo as api
 from moot.core.plural import plural
 from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.listing import listing

@@ -178,7 +178,7 @@ def _guarded(session: Session) -> GuardedPaths:
         raise Unavailable(
             "no_workspace",
             f"no workspace for {session.folder}",
-            hint="go to the project; copies are made where agents work under `moot run`",
+            hint="run `moot init` in the repository",
         )
     return guarded
 
