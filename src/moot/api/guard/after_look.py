@@ -17,19 +17,13 @@ from moot.api.guard.checks import note_incursions
 from moot.flows.guard import incursions
 from moot.flows.guard.copies import MOST_FILES_AT_ONCE, Copies, Editor
 from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_paths
-from moot.flows.guard.incursions import ShellCommand
-from moot.flows.guard.left_versions import (
-    HeldFiles,
-    LostVersion,
-    compare_held,
-    find_lost_elsewhere,
-    find_touched,
-)
 from moot.flows.observed.tool_use import never_in_the_way
 
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.core.findings import Finding
+    from moot.flows.guard.incursions import ShellCommand
+    from moot.flows.guard.left_versions import LostVersion
     from moot.protocols.presence.model import Reservation
 
 
@@ -68,17 +62,19 @@ def look_after_command(
 ) -> AfterLook:
     """What others left and hold is compared with what is there now; of what nobody was seen to
     leave, git tells what is changed."""
+    from moot.flows.guard.left_versions import HeldFiles, compare_held, find_lost_elsewhere
+
     root, began = guarded.worktree_root, command.began_ns
     changed = tuple(incursions.changed_files(root, [])) if others or began is not None else ()
     suspects = incursions.changed_by_command(command, root, others, changed)
-    held, elsewhere = HeldFiles(), tuple[LostVersion, ...]()
+    held, elsewhere = HeldFiles(), list["LostVersion"]()
     with never_in_the_way():
         with Copies(guarded.workspace, root) as copies:
             held = compare_held(copies, command, others, changed)
             own = {lost.path for lost in held.lost}.union(suspects) - held.intact
             left = _left_by_command(copies, command, others, changed, own)
             copies.note_left(left, editor)
-        elsewhere = tuple(find_lost_elsewhere(guarded.workspace, command, root, others))
+        elsewhere += find_lost_elsewhere(guarded.workspace, command, root, others)
     seen = held.intact.union(lost.path for lost in held.lost)
     unseen = tuple(path for path in suspects if path not in seen)
     noted = list(_note_losses(session, (*held.lost, *elsewhere), editor.agent))
@@ -96,6 +92,8 @@ def _left_by_command(
     although_held: set[str],
 ) -> list[str]:
     """What is newer than the command, but for what others hold and it cannot have meant."""
+    from moot.flows.guard.left_versions import find_touched
+
     if command.began_ns is None:
         return sorted(although_held)
     touched = list(find_touched(copies, command.began_ns, changed))
