@@ -63,6 +63,7 @@ def look_after_command(
     """What others left and hold is compared with what is there now; of what nobody was seen to
     leave, git tells what is changed."""
     from moot.flows.guard.left_versions import HeldFiles, compare_held, find_lost_elsewhere
+    from moot.flows.guard.stale_reads import note_printed
 
     root, began = guarded.worktree_root, command.began_ns
     changed = tuple(incursions.changed_files(root, [])) if others or began is not None else ()
@@ -74,6 +75,7 @@ def look_after_command(
             own = {lost.path for lost in held.lost}.union(suspects) - held.intact
             left = _left_by_command(copies, command, others, changed, own)
             copies.note_left(left, editor)
+            note_printed(copies, command.text, command.folder, editor)
         elsewhere += find_lost_elsewhere(guarded.workspace, command, root, others)
     seen = held.intact.union(lost.path for lost in held.lost)
     unseen = tuple(path for path in suspects if path not in seen)

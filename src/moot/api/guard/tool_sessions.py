@@ -96,6 +96,7 @@ def start_session(session: Session) -> StartedSession | None:
     `session_replaced` if the name was adopted by another session.
     """
     from moot.flows.guard.command_stamps import sweep_old_stamps
+    from moot.flows.guard.stale_reads import note_beginning
     from moot.flows.observed.sessions import begin_session
     from moot.flows.observed.tool_use import never_in_the_way
     from moot.flows.presence import arrival
@@ -112,6 +113,8 @@ def start_session(session: Session) -> StartedSession | None:
     with never_in_the_way():
         alive_at = sign.at if sign is not None else None
         begin_session(workspace, name, session.tool_session_name, alive_at)
+        now, root = workspace.engine.clock(), guarded.worktree_root
+        note_beginning(guarded.workspace, root, session.tool_session_name, now)
     return StartedSession(name, tuple(_others(there, name)), take_waiting(workspace, name))
 
 

@@ -282,7 +282,7 @@ def _require_free(session: Session, root: Path, path: str) -> str | None:
 
 def _require_kept(copies: Copies, path: str, editor: Editor) -> None:
     """Undoing must not lose anything either."""
-    kept = Editor("", editor.session, editor.at, "before moot undo")
+    kept = Editor("", "", editor.at, "before moot undo")
     for left_out in copies.keep([path], kept):
         raise Refused(
             "not_kept",

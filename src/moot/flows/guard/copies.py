@@ -47,8 +47,6 @@ class CallingSession(Protocol):
     """What is asked of the session whose act is seen."""
 
     @property
-    def tool_session_name(self) -> str: ...
-    @property
     def clock(self) -> Clock: ...
 
 
@@ -61,7 +59,7 @@ def keep_copies(
     there is no copy now. StoreFailed (`copy_failed`, `file_memory_failed`) if one could not be
     stored: then the act must wait.
     """
-    editor = Editor("", session.tool_session_name, session.clock(), why)
+    editor = Editor("", "", session.clock(), why)
     with Copies(guarded.workspace, guarded.worktree_root) as copies:
         return copies.keep(list(dict.fromkeys(paths))[:MOST_FILES_AT_ONCE], editor)
 

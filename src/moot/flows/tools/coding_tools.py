@@ -28,7 +28,9 @@ class Tool(msgspec.Struct, frozen=True):
 
     `plain_start`: text for the model is plain stdout at the start of a session, else JSON.
     `go_on`: the decision that makes the model go on instead of stopping; empty if there is none.
-    `tells_failure`: a call that failed has an event of its own, or none at all.
+    `tells_failure`: a call that failed has an event of its own, or none at all. `whole_file`: the
+    tools that write a file whole (of patches, what they add) and do not look whether it changed
+    since the model read it. Claude Code looks itself.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Tool(msgspec.Struct, frozen=True):
     plain_start: bool
     go_on: str
     tells_failure: bool = False
+    whole_file: frozenset[str] = frozenset()
 
     def event_named(self, moment: HookMoment) -> str:
         return next(name for name, known in self.events.items() if known is moment)
@@ -78,6 +81,7 @@ CODEX: Final = Tool(
     shells={"Bash": "command"},
     plain_start=True,
     go_on="block",
+    whole_file=frozenset({"apply_patch", "Bash"}),
 )
 GEMINI: Final = Tool(
     name="gemini",
@@ -93,6 +97,7 @@ GEMINI: Final = Tool(
     shells={"run_shell_command": "command"},
     plain_start=False,
     go_on="deny",
+    whole_file=frozenset({"write_file"}),
 )
 # The plugin is ours, so its events carry the common names; the tool names are opencode's.
 OPENCODE: Final = Tool(
@@ -104,6 +109,7 @@ OPENCODE: Final = Tool(
     plain_start=False,
     go_on="",
     tells_failure=True,
+    whole_file=frozenset({"write", "apply_patch", "patch", "bash"}),
 )
 
 TOOLS: Final[Mapping[str, Tool]] = {tool.name: tool for tool in (CLAUDE, CODEX, GEMINI, OPENCODE)}
