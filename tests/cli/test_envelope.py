@@ -23,6 +23,7 @@ SUCCEEDS: dict[str, Words] = {
     "send": ("--as", "amber-otter", "send", "teal-crane", "INFO: done"),
     "inbox": ("--as", "teal-crane", "inbox"),
     "ask": ("ask", "Ship it?", "--with", "rules:approve,rules:approve"),
+    "undo": ("undo",),
     "agenda": ("agenda",),
     "tick": ("tick",),
     "verify": ("verify",),

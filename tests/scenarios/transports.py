@@ -129,6 +129,8 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
     "draft": "text",
     ("ask", "text"): "question",
     ("ask.resume", "decision"): "resume",
+    ("undo.show", "path"): "show",
+    ("undo.list", "path"): "listed",
     ("decide", "ruling"): "word",
     "name": "named",
     "file": "output",
@@ -137,7 +139,10 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
     "take_stale": "takeover_stale",
 }
 # What the command line does by an option of another operation's command.
-COMMANDS: Final = {"ask.resume": "ask"}
+COMMANDS: Final = {
+    "ask.resume": "ask",
+    **dict.fromkeys(("undo.list", "undo.show", "undo.restore"), "undo"),
+}
 # Texts that the command line reads from a file whose name is typed.
 READ_FROM_FILES: Final = {
     *(("mail.send", "body"), ("mail.import", "message"), ("mail.lint", "message")),

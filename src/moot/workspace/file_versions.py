@@ -30,10 +30,12 @@ _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS versions (
   number INTEGER PRIMARY KEY, worktree TEXT NOT NULL, path TEXT NOT NULL, act TEXT NOT NULL,
   agent TEXT NOT NULL, session TEXT NOT NULL, at INTEGER NOT NULL, blob TEXT NOT NULL,
-  size INTEGER NOT NULL, is_stored INTEGER NOT NULL) STRICT;
-CREATE INDEX IF NOT EXISTS by_path ON versions (worktree, path, act, number);
+  size INTEGER NOT NULL, is_stored INTEGER NOT NULL, mode INTEGER NOT NULL,
+  why TEXT NOT NULL) STRICT;
+CREATE INDEX IF NOT EXISTS by_path ON versions (worktree, path, act, agent, number);
+CREATE INDEX IF NOT EXISTS copied ON versions (act, at, size) WHERE is_stored;
 """
-_COLUMNS: Final = "worktree, path, act, agent, session, at, blob, size, is_stored"
+_COLUMNS: Final = "worktree, path, act, agent, session, at, blob, size, is_stored, mode, why"
 
 
 class Act(StrEnum):
@@ -48,7 +50,8 @@ class FileVersion(NamedTuple):
     """`path` is relative to the root `worktree`. `agent` is who read or left it; empty: unknown.
 
     `session` tells sessions and sub-agents of one agent apart. `blob` is empty if the file was not
-    there. `is_stored`: its bytes can be brought back from git's objects.
+    there. `is_stored`: its bytes can be brought back from git's objects. `mode` is the kind of file
+    and its permissions, as the system counts them. `why` says what made it: a tool, a command.
     """
 
     worktree: str
@@ -60,14 +63,20 @@ class FileVersion(NamedTuple):
     blob: str
     size: int = 0
     is_stored: bool = False
+    mode: int = 0
+    why: str = ""
 
 
 class FileVersions:
     """The memory of one workspace, open for reading and writing by any number of processes."""
 
-    def __init__(self, workspace: Path) -> None:
+    def __init__(self, workspace: Path, *, only_reads: bool = False) -> None:
+        """`only_reads` makes no file where there is none, and changes none."""
         self._file = workspace / FILE
         with self._trouble():
+            if only_reads:
+                self._db = _open_to_read(self._file)
+                return
             self._db = sqlite3.connect(self._file, timeout=BUSY_SECONDS, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
@@ -84,7 +93,7 @@ class FileVersions:
 
     def note(self, versions: Iterable[FileVersion]) -> None:
         """Remember these, all or none."""
-        marks = ", ".join("?" * 9)
+        marks = ", ".join("?" * len(FileVersion._fields))
         with self._trouble(), self._transaction() as db:
             db.executemany(f"INSERT INTO versions ({_COLUMNS}) VALUES ({marks})", list(versions))
             (newest,) = db.execute("SELECT coalesce(max(number), 0) FROM versions").fetchone()
@@ -108,13 +117,52 @@ class FileVersions:
             where, values = f"{where} AND worktree = ?", [*values, worktree]
         return list(self._select(where, values, limit))
 
+    def list_copied_files(self, limit: int) -> list[tuple[str, str]]:
+        """Worktree and path of each file of which there are copies, the newest copied first."""
+        sql = (
+            "SELECT worktree, path FROM versions WHERE is_stored"
+            " GROUP BY worktree, path ORDER BY max(number) DESC LIMIT ?"
+        )
+        with self._trouble():
+            return self._db.execute(sql, (limit,)).fetchall()
+
+    def list_history(self, worktree: str, path: str, limit: int = 1_000) -> list[FileVersion]:
+        """What was left and kept of one file, newest first, whether it was stored or not."""
+        where = "worktree = ? AND path = ? AND act <> 'read'"
+        return list(self._select(where, [worktree, path], limit))
+
+    def has_copy(self, worktree: str, path: str, blob: str) -> bool:
+        """Was a copy of these bytes noted under this name?"""
+        where = "worktree = ? AND path = ? AND blob = ? AND is_stored"
+        return any(self._select(where, [worktree, path, blob], limit=1))
+
+    def newest(self, worktree: str, path: str, *, session: str = "") -> FileVersion | None:
+        """The newest version of a file, however it came to be known; to a session, if named."""
+        where, values = "worktree = ? AND path = ?", [worktree, path]
+        if session:
+            where, values = f"{where} AND session = ?", [*values, session]
+        return next(iter(self._select(where, values, limit=1)), None)
+
+    def last_left(self, worktree: str) -> list[FileVersion]:
+        """The newest version that each agent left of each file there."""
+        where = "worktree = ? AND act = 'left'"
+        newest = f"SELECT max(number) FROM versions WHERE {where} GROUP BY path, agent"
+        return list(self._select(f"number IN ({newest})", [worktree], MOST_ROWS))
+
+    def copied_bytes(self, act: Act, since: Millis) -> int:
+        """How many bytes were copied for this reason since then."""
+        sql = "SELECT total(size) FROM versions WHERE act = ? AND at >= ? AND is_stored"
+        with self._trouble():
+            (total,) = self._db.execute(sql, (str(act), since)).fetchone()
+        return int(total)
+
     def _select(self, where: str, values: list[str], limit: int) -> Iterator[FileVersion]:
         sql = f"SELECT {_COLUMNS} FROM versions WHERE {where} ORDER BY number DESC LIMIT ?"
         with self._trouble(), closing(self._db.execute(sql, [*values, limit])) as rows:
             found = rows.fetchall()
-        for worktree, path, act, agent, session, at, blob, size, stored in found:
+        for worktree, path, act, agent, session, at, blob, size, stored, mode, why in found:
             yield FileVersion(
-                worktree, path, Act(act), agent, session, at, blob, size, bool(stored)
+                *(worktree, path, Act(act), agent, session, at, blob, size, bool(stored), mode, why)
             )
 
     @contextmanager
@@ -137,3 +185,13 @@ class FileVersions:
                 f"{self._file} cannot be used: {error}",
                 hint="remove it if that stays so: only what agents have read is forgotten",
             ) from error
+
+
+def _open_to_read(file: Path) -> sqlite3.Connection:
+    if file.exists():
+        return sqlite3.connect(
+            f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS
+        )
+    empty = sqlite3.connect(":memory:")
+    empty.executescript(_SCHEMA)
+    return empty

@@ -14,6 +14,7 @@ from tests.scenarios.stories import (
     presence,
     scopes,
     traces,
+    undo,
 )
 
 __all__ = [
@@ -30,4 +31,5 @@ __all__ = [
     "presence",
     "scopes",
     "traces",
+    "undo",
 ]

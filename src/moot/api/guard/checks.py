@@ -88,8 +88,18 @@ class Holder(msgspec.Struct, frozen=True):
     own_session: bool = False
 
 
+class UnseenChange(msgspec.Struct, frozen=True):
+    """A file that was changed after the session last saw it: by whom, if known, when and how."""
+
+    path: Quoted
+    agent: str | None
+    at: str
+    how: Quoted
+
+
 class EditVerdict(msgspec.Struct, frozen=True):
-    """May `agent` write? If not, `holders` says why, each reservation once.
+    """May `agent` write? If not, `holders` says why, each reservation once; or `unseen` does, the
+    changes that it would overwrite from memory.
 
     `agent` is None if none of the files lies in a workspace.
     """
@@ -97,6 +107,7 @@ class EditVerdict(msgspec.Struct, frozen=True):
     allowed: bool
     agent: str | None = None
     holders: tuple[Holder, ...] = ()
+    unseen: tuple[UnseenChange, ...] = ()
 
 
 class CommitVerdict(msgspec.Struct, frozen=True):
@@ -182,24 +193,66 @@ def _held_path(conflict: OverlapConflict) -> HeldPath:
 
 
 @operation("hook.before_edit", writes=True)
-def before_edit(session: Session, paths: Sequence[str]) -> EditVerdict:
+def before_edit(
+    session: Session, paths: Sequence[str], *, whole: Sequence[str] = ()
+) -> EditVerdict:
     """May the session's agent write these files (absolute paths)? What is free is reserved for it.
+
+    `whole` are those that it overwrites whatever is in them: if another changed one after the
+    session last saw it, that is held back once, for the session to read it again.
 
     All or none of a workspace: one file that another agent holds, under whatever name, stops all,
     and the attempt is on record once as an INCURSION. Refused as `not_for_agents` for files that
     belong to git or Moot alone, as `other_root` if the agent holds another file under this name,
-    as `actor_required` if nobody knows who acts. Asking again for what one holds changes nothing,
-    so a repeat needs no key.
+    as `actor_required` if nobody knows who acts, as `copy_failed` if there is no room for a copy of
+    what stands there. Asking again for what one holds changes nothing, so a repeat needs no key.
     """
     from moot.flows.guard.guarded_paths import find_guarded_paths
 
     verdict = EditVerdict(allowed=True)
     roots = _roots_of_others(session)
     for guarded in find_guarded_paths(paths, session.folder, session.home, roots):
-        verdict = _check_and_reserve(session.in_workspace(guarded.workspace), guarded)
+        there = session.in_workspace(guarded.workspace)
+        verdict = _check_and_reserve(there, guarded)
+        if not verdict.allowed:
+            break
+        verdict = _look_before_write(there, guarded, verdict, whole)
         if not verdict.allowed:
             break
     return verdict
+
+
+def _look_before_write(
+    session: Session, guarded: GuardedPaths, verdict: EditVerdict, whole: Sequence[str]
+) -> EditVerdict:
+    """Keep a copy of what is about to be overwritten, unless one was made when it was left."""
+    from moot.flows.guard.copies import keep_copies
+
+    keep_copies(session, guarded, guarded.scopes, f"before an edit by {verdict.agent}")
+    has_session = session.tool_session is not None and bool(session.tool_session.keys)
+    return _hold_if_unseen(session, guarded, verdict, whole) if whole and has_session else verdict
+
+
+def _hold_if_unseen(
+    session: Session, guarded: GuardedPaths, verdict: EditVerdict, whole: Sequence[str]
+) -> EditVerdict:
+    import os
+
+    from moot.core.clock import to_text
+    from moot.flows.guard.copies import Copies, Editor
+    from moot.flows.guard.stale_reads import find_unseen
+
+    root = guarded.worktree_root
+    files = {name for path in whole for name in (os.path.normpath(path), os.path.realpath(path))}
+    scopes = [scope for scope in guarded.scopes if os.path.normpath(root / scope) in files]
+    editor = Editor(verdict.agent or "", session.tool_session_name, session.clock())
+    with Copies(guarded.workspace, root) as copies:
+        unseen = find_unseen(copies, scopes, editor)
+    changes = tuple(
+        UnseenChange(Quoted(each.path), each.agent, to_text(each.at), Quoted(each.how))
+        for each in unseen
+    )
+    return EditVerdict(not changes, verdict.agent, unseen=changes)
 
 
 def _roots_of_others(session: Session) -> tuple[str, ...]:
@@ -423,11 +476,16 @@ def may_be_guarded(session: Session) -> bool:
 
 
 def note_incursions(
-    session: Session, paths: tuple[str, ...], root: Path, name: str
+    session: Session,
+    paths: tuple[str, ...],
+    root: Path,
+    name: str,
+    blobs: tuple[str, str] | None = None,
 ) -> tuple[Finding, ...]:
     """Record that `name` touched what others hold; once for each agent and reservation.
 
-    Given back is what is new on record.
+    If the change itself was seen, `blobs` are git's ids of the one file before and after, and it is
+    on record each time. Given back is what is new on record.
     """
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.commands import NoteIncursion
@@ -439,6 +497,9 @@ def note_incursions(
         stale_millis=session.stale_millis,
         sub_agent=session.sub_agent,
         sub_agent_kind=session.sub_agent_kind,
+        once=blobs is None,
+        blob_before=None if blobs is None else blobs[0],
+        blob_after=None if blobs is None else blobs[1],
     )
     outcome = session.workspace.engine.execute(STREAM, command, name)
     return outcome.findings if outcome.recorded else ()

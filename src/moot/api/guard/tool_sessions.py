@@ -8,23 +8,25 @@ Outside of a workspace every one of them does nothing and gives back None.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from moot.api.guard.checks import beat_if_due, note_incursions
+from moot.api.guard.checks import beat_if_due
 from moot.api.guard.waiting import Waiting, take_waiting
 from moot.api.operation import operation
 from moot.core.findings import Finding
 from moot.core.quoted import Quoted, quote_optional
-from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder, find_guarded_paths
+from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder
 
 if TYPE_CHECKING:
+    from moot.api.guard.after_look import AfterLook
     from moot.api.session import Session
     from moot.flows.presence.arrival import ArrivalPlace
     from moot.protocols.presence.model import Reservation
     from moot.protocols.presence.views import AgentView
+
+LONGEST_COMMAND: Final = 300
 
 
 class ToolCall(msgspec.Struct, frozen=True):
@@ -99,6 +101,7 @@ def start_session(session: Session, *, begins: bool = False) -> StartedSession |
     `session_replaced` if the name was adopted by another session.
     """
     from moot.flows.guard.command_stamps import sweep_old_stamps
+    from moot.flows.guard.stale_reads import note_beginning
     from moot.flows.observed.sessions import begin_session
     from moot.flows.observed.tool_use import never_in_the_way
     from moot.flows.presence import arrival
@@ -119,6 +122,8 @@ def start_session(session: Session, *, begins: bool = False) -> StartedSession |
     with never_in_the_way():
         alive_at = sign.at if sign is not None else None
         begin_session(workspace, name, session.tool_session_name, alive_at)
+        now, root = workspace.engine.clock(), guarded.worktree_root
+        note_beginning(guarded.workspace, root, session.tool_session_name, now)
     return StartedSession(name, tuple(_others(there, name)), take_waiting(workspace, name))
 
 
@@ -180,27 +185,32 @@ def after_call(session: Session, call: ToolCall) -> EndedCall | None:
 
         stamp = session.tool_session_name, call.id, call.duration_ms
         began = take_beginning(guarded.workspace, *stamp)
-    paths = _changed_although_held(there, call, guarded.worktree_root, name, began)
-    incursions = note_incursions(there, paths, guarded.worktree_root, name) if paths else ()
+    look = _look_after(there, call, guarded, name, began)
     alias = _note_sub_agent(there, name)
     # What waits is for the session, and not for whichever of its sub-agents calls next.
     waiting = Waiting() if alias else take_waiting(there.workspace, name)
     beat_if_due(there.workspace, name)
-    _record_use(there, call, guarded.worktree_root, name, began, alias)
-    return EndedCall(name, incursions, waiting)
+    _record_use(there, call, name, look.files, alias)
+    return EndedCall(name, look.noted, waiting)
 
 
-def _changed_although_held(
-    session: Session, call: ToolCall, root: Path, name: str, began: int | None
-) -> tuple[str, ...]:
-    """Edits were checked beforehand; should one have come through all the same, it counts too."""
-    from moot.flows.guard import incursions
+def _look_after(
+    session: Session, call: ToolCall, guarded: GuardedPaths, name: str, began: int | None
+) -> AfterLook:
+    from moot.api.guard.after_look import look_after_command, look_after_edit
+    from moot.flows.guard.copies import Editor
+    from moot.flows.guard.incursions import ShellCommand
 
-    others = _held_by_others(session, name)
+    others, now = _held_by_others(session, name), session.workspace.engine.clock()
     if call.command is None:
-        return incursions.held_by_others(_scopes_in(session, call.paths, root), others)
-    command = incursions.ShellCommand(call.command, call.folder, began)
-    return incursions.changed_by_command(command, root, others)
+        editor = Editor(name, session.tool_session_name, now, call.tool)
+        return look_after_edit(session, call.paths, guarded.worktree_root, editor, others)
+    from moot.core.secrets import SECRET_PATTERNS, redact_text
+
+    shown = " ".join(redact_text(SECRET_PATTERNS, call.command[:LONGEST_COMMAND]).split())
+    editor = Editor(name, session.tool_session_name, now, shown)
+    command = ShellCommand(call.command, call.folder, began)
+    return look_after_command(session, command, guarded, editor, others)
 
 
 def _held_by_others(session: Session, name: str) -> tuple[Reservation, ...]:
@@ -214,20 +224,13 @@ def _held_by_others(session: Session, name: str) -> tuple[Reservation, ...]:
     return reservations_in_the_way(state, requester)
 
 
-def _scopes_in(session: Session, paths: tuple[str, ...], root: Path) -> tuple[str, ...]:
-    """What these files are called in this worktree; those of others are left out."""
-    guarded = find_guarded_paths(paths, session.folder, session.home)
-    return tuple(scope for each in guarded if each.worktree_root == root for scope in each.scopes)
-
-
 def _record_use(
-    session: Session, call: ToolCall, root: Path, name: str, began: int | None, alias: str
+    session: Session, call: ToolCall, name: str, files: tuple[str, ...], alias: str
 ) -> None:
     from moot.flows.observed.tool_use import ToolUse, never_in_the_way, record_use
 
     with never_in_the_way():
         use = ToolUse(call.tool, call.input, call.response, call.ok, alias)
-        files = _files_of(session, call, root, began)
         record_use(session.workspace, name, session.tool_session_name, use, files)
 
 
@@ -239,18 +242,6 @@ def _note_sub_agent(session: Session, name: str) -> str:
     from moot.api.guard.sub_agents import note_sub_agent
 
     return note_sub_agent(session, name, tool_id)
-
-
-def _files_of(session: Session, call: ToolCall, root: Path, began: int | None) -> tuple[str, ...]:
-    """What an edit names; of a shell command, what git calls changed and is newer than it."""
-    from moot.flows.guard import incursions
-
-    if call.command is None:
-        return _scopes_in(session, call.paths, root)
-    if began is None:
-        return ()
-    changed = incursions.changed_files(root, [])
-    return tuple(path for path in changed if incursions.is_newer(root / path, began))
 
 
 @operation("hook.wants_to_stop", writes=True)

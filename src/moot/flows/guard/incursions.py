@@ -36,17 +36,20 @@ class ShellCommand(msgspec.Struct, frozen=True):
 
 
 def changed_by_command(
-    command: ShellCommand, root: Path, others: Iterable[Reservation]
+    command: ShellCommand, root: Path, others: Iterable[Reservation], changed: Iterable[str]
 ) -> tuple[str, ...]:
-    """Paths relative to `root`, held by `others`, that the command seems to have changed."""
+    """Paths relative to `root`, held by `others`, that the command seems to have changed.
+
+    `changed` is what git calls changed.
+    """
     held = _held_files(others)
     if not held:
         return ()
-    named = _named_paths(command, root)
+    named = named_paths(command, root)
     return tuple(
         path
-        for path in changed_files(root, list(held))
-        if _may_be_meant(path, named, root, _reservations_around(path, held))
+        for path in changed
+        if may_be_meant(path, named, root, reservations_around(path, held))
         and is_newer(root / path, command.began_ns)
     )[:MOST_PATHS]
 
@@ -54,7 +57,7 @@ def changed_by_command(
 def held_by_others(paths: Iterable[str], others: Iterable[Reservation]) -> tuple[str, ...]:
     """Those of `paths` that one of the reservations covers."""
     held = _held_files(others)
-    return tuple(path for path in paths if _reservations_around(path, held))
+    return tuple(path for path in paths if reservations_around(path, held))
 
 
 def _held_files(reservations: Iterable[Reservation]) -> dict[str, Reservation]:
@@ -62,14 +65,14 @@ def _held_files(reservations: Iterable[Reservation]) -> dict[str, Reservation]:
     return {held.key: held for held in reservations if not is_resource(held.key)}
 
 
-def _reservations_around(path: str, held: Mapping[str, Reservation]) -> list[Reservation]:
+def reservations_around(path: str, held: Mapping[str, Reservation]) -> list[Reservation]:
     """The reservations of the path itself and of the folders it is in: one look for each."""
     key = key_of_file(path)
     folders = ("", *(key[:at] for at, letter in enumerate(key) if letter == "/"), key)
     return [held[folder] for folder in folders if folder in held]
 
 
-def _may_be_meant(
+def may_be_meant(
     path: str, named: tuple[str, ...] | None, root: Path, holders: list[Reservation]
 ) -> bool:
     """False if nobody holds it, or if it may as well be the holder at work in this worktree."""
@@ -115,7 +118,7 @@ def is_newer(path: Path, began_ns: int | None) -> bool:
     return False
 
 
-def _named_paths(command: ShellCommand, root: Path) -> tuple[str, ...] | None:
+def named_paths(command: ShellCommand, root: Path) -> tuple[str, ...] | None:
     """The paths a command names, relative to `root` ("" is all of it); None if it names none."""
     paths = []
     for word in re.findall(_WORD, command.text):

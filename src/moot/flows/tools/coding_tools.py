@@ -45,6 +45,8 @@ class Tool(msgspec.Struct, frozen=True):
     `go_on`: the decision that makes the model go on instead of stopping; empty if there is none.
     `tells_failure`: a call that failed has an event of its own, or none at all.
     `rewritings`: what it makes of a path; those under a tool name are for that one only.
+    `whole_file`: the tools that write a file whole (of patches, what they add) and do not look
+    whether it changed since the model read it. Claude Code looks itself.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Tool(msgspec.Struct, frozen=True):
     plain_start: bool
     go_on: str
     tells_failure: bool = False
+    whole_file: frozenset[str] = frozenset()
     rewritings: tuple[Rewriting, ...] = (Rewriting.HOME,)
     rewritings_of: Mapping[str, tuple[Rewriting, ...]] = {}
 
@@ -102,6 +105,7 @@ CODEX: Final = Tool(
     shells={"Bash": "command"},
     plain_start=True,
     go_on="block",
+    whole_file=frozenset({"apply_patch", "Bash"}),
 )
 GEMINI: Final = Tool(
     name="gemini",
@@ -121,6 +125,7 @@ GEMINI: Final = Tool(
     # `correctPath`, which looks through at most 50 folders and needs exactly one match.
     rewritings=(Rewriting.HOME, Rewriting.AT_SIGN, Rewriting.DECODED),
     rewritings_of={"replace": (Rewriting.LOOKED_UP,)},
+    whole_file=frozenset({"write_file"}),
 )
 # The plugin is ours, so its events carry the common names; the tool names are opencode's.
 OPENCODE: Final = Tool(
@@ -132,6 +137,7 @@ OPENCODE: Final = Tool(
     plain_start=False,
     go_on="",
     tells_failure=True,
+    whole_file=frozenset({"write", "apply_patch", "patch", "bash"}),
 )
 
 TOOLS: Final[Mapping[str, Tool]] = {tool.name: tool for tool in (CLAUDE, CODEX, GEMINI, OPENCODE)}

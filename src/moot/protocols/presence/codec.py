@@ -95,6 +95,8 @@ def _incursion(event: did.IncursionNoted, actor: str) -> _Parts:
         payload["owner_alias"] = name_with_alias(event.owner, event.owner_alias)
     if event.alias:
         payload["incoming_alias"] = name_with_alias(actor, event.alias)
+    if event.blob_before is not None:
+        payload |= {"blob_before": event.blob_before, "blob_after": event.blob_after or ""}
     return EventType.INCURSION, event.owner, event.scope, payload
 
 

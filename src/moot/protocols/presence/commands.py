@@ -168,7 +168,10 @@ class Resume(Command, frozen=True):
 
 
 class NoteIncursion(Command, frozen=True):
-    """Put on record that you changed paths which others hold, past the guard."""
+    """Put on record that you changed paths which others hold, past the guard.
+
+    `blob_before` and `blob_after` are git's ids of the one file that is named, before and after.
+    """
 
     paths: tuple[str, ...]
     project_root: str
@@ -178,6 +181,8 @@ class NoteIncursion(Command, frozen=True):
     once: bool = True
     sub_agent: str | UnsetType = UNSET
     sub_agent_kind: str | UnsetType = UNSET
+    blob_before: str | None = None
+    blob_after: str | None = None
 
 
 class BeginSubAgent(Command, frozen=True):

@@ -266,6 +266,8 @@ PAYLOAD_RULES: Final[dict[EventType, tuple[Rule[Document], ...]]] = {
             "resolution_hint",
             "owner_alias",
             "incoming_alias",
+            "blob_before",
+            "blob_after",
             within="payload.",
         ),
     ),

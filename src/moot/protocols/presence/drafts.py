@@ -179,6 +179,7 @@ def _incursion(
     event_id: str,
 ) -> Event:
     held, verdict = conflict.held, conflict.verdict
+    note = case.command if isinstance(case.command, ask.NoteIncursion) else None
     return did.IncursionNoted(
         id=event_id,
         project_root=require_absolute_root(case.command.project_root),
@@ -196,6 +197,8 @@ def _incursion(
         resolution_hint=_resolution_hint(conflict, outcome),
         alias=case.alias or UNSET,
         owner_alias=held.alias or UNSET,
+        blob_before=None if note is None else note.blob_before,
+        blob_after=None if note is None else note.blob_after,
     )
 
 

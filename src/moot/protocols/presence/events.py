@@ -133,6 +133,8 @@ class IncursionNoted(Event, frozen=True):
     """The actor reached into what `owner` holds; `outcome` says what came of it.
 
     `alias` and `owner_alias` name the sub-agents that met, where they are known.
+    If it was seen, `blob_before` is git's id of the file as `owner` left it, and `blob_after` as
+    the actor did; empty where there was no file.
     """
 
     id: str
@@ -151,6 +153,8 @@ class IncursionNoted(Event, frozen=True):
     resolution_hint: str
     alias: str | UnsetType = UNSET
     owner_alias: str | UnsetType = UNSET
+    blob_before: str | None = None
+    blob_after: str | None = None
 
 
 class AgentResumed(Event, frozen=True):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from moot.flows.tools.coding_tools import HookMoment
 from moot.surfaces.hooks import answers
 from moot.surfaces.hooks.call import HookCall
+from moot.surfaces.hooks.overwritten import find_overwritten
 from moot.surfaces.hooks.touched import shell_folder, shell_text, touched
 
 if TYPE_CHECKING:
@@ -29,10 +30,14 @@ def before(call: HookCall, session: Session) -> str:
     if shell_text(call) is not None:
         checks.before_command(session, call.call_id)
     paths = touched(call)
-    verdict = checks.before_edit(session, paths) if paths else None
+    whole = find_overwritten(call, paths)
+    verdict = checks.before_edit(session, paths, whole=whole) if paths else None
     if verdict is None or verdict.allowed or verdict.agent is None:
         return answers.ALLOW
-    from moot.surfaces.hooks.reasons import explain_held
+    from moot.surfaces.hooks.reasons import explain_held, explain_unseen
+
+    if verdict.unseen:
+        return answers.block(explain_unseen(verdict.unseen))
 
     moot = answers.moot_command(session, verdict.agent)
     return answers.block(explain_held(verdict.holders, verdict.agent, moot))

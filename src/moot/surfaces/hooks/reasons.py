@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from moot.api.guard.checks import Holder
+    from moot.api.guard.checks import Holder, UnseenChange
     from moot.core.errors import MootError
 
 SHOWN: Final = 4
@@ -53,6 +53,21 @@ def explain_held(holders: Sequence[Holder], agent: str, moot: str) -> str:
     most_alive = min(others, key=lambda holder: list(_INSTEAD).index(holder.liveness))
     advice = _INSTEAD[most_alive.liveness].format(moot=moot, agent=agent, **_words(most_alive))
     return " ".join(("moot:", *sentences, _STAY_OFF, advice))
+
+
+def explain_unseen(changes: Sequence[UnseenChange]) -> str:
+    """Why a whole file is not written from memory: who changed it, when, and what to do."""
+    sentences = [_change(change) for change in changes[:SHOWN]]
+    if len(changes) > SHOWN:
+        sentences.append(f"So were {len(changes) - SHOWN} more.")
+    again = "Nothing was written. Read it again, then repeat: what you write next will be written."
+    return " ".join(("moot:", *sentences, again))
+
+
+def _change(change: UnseenChange) -> str:
+    who = change.agent or "someone unknown"
+    how = f" ({change.how})" if change.how else ""
+    return f"{change.path} was changed by {who}{how} at {change.at}, after you last saw it."
 
 
 def explain_trouble(error: MootError) -> str:

@@ -1,0 +1,210 @@
+"""Copies of files, so that nobody's bytes are lost: by whom, when, and where they are.
+
+The bytes are stored as loose objects of the repository (`system/git_objects.py`), the rest is
+remembered in the workspace (`workspace/file_versions.py`). A copy is made of what an agent's edit
+left (`note_left`), and of whatever else stands in a file before an act that is seen may destroy it
+(`keep_copies`). Not copied are files that git ignores, files over 8 MiB, what exceeds a day's
+bound, and anything where there is no repository; `moot undo` brings back the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, Self
+
+from moot.core.clock import DAY
+from moot.flows.guard.present_files import PresentFile, read_present_file
+from moot.workspace.file_versions import Act, FileVersion, FileVersions
+from moot.workspace.find import git_common_dir, worktree_root
+
+if TYPE_CHECKING:
+    from moot.core.clock import Clock, Millis
+    from moot.flows.guard.guarded_paths import GuardedPaths
+
+MOST_BYTES_A_DAY: Final[Mapping[Act, int]] = {Act.LEFT: 512 << 20, Act.KEPT: 2048 << 20}
+MOST_FILES_AT_ONCE: Final = 500
+LONGEST_WHY: Final = 100
+
+
+class Editor(NamedTuple):
+    """Who acts, in which session, when, and by what: a tool's name, or a command."""
+
+    agent: str
+    session: str
+    at: Millis
+    why: str = ""
+
+
+class NotKept(NamedTuple):
+    """A file of which there is no copy, and the reason."""
+
+    path: str
+    why: str
+
+
+class CallingSession(Protocol):
+    """What is asked of the session whose act is seen."""
+
+    @property
+    def clock(self) -> Clock: ...
+
+
+def keep_copies(
+    session: CallingSession, guarded: GuardedPaths, paths: Iterable[str], why: str = ""
+) -> tuple[NotKept, ...]:
+    """Keep what stands in these files (relative to the worktree) before an act may destroy it.
+
+    `why` is that act. What was copied before is not copied again. Given back are the files of which
+    there is no copy now. StoreFailed (`copy_failed`, `file_memory_failed`) if one could not be
+    stored: then the act must wait.
+    """
+    editor = Editor("", "", session.clock(), why)
+    with Copies(guarded.workspace, guarded.worktree_root) as copies:
+        return copies.keep(list(dict.fromkeys(paths))[:MOST_FILES_AT_ONCE], editor)
+
+
+class Copies:
+    """The copies of one worktree's files. Use it in a `with` block."""
+
+    def __init__(self, workspace: Path, root: Path, *, only_reads: bool = False) -> None:
+        from moot.system.git_objects import object_format
+
+        self.root = root
+        self._repository = git_common_dir(root)
+        self._algorithm = "sha1" if self._repository is None else object_format(self._repository)
+        self.versions = FileVersions(workspace, only_reads=only_reads)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.versions.close()
+
+    def read(self, path: str) -> PresentFile | None:
+        """What stands in a file now; None if that cannot be told."""
+        return read_present_file(f"{self.root}/{path}", self._algorithm)
+
+    def keep(self, paths: Iterable[str], editor: Editor) -> tuple[NotKept, ...]:
+        """Copy what stands there now and was not copied before, whoever left it."""
+        present = self._read_all(paths)
+        fresh = {path: file for path, file in present.items() if not self._is_kept(path, file)}
+        rows, not_kept = self._store(fresh, Act.KEPT, editor)
+        if rows:
+            self.versions.note(row for row in rows if row.is_stored)
+        return not_kept
+
+    def note_left(self, paths: Iterable[str], editor: Editor) -> None:
+        """Note these files as this agent's call left them, with a copy. What it did not change, or
+        was known before, is left out; a file that is gone counts as changed."""
+        present = self._read_all(paths, with_missing=True)
+        fresh = {
+            path: file
+            for path, file in present.items()
+            if not _is_same(file, self.versions.newest(str(self.root), path))
+        }
+        rows, _not_kept = self._store(fresh, Act.LEFT, editor)
+        if rows:
+            self.versions.note(rows)
+
+    def _read_all(
+        self, paths: Iterable[str], *, with_missing: bool = False
+    ) -> dict[str, PresentFile]:
+        """Files that cannot be read are left out, and so are names that are no text."""
+        found = {path: self.read(path) for path in paths if _is_text(path)}
+        return {
+            path: file
+            for path, file in found.items()
+            if file is not None and (file.blob or with_missing)
+        }
+
+    def _is_kept(self, path: str, file: PresentFile) -> bool:
+        """Is there a copy already? It is made to last as long as a new one would."""
+        from moot.system.git_objects import store_blob
+
+        if file.data is None or not self.versions.has_copy(str(self.root), path, file.blob):
+            return False
+        assert self._repository is not None
+        store_blob(self._repository, file.data)
+        return True
+
+    def _store(
+        self, files: Mapping[str, PresentFile], act: Act, editor: Editor
+    ) -> tuple[list[FileVersion], tuple[NotKept, ...]]:
+        """A row for each file, stored or not; and why not."""
+        from moot.system.git_objects import store_blob
+
+        reasons = self._reasons_against(files, act, editor.at)
+        rows = []
+        for path, file in files.items():
+            is_stored = bool(file.blob) and path not in reasons
+            if is_stored and file.data is not None and self._repository is not None:
+                store_blob(self._repository, file.data)
+            rows.append(
+                FileVersion(
+                    worktree=str(self.root),
+                    path=path,
+                    act=act,
+                    agent=editor.agent,
+                    session=editor.session,
+                    at=editor.at,
+                    blob=file.blob,
+                    size=file.size,
+                    is_stored=is_stored,
+                    mode=file.mode,
+                    why=editor.why[:LONGEST_WHY],
+                )
+            )
+        return rows, tuple(NotKept(path, reason) for path, reason in reasons.items())
+
+    def _reasons_against(
+        self, files: Mapping[str, PresentFile], act: Act, now: Millis
+    ) -> dict[str, str]:
+        """Why some of these are not copied; a file that is gone needs no reason."""
+        there = {path: file for path, file in files.items() if file.blob}
+        if not there:
+            return {}
+        if self._repository is None:
+            return dict.fromkeys(there, "there is no git repository")
+        reasons = dict.fromkeys(self._find_ignored(act, there), "git ignores it")
+        left = MOST_BYTES_A_DAY[act] - self.versions.copied_bytes(act, now - DAY)
+        for path, file in there.items():
+            if file.data is None:
+                reasons.setdefault(path, "it is too large")
+            elif path not in reasons:
+                left -= file.size
+                if left < 0:
+                    reasons[path] = "enough was copied today"
+        return reasons
+
+    def _find_ignored(self, act: Act, paths: Iterable[str]) -> set[str]:
+        """Asked of the innermost repository around each: a submodule has rules of its own."""
+        from moot.system.git_index import find_ignored
+
+        by_root: dict[Path, list[str]] = {}
+        for path in paths:
+            if not self._was_copied(act, path):
+                inner = worktree_root((self.root / path).parent) or self.root
+                by_root.setdefault(inner, []).append(path)
+        ignored = set[str]()
+        for inner, some in by_root.items():
+            names = {str((self.root / path).relative_to(inner)): path for path in some}
+            ignored |= {names[name] for name in find_ignored(inner, names)}
+        return ignored
+
+    def _was_copied(self, act: Act, path: str) -> bool:
+        """What was copied before was not ignored then."""
+        last = self.versions.last(str(self.root), path, act)
+        return last is not None and last.is_stored
+
+
+def _is_same(file: PresentFile, version: FileVersion | None) -> bool:
+    return version is not None and version.blob == file.blob and version.mode == file.mode
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,138 @@
+"""Copies: what an agent left, and what stood there before somebody's act, can be brought back."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from moot.system.git_objects import blob_id, read_blob
+from moot.workspace.file_versions import Act, FileVersion, FileVersions
+from tests.hooks.yard import CRANE, OTTER, Yard, call, reason, told
+
+WORK = "hours of work\n"
+
+
+def versions(yard: Yard, act: Act = Act.LEFT) -> list[FileVersion]:
+    with FileVersions(yard.root / ".moot") as memory:
+        return memory.list_versions(act)
+
+
+def edit(
+    yard: Yard, text: str, agent: str = CRANE, file: str = "a.txt", root: Path | None = None
+) -> None:
+    """A whole edit of Claude Code: asked for, written, and told to be done."""
+    where = root or yard.root
+    assert yard.hook("claude", call("claude-write", where, file), agent).out == ""
+    (where / file).parent.mkdir(parents=True, exist_ok=True)
+    (where / file).write_text(text, encoding="utf-8")
+    assert yard.hook("claude", call("claude-write-done", where, file), agent).out == ""
+
+
+def slip(yard: Yard, command: str, agent: str = OTTER, root: Path | None = None) -> str:
+    """A shell command that nothing held back: what the model is told after it."""
+    where = root or yard.root
+    asked = {"command": command}
+    yard.hook("claude", call("claude-bash", where, tool_input=asked), agent)
+    subprocess.run(["sh", "-c", command], cwd=where, check=True, timeout=60, env=yard.env)
+    done = call("claude-bash-done", where, tool_input=asked)
+    reply = yard.hook("claude", done, agent)
+    return told(reply) if reply.out else ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git checkout -- .",
+        "git checkout -- a.txt",
+        "git restore a.txt",
+        "git reset --hard --quiet",
+        "git -c user.name=x -c user.email=x@example.org stash --quiet",
+    ],
+)
+def test_work_that_a_git_command_puts_back_is_on_record_and_comes_back(
+    yard: Yard, command: str
+) -> None:
+    edit(yard, WORK)
+    assert "on record" in slip(yard, command)
+    assert (yard.root / "a.txt").read_text("utf-8") == "one\n"
+    (noted,) = yard.events("INCURSION")
+    assert (noted["from_agent"], noted["to_agent"], noted["scope"]) == (OTTER, CRANE, "a.txt")
+    assert noted["payload"]["blob_before"] == blob_id(WORK.encode())
+    assert noted["payload"]["blob_after"] == blob_id(b"one\n")
+    yard.ok("undo", "a.txt", MOOT_AGENT=CRANE)
+    assert (yard.root / "a.txt").read_text("utf-8") == WORK
+
+
+def test_each_loss_is_on_record(yard: Yard) -> None:
+    edit(yard, WORK)
+    assert "on record" in slip(yard, "git checkout -- .")
+    assert slip(yard, "git checkout -- .") == "", "nothing changed this time"
+    edit(yard, "again\n")
+    assert "on record" in slip(yard, "git checkout -- .")
+    assert len(yard.events("INCURSION")) == 2
+
+
+def test_a_file_that_is_as_its_holder_left_it_is_nobodys_incursion(yard: Yard) -> None:
+    """The holder writes while another agent's command runs that names no file."""
+    asked = {"command": "make"}
+    yard.hook("claude", call("claude-bash", yard.root, tool_input=asked), OTTER)
+    edit(yard, WORK)
+    done = call("claude-bash-done", yard.root, tool_input=asked)
+    assert yard.hook("claude", done, OTTER).out == ""
+    assert yard.events("INCURSION") == []
+
+
+def test_a_command_that_reaches_into_another_worktree_is_on_record(yard: Yard) -> None:
+    edit(yard, WORK)
+    assert "on record" in slip(yard, f"git -C {yard.root} checkout -- .", root=yard.other)
+
+
+def test_an_edit_leaves_a_version_with_its_bytes(yard: Yard) -> None:
+    edit(yard, WORK)
+    (left,) = versions(yard)
+    assert (left.path, left.agent, left.why) == ("a.txt", CRANE, "Write")
+    assert left.is_stored
+    assert read_blob(yard.root, left.blob) == WORK.encode()
+    edit(yard, WORK)
+    assert versions(yard) == [left], "the same bytes are no new version"
+
+
+def test_what_a_person_wrote_is_kept_before_an_agent_writes_over_it(yard: Yard) -> None:
+    (yard.root / "a.txt").write_text("by a person\n", encoding="utf-8")
+    edit(yard, WORK)
+    (kept,) = versions(yard, Act.KEPT)
+    assert (kept.agent, kept.why) == ("", f"before an edit by {CRANE}")
+    assert read_blob(yard.root, kept.blob) == b"by a person\n"
+
+
+def test_what_an_agents_command_wrote_is_kept_too(yard: Yard) -> None:
+    assert slip(yard, "echo two > a.txt; mkdir -p sub; echo new > sub/b.txt") == ""
+    assert {version.path for version in versions(yard)} == {"a.txt", "sub/b.txt"}
+    assert all(version.is_stored and version.agent == OTTER for version in versions(yard))
+    assert slip(yard, "rm sub/b.txt") == ""
+    assert versions(yard)[0][1:2] + versions(yard)[0][6:8] == ("sub/b.txt", "", 0)
+
+
+def test_ignored_files_are_not_copied(yard: Yard) -> None:
+    (yard.root / ".gitignore").write_text("*.env\n", encoding="utf-8")
+    (yard.root / "secret.env").write_text("old key\n", encoding="utf-8")
+    edit(yard, "key\n", file="secret.env")
+    (left,) = versions(yard)
+    assert not left.is_stored
+    assert versions(yard, Act.KEPT) == []
+    for text in (b"key\n", b"old key\n"):
+        assert read_blob(yard.root, blob_id(text)) is None
+
+
+def test_a_full_disk_holds_the_edit_back(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    (yard.root / "a.txt").write_text("by a person\n", encoding="utf-8")
+    monkeypatch.setattr("moot.system.git_objects.os.fsync", full)
+    said = reason(yard.hook("claude", call("claude-write", yard.root), CRANE))
+    assert "[copy_failed]" in said
+    assert "No space left" in said
+    assert versions(yard, Act.KEPT) == []
