@@ -94,6 +94,37 @@ class EditVerdict(msgspec.Struct, frozen=True):
     holders: tuple[Holder, ...] = ()
 
 
+class EndangeredFiles(msgspec.Struct, frozen=True):
+    """Files of one owner that a command would destroy, the first few of `count`.
+
+    `holder` is None if nobody holds them: they are a person's, or nobody knows whose.
+    """
+
+    files: tuple[Quoted, ...]
+    count: int
+    holder: Holder | None = None
+
+
+class CommandVerdict(msgspec.Struct, frozen=True):
+    """May a shell command run? If not: what in it (`act`) would destroy which files of whom.
+
+    `is_understood` False: it is only known that it names them. `is_commit`: they would not be
+    destroyed, but committed. `safer` is how a command begins that reaches the agent's `own` files
+    alone. `changed_since`: what the agent holds itself was changed by somebody else since; this is
+    said once.
+    """
+
+    allowed: bool
+    agent: str | None = None
+    act: str = ""
+    endangered: tuple[EndangeredFiles, ...] = ()
+    is_understood: bool = True
+    is_commit: bool = False
+    safer: str = ""
+    own: tuple[Quoted, ...] = ()
+    changed_since: bool = False
+
+
 class CommitVerdict(msgspec.Struct, frozen=True):
     """What is staged and held by others. `agent` is None for a person, who may commit it."""
 
@@ -308,10 +339,11 @@ def _held_back(
         raise refused
     state = workspace.engine.state(PRESENCE, STREAM)
     first = first_by_reservation(conflicts)
-    return EditVerdict(False, name, tuple(_holder(conflict, state) for conflict in first))
+    return EditVerdict(False, name, tuple(describe_holder(conflict, state) for conflict in first))
 
 
-def _holder(conflict: OverlapConflict, state: State) -> Holder:
+def describe_holder(conflict: OverlapConflict, state: State) -> Holder:
+    """Who holds it, how alive they are and on what they work."""
     from moot.core.clock import to_text
     from moot.protocols.presence import sorted_index
 
@@ -339,22 +371,34 @@ def _last_seen(verdict: LivenessVerdict) -> str:
 
 
 @operation("hook.before_command", writes=True)
-def before_command(session: Session, call_id: str = "") -> None:
-    """A shell command is about to run: remember when, so that what it changes can be told by time.
+def before_command(
+    session: Session, call_id: str = "", command: str = "", folder: str = ""
+) -> CommandVerdict:
+    """May this shell command run, or would it destroy others' work that git does not have?
 
-    `call_id` is what the tool calls it; `after_call` is told the same. Nothing is refused, nothing
-    goes on record, and outside of a workspace nothing happens.
+    `command` is its text, `folder` where it runs. Held back is what would throw away, write over,
+    remove or commit files of others, or a person's edits that the agent has not seen; the attempt
+    on what others hold is on record once as an INCURSION. Refused as `not_for_agents` if it would
+    reach the record itself, or all of git's own files. When it begins is remembered under
+    `call_id`, which `after_call` is told too. A repeat changes nothing, so it needs no key.
     """
     from contextlib import suppress
 
     from moot.core.errors import MootError
     from moot.flows.guard.command_stamps import stamp_beginning
     from moot.flows.guard.guarded_paths import find_guarded_folder
+    from moot.flows.guard.shell.first_look import may_destroy
 
+    verdict = CommandVerdict(allowed=True)
+    if command and may_destroy(command):
+        from moot.api.guard.command_check import check_command
+
+        verdict = check_command(session, command, folder)
     with suppress(MootError):
-        guarded = find_guarded_folder(session.folder, session.home)
+        guarded = find_guarded_folder(session.folder, session.home) if verdict.allowed else None
         if guarded is not None:
             stamp_beginning(guarded.workspace, session.tool_session_name, call_id)
+    return verdict
 
 
 @operation("hook.before_commit", writes=True)

@@ -7,5 +7,10 @@ off_limits.py      what no agent writes: the record itself, and git's own files
 blockers.py        who stands in the way of writing some files; records nothing
 incursions.py      what a shell command changed although someone else holds it
 command_stamps.py  when a shell command began
+shell/             what a shell command is about to do, read from its text
+destruction.py     which files such an act would reach
+git_changes.py     which files git calls changed
+called_files.py    is there a file of a certain name below a path?
+unseen_changes.py  changes that an agent did not make and has not seen
 staged_files.py    what the next commit would change
 """
