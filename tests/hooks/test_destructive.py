@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from moot.surfaces.hooks.entry import Reply
+from moot.system.git_objects import blob_id
+from moot.workspace.file_versions import Act, FileVersion, FileVersions
 from tests.hooks.yard import CRANE, IDENTITY, OTTER, Yard, call, reason
 
 WORK = "the holder's work\n"
@@ -75,3 +77,211 @@ def test_the_holder_itself_may(shared: Yard, command: str) -> None:
     assert asks(shared, command, agent=CRANE) == Reply()
     assert does(shared, command) == 0
     assert shared.events("INCURSION") == []
+
+
+@pytest.mark.parametrize(
+    ("command", "safer"),
+    [
+        ("git checkout -- .", "git restore -- b.txt"),
+        ("git restore .", "git restore -- b.txt"),
+        ("git reset --hard", "git restore -- b.txt"),
+        ("git stash", "git stash push -- b.txt"),
+        ("git add -A && git commit -m x", "git commit -- b.txt"),
+        ("git commit -am x", "git commit -- b.txt"),
+    ],
+)
+def test_the_safer_command_reaches_the_agents_own_files_alone(
+    shared: Yard, command: str, safer: str
+) -> None:
+    said = reason(asks(shared, command))
+    assert f"Your own alone: `{safer}`." in said
+    assert asks(shared, safer) == Reply()
+    assert does(shared, f"{safer.replace('commit', 'commit -m x')}") == 0
+    assert (shared.root / "a.txt").read_text("utf-8") == WORK
+
+
+def test_what_a_holder_has_committed_may_be_put_back(shared: Yard) -> None:
+    """Git has all of it: nothing would be lost."""
+    assert shared.git("commit", "-q", "-m", "done", "--", "a.txt").code == 0
+    assert asks(shared, "git checkout -- .") == Reply()
+
+
+def test_other_bytes_in_another_worktree_are_not_the_holders(shared: Yard) -> None:
+    """The crane holds a.txt, but it works on it elsewhere. Writing it is refused all the same."""
+    assert asks(shared, "git checkout -- .", shared.other) == Reply()
+    assert "teal-crane" in reason(asks(shared, "echo x > a.txt", shared.other))
+    assert "teal-crane" in reason(asks(shared, f"cd {shared.root} && git stash", shared.other))
+
+
+def test_a_holder_that_is_gone_is_told_as_gone(tmp_path: Path) -> None:
+    yard = Yard(tmp_path / "project", tmp_path / "keys", MOOT_CLOCK="2026-02-18T16:00:00Z")
+    yard.root.mkdir()
+    yard.git("init", "--quiet")
+    yard.ok("init")
+    for agent in (OTTER, CRANE):
+        yard.ok("agent", "register", agent)
+    assert yard.hook("claude", call("claude-write", yard.root), CRANE) == Reply()
+    said = call("claude-bash", yard.root, tool_input={"command": "rm a.txt"})
+    late = yard.hook("claude", said, OTTER, MOOT_CLOCK="2026-02-18T17:00:00Z")
+    assert "a.txt: held by teal-crane (evicted" in reason(late)
+
+
+def test_a_session_nobody_knows_is_held_back_and_nobody_is_blamed(shared: Yard) -> None:
+    assert "held by" in reason(asks(shared, "git checkout -- .", agent=None))
+    assert asks(shared, "git status", agent=None) == Reply()
+    assert shared.events("INCURSION") == []
+
+
+# A person's edits.
+
+
+def test_a_persons_work_is_not_thrown_away(shared: Yard) -> None:
+    (shared.root / "c.txt").write_text("a person's\n", encoding="utf-8")
+    for command in ("git checkout -- c.txt", "git restore c.txt", "git reset --hard", "git stash"):
+        said = reason(asks(shared, command))
+        assert "c.txt: changed by a person or by someone unknown" in said
+    only = reason(asks(shared, "git checkout -- c.txt"))
+    assert "held by" not in only
+    assert (shared.root / "c.txt").read_text("utf-8") == "a person's\n"
+
+
+def test_an_untracked_file_of_a_person_is_not_cleaned_away(shared: Yard) -> None:
+    (shared.root / "draft").mkdir()
+    (shared.root / "draft" / "idea.md").write_text("an idea\n", encoding="utf-8")
+    assert "draft/idea.md: changed by a person" in reason(asks(shared, "git clean -fd"))
+    assert asks(shared, "git clean -f") == Reply()
+    assert does(shared, "git clean -f") == 0
+    assert (shared.root / "draft" / "idea.md").exists()
+
+
+def note(yard: Yard, act: Act, path: str, agent: str, content: bytes) -> None:
+    with FileVersions(yard.root / ".moot") as versions:
+        blob = blob_id(content)
+        versions.note([FileVersion(str(yard.root), path, act, agent, "s", 1, blob)])
+
+
+@pytest.mark.parametrize("act", [Act.LEFT, Act.READ])
+def test_what_the_agent_left_or_read_as_it_is_may_go(shared: Yard, act: Act) -> None:
+    (shared.root / "c.txt").write_text("mine\n", encoding="utf-8")
+    note(shared, act, "c.txt", CRANE, b"mine\n")
+    assert "c.txt" in reason(asks(shared, "git checkout -- c.txt"))
+    note(shared, act, "c.txt", OTTER, b"mine\n")
+    assert asks(shared, "git checkout -- c.txt") == Reply()
+    (shared.root / "c.txt").write_text("a person's\n", encoding="utf-8")
+    assert "c.txt" in reason(asks(shared, "git checkout -- c.txt"))
+
+
+def test_a_persons_edit_of_what_the_agent_holds_is_told_once(shared: Yard) -> None:
+    note(shared, Act.LEFT, "b.txt", OTTER, WORK.encode())
+    assert asks(shared, "git checkout -- b.txt") == Reply()
+    (shared.root / "b.txt").write_text(WORK + "and a person's\n", encoding="utf-8")
+    said = reason(asks(shared, "git checkout -- b.txt"))
+    assert "changed since you last saw it" in said
+    assert asks(shared, "git checkout -- b.txt") == Reply()
+    (shared.root / "b.txt").write_text("again\n", encoding="utf-8")
+    assert "changed since" in reason(asks(shared, "git checkout -- b.txt"))
+
+
+# What cannot be understood.
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'cd "$WHERE" && rm x.txt',
+        'cd "$WHERE" && git checkout -- .',
+        "cd $(cat place) && echo hi > a.txt",
+        "test -d x || cd y; rm a.txt",
+        'rm "$TOP/a.txt"',
+        'echo hi > "${HERE:-.}/a.txt"',
+        "git checkout -- $FILES",
+        "cd sub-* && rm x",
+    ],
+)
+def test_what_is_not_understood_and_may_reach_what_is_held_is_held_back(
+    shared: Yard, command: str
+) -> None:
+    assert "teal-crane" in reason(asks(shared, command))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'rm "$TMP_FILE"',
+        'rm "$TOP/other.txt"',
+        'cd "$WHERE" && ls > /dev/null',
+        'cd "$X"; cat a.txt',
+    ],
+)
+def test_what_is_not_understood_and_names_nothing_that_is_held_may_run(
+    shared: Yard, command: str
+) -> None:
+    assert asks(shared, command) == Reply()
+
+
+def test_with_nobody_else_here_nothing_is_in_the_way(yard: Yard) -> None:
+    for command in ('cd "$X" && rm a.txt', "git reset --hard", "rm -rf sub", "echo x > a.txt"):
+        assert asks(yard, command) == Reply()
+
+
+# The record, git's own files, whole worktrees.
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git clean -xfd",
+        "rm -rf .moot",
+        "rm .moot/ledger.db",
+        "rm -rf .git",
+        "mv .moot x",
+        "git stash -a",
+        "echo x > .moot/trust.json",
+        "find . -delete",
+    ],
+)
+def test_the_record_is_not_removed(yard: Yard, command: str) -> None:
+    said = reason(asks(yard, command))
+    assert "not_for_agents" in said
+    assert (yard.root / ".moot" / "ledger.db").exists()
+
+
+def test_git_clean_that_leaves_the_record_out_may_run(yard: Yard) -> None:
+    assert asks(yard, "git clean -xfd -e .moot") == Reply()
+    assert does(yard, "git clean -xfd -e .moot") == 0
+    assert (yard.root / ".moot" / "ledger.db").exists()
+
+
+def test_a_lock_that_git_left_behind_may_be_removed(yard: Yard) -> None:
+    assert asks(yard, "rm -f .git/index.lock") == Reply()
+
+
+def test_a_worktree_in_which_another_works_is_not_removed(yard: Yard) -> None:
+    assert yard.hook("claude", call("claude-write", yard.other), CRANE) == Reply()
+    (yard.other / "a.txt").write_text(WORK, encoding="utf-8")
+    for command in (f"git worktree remove --force {yard.other}", f"rm -rf {yard.other}"):
+        assert "teal-crane" in reason(asks(yard, command)), command
+    assert asks(yard, f"git worktree remove {yard.other}") == Reply(), "git refuses it by itself"
+    assert does(yard, f"git worktree remove {yard.other}") != 0
+
+
+def test_a_worktree_of_ones_own_may_be_removed(shared: Yard) -> None:
+    assert asks(shared, f"rm -rf {shared.other}") == Reply()
+    assert asks(shared, f"git worktree remove --force {shared.other}") == Reply()
+
+
+# Trouble.
+
+
+def test_a_destructive_command_that_cannot_be_checked_is_held_back(shared: Yard) -> None:
+    shared.ledger.write_bytes(b"")
+    assert "cannot be checked" in reason(asks(shared, "git checkout -- ."))
+    assert asks(shared, "ls") == Reply()
+
+
+def test_outside_of_a_workspace_nothing_is_said(shared: Yard, tmp_path: Path) -> None:
+    shared.ledger.write_bytes(b"")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for command in ("git checkout -- .", "rm -rf *", 'cd "$X" && rm y', "echo > x"):
+        assert asks(shared, command, elsewhere) == Reply()

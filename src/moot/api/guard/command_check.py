@@ -7,8 +7,9 @@ stopped, and what lies in no workspace is nobody's business.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from moot.api.guard.checks import CommandVerdict
 from moot.core.errors import Refused
@@ -19,6 +20,9 @@ from moot.flows.guard.shell.script import Surroundings
 
 if TYPE_CHECKING:
     from moot.api.session import Session
+
+# Acts that take a folder away with all that is in it.
+_REMOVING: Final = frozenset({"rm", "mv", "trash", "find -delete", "git worktree remove"})
 
 
 def check_command(session: Session, text: str, folder: str) -> CommandVerdict:
@@ -39,17 +43,18 @@ def check_command(session: Session, text: str, folder: str) -> CommandVerdict:
 
 def _require_armed(reached: ReachedFiles) -> None:
     """Refused if the record itself, or all of git's, would be written over or removed."""
-    guarded = reached.guarded
-    if reached.act.reach.is_commit:
-        return
-    kept = (str(guarded.workspace), str(guarded.worktree_root / ".git"))
-    for path in reached.paths:
-        full = str(guarded.worktree_root / path).rstrip("/")
-        for each, owner in zip(kept, ("moot", "git"), strict=True):
+    guarded, act = reached.guarded, reached.act
+    kept = {str(guarded.workspace): "moot"}
+    if (guarded.worktree_root / ".git").is_dir():  # a file in a linked worktree, which may go
+        kept[str(guarded.worktree_root / ".git")] = "git"
+    for path in () if act.reach.is_commit else reached.paths:
+        full = os.path.normpath(guarded.worktree_root / path)
+        for each, owner in kept.items():
             is_inside = full.startswith(f"{each}/") and owner == "moot"
-            if full == each or each.startswith(f"{full}/") or is_inside:
+            is_around = each.startswith(f"{full}/") and act.name in _REMOVING
+            if full == each or is_inside or (is_around and not act.only_called):
                 raise Refused(
                     "not_for_agents",
-                    f"{reached.act.name} would reach {each}, which only `{owner}` itself writes",
+                    f"{act.name} would reach {each}, which only `{owner}` itself writes",
                     hint="leave it out: `-e .moot` for git clean, else name the files you mean",
                 )

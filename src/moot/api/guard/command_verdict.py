@@ -66,7 +66,11 @@ def judge_reached(session: Session, reached: ReachedFiles) -> CommandVerdict:
 def _conflicts(
     session: Session, state: State, reached: ReachedFiles, name: str | None
 ) -> Iterator[OverlapConflict]:
-    """What others hold of it. In another worktree they hold other bytes than would be discarded."""
+    """What others hold of it.
+
+    Who works in another worktree has its own bytes there: those are not discarded here, nor are
+    they removed with all of this one.
+    """
     from moot.flows.guard.aliases import find_aliases
 
     if not state.live:
@@ -81,8 +85,9 @@ def _conflicts(
         paths = (*paths, *(held.key for held in find_aliases(state, paths, root)))
     claims = [_as_scope(path) for path in paths]
     for conflict in find_blockers(session.workspace, claims, root, name, session.stale_millis):
-        is_here = conflict.held.worktree in ("", str(root))
-        if (is_here or not reached.is_discarded) and _is_called_so(conflict, reached):
+        is_here = reached.is_anywhere or conflict.held.worktree in ("", str(root))
+        only_here = reached.is_discarded or not conflict.claim.key
+        if (is_here or not only_here) and _is_called_so(conflict, reached):
             yield conflict
 
 

@@ -160,7 +160,10 @@ def _without_excluded(arguments: Arguments) -> tuple[Word, ...]:
     """The last `-e` as git's own way to leave something out."""
     given = [arguments.values[name] for name in ("e", "--exclude") if name in arguments.values]
     excluded = tuple(
-        Word(f":(exclude,glob)**/{word.text.strip('/')}") for word in given if word.is_known
+        Word(f":(exclude,glob)**/{word.text.strip('/')}{rest}")
+        for word in given
+        for rest in ("", "/**")
+        if word.is_known
     )
     return (arguments.all_operands or ((Word("."),) if excluded else ())) + excluded
 

@@ -25,7 +25,8 @@ _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=")
 _FOLDER_CHANGES: Final = frozenset({"cd", "pushd", "popd"})
 _PIPES: Final = frozenset({"|", "|&"})
 _TOP_FOLDER: Final = re.compile(r"\s*git\s+rev-parse\s+--show-toplevel\s*(2>\s*/dev/null\s*)?")
-_TEMPORARY: Final = re.compile(r"\s*mktemp(\s+(-d|-t|--directory)\b.*)?\s*")
+_TEMPORARY: Final = re.compile(r"\s*mktemp(\s[^;&|]*)?")
+_FRESH: Final = "made-by-mktemp"  # a path that nobody can hold yet
 
 
 class Surroundings(NamedTuple):
@@ -215,7 +216,7 @@ class _Reader:
         if self._root and _TOP_FOLDER.fullmatch(text):
             return self._root
         if _TEMPORARY.fullmatch(text):
-            return f"{self._temporary}/{UNKNOWN}"
+            return f"{self._temporary}/{_FRESH}"
         return None
 
 
@@ -232,8 +233,7 @@ def _folder_after(name: str, words: tuple[Word, ...], state: _State) -> str | No
     target = targets[0]
     if target.text == "-":
         return state.before
-    is_outside = target.text.startswith("/") and target.text.endswith(f"/{UNKNOWN}")
-    if target.pattern is not None or len(targets) > 1 or not (target.is_known or is_outside):
+    if target.pattern is not None or len(targets) > 1 or target.text.startswith(UNKNOWN):
         return None
     if state.folder is None and not target.text.startswith("/"):
         return None
