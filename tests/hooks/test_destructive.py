@@ -259,10 +259,16 @@ def test_a_lock_that_git_left_behind_may_be_removed(yard: Yard) -> None:
 def test_a_worktree_in_which_another_works_is_not_removed(yard: Yard) -> None:
     assert yard.hook("claude", call("claude-write", yard.other), CRANE) == Reply()
     (yard.other / "a.txt").write_text(WORK, encoding="utf-8")
-    for command in (f"git worktree remove --force {yard.other}", f"rm -rf {yard.other}"):
-        assert "teal-crane" in reason(asks(yard, command)), command
-    assert asks(yard, f"git worktree remove {yard.other}") == Reply(), "git refuses it by itself"
-    assert does(yard, f"git worktree remove {yard.other}") != 0
+    for command in ("git worktree remove", "git worktree remove --force", "rm -rf"):
+        assert "teal-crane" in reason(asks(yard, f"{command} {yard.other}")), command
+
+
+def test_a_persons_work_in_a_worktree_is_not_removed_with_it(yard: Yard) -> None:
+    (yard.other / "a.txt").write_text("a person's\n", encoding="utf-8")
+    assert "a.txt: changed by" in reason(asks(yard, f"git worktree remove -f {yard.other}"))
+    plain = f"git worktree remove {yard.other}"
+    assert asks(yard, plain) == Reply(), "git refuses it by itself"
+    assert does(yard, plain) != 0
 
 
 def test_a_worktree_of_ones_own_may_be_removed(shared: Yard) -> None:

@@ -48,7 +48,7 @@ def find_reached(
     """Everything inside of workspaces that the act would reach; nothing is opened for that."""
     if act.folder is None or UNKNOWN in act.folder:
         yield from _anywhere(act, session_folder, home)
-    elif act.reach is Reach.WRITTEN and not act.name.startswith("git worktree"):
+    elif act.reach is Reach.WRITTEN:
         yield from _written(act, act.folder, session_folder, home)
     else:
         yield from _changed(act, act.folder, home)

@@ -169,17 +169,16 @@ def _without_excluded(arguments: Arguments) -> tuple[Word, ...]:
 
 
 def _worktree(call: GitCall) -> Iterator[DestructiveAct]:
+    """Somebody may work in it; and if it is forced, what is not committed there goes too."""
     arguments = read_arguments(call.words)
     operands = arguments.all_operands
     if len(operands) < 2 or operands[0].text != "remove" or not operands[1].is_known:
         return
-    is_forced = arguments.has("f", "--force")
-    yield DestructiveAct(
-        name="git worktree remove",
-        reach=Reach.CHANGED if is_forced else Reach.WRITTEN,
-        folder=_inside(call.folder, operands[1]),
-        also_untracked=is_forced,
-    )
+    name = "git worktree remove"
+    yield DestructiveAct(name, Reach.WRITTEN, call.folder, operands[1:2])
+    if arguments.has("f", "--force"):
+        folder = _inside(call.folder, operands[1])
+        yield DestructiveAct(name, Reach.CHANGED, folder, also_untracked=True)
 
 
 def _commit(call: GitCall) -> Iterator[DestructiveAct]:
