@@ -5,5 +5,6 @@ command_check.py   may this shell command run, by what it would reach
 command_verdict.py whose are the files that it would reach
 tool_sessions.py   a tool's session, moment by moment: it starts, calls tools, stops, ends
 waiting.py         what waits for an agent and has not been shown to it yet
+shell_texts.py     the texts that a shell command hands to its programs, such as patches
 asked_paths.py     which files are meant by a path
 """

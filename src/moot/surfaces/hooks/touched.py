@@ -28,7 +28,11 @@ def touched(call: HookCall) -> tuple[str, ...]:
         if not files:
             raise Unreadable(f"the {name} call names no file that can be read", call.moment)
         return tuple(os.path.join(call.cwd, file) for file in files)
-    return patches.in_shell(_text(call, tool.shells[name]), shell_folder(call))
+    try:
+        return patches.in_shell(_text(call, tool.shells[name]), shell_folder(call))
+    except patches.UnknownFolder:
+        where = "the patch is behind a `cd` that was not understood; name the folder plainly"
+        raise Unreadable(where, call.moment) from None
 
 
 def shell_folder(call: HookCall) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-# A redirect to a file; not `2>&1`, `>/dev/null`, `->`, `=>`.
-_REDIRECT: Final = r"(?<![-=])>(?!\s*/dev/(?:null|stdout|stderr)|&\d|=)"
+# A redirect to a file; not `2>&1` or `>/dev/null`.
+_REDIRECT: Final = r">(?!>?[ \t]*/dev/(?:null|stdout|stderr)|&[0-9-](?:[\s;|&)]|$)|>)"
 _PROGRAMS: Final = (
     "rm|mv|cp|ln|dd|tee|unlink|rmdir|shred|truncate|install|rsync|sponge|trash|dos2unix"
     "|checkout|restore|reset|switch|stash|clean|worktree|commit|co|ci|read-tree|checkout-index"
