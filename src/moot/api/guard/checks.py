@@ -126,10 +126,14 @@ class CommandVerdict(msgspec.Struct, frozen=True):
 
 
 class CommitVerdict(msgspec.Struct, frozen=True):
-    """What is staged and held by others. `agent` is None for a person, who may commit it."""
+    """What is staged and held by others. `agent` is None for a person, who may commit it.
+
+    `is_too_late`: it has happened already, and git asks nobody.
+    """
 
     agent: str | None = None
     held: tuple[HeldPath, ...] = ()
+    is_too_late: bool = False
 
 
 @operation("guard.check")
@@ -402,17 +406,20 @@ def before_command(
 
 
 @operation("hook.before_commit", writes=True)
-def before_commit(session: Session) -> CommitVerdict:
-    """What is staged in the session's worktree, and held by others than whoever acts.
+def before_commit(
+    session: Session, hook: str = "pre-commit", arguments: Sequence[str] = ()
+) -> CommitVerdict:
+    """What is about to be committed in the session's worktree, and held by others than who acts.
 
-    An agent that would commit it is on record once for each holder, as an INCURSION; whether it is
-    stopped is for the caller. Refused only if it cannot be checked (`git_failed`, ...).
+    `hook` is the git hook that asks, with its arguments: a merge, cherry-pick, revert or rebase is
+    looked at too. An agent that would commit it is on record once for each holder, as an INCURSION;
+    whether it is stopped is for the caller. Refused only if it cannot be checked (`git_failed`).
     """
     from moot.flows.guard.guarded_paths import find_guarded_folder
-    from moot.flows.guard.staged_files import staged_files
+    from moot.flows.guard.staged_files import TOO_LATE, files_to_change
 
     guarded = find_guarded_folder(session.folder, session.home)
-    paths = () if guarded is None else staged_files(guarded.worktree_root)
+    paths = () if guarded is None else files_to_change(guarded.worktree_root, hook, arguments)
     if guarded is None or not paths:
         return CommitVerdict()
     from moot.flows.guard.blockers import find_blockers
@@ -423,7 +430,8 @@ def before_commit(session: Session) -> CommitVerdict:
     if conflicts and name is not None:
         touched = dict.fromkeys(conflict.claim.key for conflict in conflicts)
         note_incursions(there, tuple(touched)[:MOST_NOTED], root, name)
-    return CommitVerdict(name, tuple(_held_path(conflict) for conflict in conflicts))
+    held = tuple(_held_path(conflict) for conflict in conflicts)
+    return CommitVerdict(name, held, is_too_late=hook in TOO_LATE)
 
 
 def may_be_guarded(session: Session) -> bool:

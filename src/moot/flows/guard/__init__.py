@@ -12,5 +12,5 @@ destruction.py     which files such an act would reach
 git_changes.py     which files git calls changed
 called_files.py    is there a file of a certain name below a path?
 unseen_changes.py  changes that an agent did not make and has not seen
-staged_files.py    what the next commit would change
+staged_files.py    what the next commit, merge or rebase would change
 """
