@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import pytest
 
@@ -132,7 +135,8 @@ def test_reading_tools_and_plain_shell_commands_pass(yard: Yard) -> None:
     yard.reserve(CRANE, "a.txt")
     read = call("claude-write", yard.root, tool_name="Read")
     assert yard.hook("claude", read).out == ""
-    assert yard.hook("claude", call("claude-bash", yard.root)).out == ""
+    shell = call("claude-bash", yard.root, tool_input={"command": "cat a.txt | grep one"})
+    assert yard.hook("claude", shell).out == ""
 
 
 @pytest.mark.parametrize(("minutes", "word"), [(16, "stale"), (31, "evicted")])
@@ -240,7 +244,9 @@ def test_a_submodule_is_guarded_by_the_project_around_it(yard: Yard) -> None:
 TOO_SLOW = {"click", "rich", "subprocess", "asyncio", "platformdirs", "ruamel", "json", "tempfile"}
 
 
-def modules_after(yard: Yard, name: str, **settings: str) -> set[str]:
+def modules_after(
+    yard: Yard, name: str, settings: Mapping[str, str] = MappingProxyType({}), **more: Any
+) -> set[str]:
     """What a fresh process has imported when it has answered this call."""
     import subprocess
     import sys
@@ -254,7 +260,7 @@ def modules_after(yard: Yard, name: str, **settings: str) -> set[str]:
         [sys.executable, "-P", "-c", code],
         cwd=yard.root,
         env={**yard.env, "MOOT_AGENT": OTTER, **settings},
-        input=json.dumps(call(name, yard.root)),
+        input=json.dumps(call(name, yard.root, **more)),
         capture_output=True,
         text=True,
         check=True,
@@ -297,13 +303,18 @@ def test_the_usual_key_folder_is_found_without_a_library(
     folder = user_data_folder()
     folder.mkdir(parents=True)
     (folder / "keys").symlink_to(yard.env["MOOT_KEYS"])
-    loaded = modules_after(yard, "claude-write", MOOT_KEYS="", HOME=str(home))
+    loaded = modules_after(yard, "claude-write", {"MOOT_KEYS": "", "HOME": str(home)})
     assert yard.owners() == {"a.txt": OTTER}
     assert not loaded & TOO_SLOW
 
 
-def test_a_shell_command_opens_no_ledger_beforehand(yard: Yard) -> None:
-    loaded = modules_after(yard, "claude-bash")
+@pytest.mark.parametrize(
+    "command",
+    ["pytest -q 2>&1 | tail", "git status", "git checkout main", "git checkout -- a.txt", "rm /x"],
+)
+def test_a_harmless_shell_command_opens_no_ledger_beforehand(yard: Yard, command: str) -> None:
+    """Nor does one that reaches nothing: git has all of a.txt."""
+    loaded = modules_after(yard, "claude-bash", tool_input={"command": command})
     assert "moot.flows.guard.command_stamps" in loaded
     assert not {name for name in loaded if name.startswith(("moot.engine", "moot.store", "nacl"))}
 

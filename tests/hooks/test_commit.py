@@ -71,3 +71,105 @@ def test_without_moot_people_commit_and_agents_do_not(on_path: Yard) -> None:
     bare = {"PATH": "/usr/bin:/bin"}
     assert commit(on_path, MOOT_AGENT=OTTER, **bare)[0] == 1
     assert commit(on_path, **bare) == (0, "")
+
+
+def test_a_session_that_cannot_be_checked_is_stopped(on_path: Yard) -> None:
+    """Whoever runs in a tool's shell is an agent, though nobody can tell which one."""
+    on_path.ledger.write_bytes(b"")
+    code, err = commit(on_path, CODEX_SESSION_ID="6f64d8c2-0001")
+    assert (code, "cannot be checked" in err) == (1, True)
+
+
+# Merge, cherry-pick, revert, rebase.
+
+
+@pytest.fixture
+def branches(on_path: Yard) -> Yard:
+    """The crane holds a.txt; `topic` changes it, and `feature` (in the other worktree) does not."""
+    assert on_path.git("reset", "-q", "--hard", cwd=on_path.other).code == 0
+    commit_file(on_path, "b.txt", "feature")
+    start = ("checkout", "-q", "-b", "topic", "main")
+    assert on_path.git(*start, cwd=on_path.other).code == 0
+    commit_file(on_path, "a.txt", "topic")
+    assert on_path.git("checkout", "-q", "feature", cwd=on_path.other).code == 0
+    return on_path
+
+
+def commit_file(yard: Yard, name: str, text: str) -> None:
+    (yard.other / name).write_text(f"{text}\n", encoding="utf-8")
+    assert yard.git("add", name, cwd=yard.other).code == 0
+    words = ("commit", "-q", "--no-verify", "-m", text)
+    assert yard.git(*words, cwd=yard.other).code == 0
+
+
+def head(yard: Yard) -> str:
+    return yard.git("rev-parse", "HEAD", cwd=yard.other).out
+
+
+STOPPED = {
+    "merge": ("merge", "--no-edit", "topic"),
+    "cherry-pick": ("cherry-pick", "topic"),
+    "rebase": ("rebase", "topic"),
+}
+
+
+@pytest.mark.parametrize("words", STOPPED.values(), ids=STOPPED)
+def test_an_agent_may_not_bring_in_what_another_holds(
+    branches: Yard, words: tuple[str, ...]
+) -> None:
+    before = head(branches)
+    done = branches.git(*words, cwd=branches.other, MOOT_AGENT=OTTER)
+    assert done.code != 0
+    assert "a.txt is held by teal-crane" in done.err
+    assert head(branches) == before
+    (noted,) = branches.events("INCURSION")
+    assert noted["from_agent"] == OTTER
+
+
+@pytest.mark.parametrize("words", STOPPED.values(), ids=STOPPED)
+def test_a_person_is_warned_and_brings_it_in(branches: Yard, words: tuple[str, ...]) -> None:
+    before = head(branches)
+    done = branches.git(*words, cwd=branches.other)
+    assert done.code == 0
+    assert "a.txt is held by teal-crane" in done.err
+    assert head(branches) != before
+
+
+def test_a_revert_of_what_another_holds_is_stopped(branches: Yard) -> None:
+    assert branches.git("checkout", "-q", "topic", cwd=branches.other).code == 0
+    before = head(branches)
+    words = ("revert", "--no-edit", "HEAD")
+    done = branches.git(*words, cwd=branches.other, MOOT_AGENT=OTTER)
+    assert (done.code != 0, head(branches)) == (True, before)
+    assert "a.txt is held by teal-crane" in done.err
+
+
+def test_a_merge_that_only_moves_forward_is_noted(branches: Yard) -> None:
+    """Git asks nobody beforehand."""
+    assert branches.git("checkout", "-q", "-b", "old", "main", cwd=branches.other).code == 0
+    done = branches.git("merge", "topic", cwd=branches.other, MOOT_AGENT=OTTER)
+    assert done.code == 0
+    assert "this changed what others hold" in done.err
+    assert len(branches.events("INCURSION")) == 1
+
+
+def test_a_commit_without_verification_stays_possible(on_path: Yard) -> None:
+    words = ("commit", "-q", "--no-verify", "-m", "all the same")
+    assert on_path.git(*words, cwd=on_path.other, MOOT_AGENT=OTTER).code == 0
+
+
+def test_hooks_that_were_there_run_first_and_come_back(branches: Yard) -> None:
+    hooks = branches.root / ".git" / "hooks"
+    branches.ok("hook", "uninstall", "git")
+    assert not [file.name for file in hooks.iterdir() if file.suffix != ".sample"]
+    own = "#!/bin/sh\necho the old one >&2\nexit 7\n"
+    (hooks / "pre-merge-commit").write_text(own, encoding="utf-8")
+    (hooks / "pre-merge-commit").chmod(0o755)
+    branches.ok("hook", "install", "git")
+    done = branches.git("merge", "--no-edit", "topic", cwd=branches.other, MOOT_AGENT=OTTER)
+    assert (done.code != 0, "the old one" in done.err) == (True, True)
+    branches.ok("hook", "uninstall", "git")
+    assert (hooks / "pre-merge-commit").read_text("utf-8") == own
+    assert [file.name for file in hooks.iterdir() if file.suffix != ".sample"] == [
+        "pre-merge-commit"
+    ]

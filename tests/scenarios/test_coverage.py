@@ -10,9 +10,7 @@ from tests.scenarios.world import STORIES
 assert stories
 
 # Operations whose refusal is no refusal of a rule: a reason each.
-NEVER_REFUSED: dict[str, str] = {
-    "hook.before_command": "best effort: without a stamp less is noticed, and nothing is held back",
-}
+NEVER_REFUSED: dict[str, str] = {}
 # Operations that the command line does not offer: a reason each.
 LIBRARY_ALONE: dict[str, str] = {
     "hook.before_edit": "asked by `moot hook TOOL`, which answers in the tool's own JSON",

@@ -204,9 +204,29 @@ def two_sub_agents_of_one_session_keep_off_each_others_files(world: World) -> No
 @story(does="hook.before_command")
 def a_shell_command_leaves_a_stamp_and_nothing_on_record(world: World) -> None:
     before = world.events()
-    assert world.do("hook.before_command", acting=OTTER, call_id="call-1") is None
+    asked = {"call_id": "call-1", "command": "ls -l"}
+    assert world.do("hook.before_command", acting=OTTER, **asked)["allowed"]
     assert len(list((world.project.root / ".moot/hooks/calls").iterdir())) == 1
     assert world.events() == before
+
+
+@story(does="hook.before_command", refuses="hook.before_command")
+def a_shell_command_that_would_destroy_work_of_others_is_held_back(world: World) -> None:
+    reserve(world, CRANE, "a.py")
+    root = str(world.project.root)
+    asked = {"call_id": "call-1", "command": "rm a.py b.py", "folder": root}
+    verdict = world.do("hook.before_command", acting=OTTER, **asked)
+    (endangered,) = verdict["endangered"]
+    assert (verdict["allowed"], verdict["agent"], verdict["act"]) == (False, OTTER, "rm")
+    assert (endangered["files"], endangered["count"]) == (["a.py"], 1)
+    assert endangered["holder"]["owner"] == CRANE
+    assert incursions(world) == 1
+    before = world.events()
+    assert not world.do("hook.before_command", acting=OTTER, **asked)["allowed"]
+    assert world.events() == before, "a repeat changes nothing"
+    assert world.do("hook.before_command", acting=CRANE, **asked)["allowed"]
+    asked["command"] = "rm -r .moot"
+    assert world.refuse("hook.before_command", acting=OTTER, **asked) == "not_for_agents"
 
 
 @story(does="hook.before_commit", refuses="hook.before_commit")

@@ -1,6 +1,8 @@
 """The guard: what a coding tool asks before it edits, and what is told to it.
 
 checks.py          may this agent write there?
+command_check.py   may this shell command run, by what it would reach
+command_verdict.py whose are the files that it would reach
 tool_sessions.py   a tool's session, moment by moment: it starts, calls tools, stops, ends
 sub_agents.py      the sub-agents of a session, which work under an alias of it
 after_look.py      after a call: what it changed although others hold it, and what it left

@@ -110,11 +110,46 @@ class EditVerdict(msgspec.Struct, frozen=True):
     unseen: tuple[UnseenChange, ...] = ()
 
 
+class EndangeredFiles(msgspec.Struct, frozen=True):
+    """Files of one owner that a command would destroy, the first few of `count`.
+
+    `holder` is None if nobody holds them: they are a person's, or nobody knows whose.
+    """
+
+    files: tuple[Quoted, ...]
+    count: int
+    holder: Holder | None = None
+
+
+class CommandVerdict(msgspec.Struct, frozen=True):
+    """May a shell command run? If not: what in it (`act`) would destroy which files of whom.
+
+    `is_understood` False: it is only known that it names them. `is_commit`: they would not be
+    destroyed, but committed. `safer` is how a command begins that reaches the agent's `own` files
+    alone. `changed_since`: what the agent holds itself was changed by somebody else since; this is
+    said once.
+    """
+
+    allowed: bool
+    agent: str | None = None
+    act: str = ""
+    endangered: tuple[EndangeredFiles, ...] = ()
+    is_understood: bool = True
+    is_commit: bool = False
+    safer: str = ""
+    own: tuple[Quoted, ...] = ()
+    changed_since: bool = False
+
+
 class CommitVerdict(msgspec.Struct, frozen=True):
-    """What is staged and held by others. `agent` is None for a person, who may commit it."""
+    """What is staged and held by others. `agent` is None for a person, who may commit it.
+
+    `is_too_late`: it has happened already, and git asks nobody.
+    """
 
     agent: str | None = None
     held: tuple[HeldPath, ...] = ()
+    is_too_late: bool = False
 
 
 @operation("guard.check")
@@ -387,10 +422,11 @@ def _held_back(
         raise refused
     state = workspace.engine.state(PRESENCE, STREAM)
     first = first_by_reservation(conflicts)
-    return EditVerdict(False, name, tuple(_holder(conflict, state) for conflict in first))
+    return EditVerdict(False, name, tuple(describe_holder(conflict, state) for conflict in first))
 
 
-def _holder(conflict: OverlapConflict, state: State) -> Holder:
+def describe_holder(conflict: OverlapConflict, state: State) -> Holder:
+    """Who holds it, how alive they are and on what they work."""
     from moot.core.clock import to_text
     from moot.protocols.presence import sorted_index
 
@@ -420,36 +456,51 @@ def _last_seen(verdict: LivenessVerdict) -> str:
 
 
 @operation("hook.before_command", writes=True)
-def before_command(session: Session, call_id: str = "") -> None:
-    """A shell command is about to run: remember when, so that what it changes can be told by time.
+def before_command(
+    session: Session, call_id: str = "", command: str = "", folder: str = ""
+) -> CommandVerdict:
+    """May this shell command run, or would it destroy others' work that git does not have?
 
-    `call_id` is what the tool calls it; `after_call` is told the same. Nothing is refused, nothing
-    goes on record, and outside of a workspace nothing happens.
+    `command` is its text, `folder` where it runs. Held back is what would throw away, write over,
+    remove or commit files of others, or a person's edits that the agent has not seen; the attempt
+    on what others hold is on record once as an INCURSION. Refused as `not_for_agents` if it would
+    reach the record itself, or all of git's own files. When it begins is remembered under
+    `call_id`, which `after_call` is told too. A repeat changes nothing, so it needs no key.
     """
     from contextlib import suppress
 
     from moot.core.errors import MootError
     from moot.flows.guard.command_stamps import stamp_beginning
     from moot.flows.guard.guarded_paths import find_guarded_folder
+    from moot.flows.guard.shell.first_look import may_destroy
 
+    verdict = CommandVerdict(allowed=True)
+    if command and may_destroy(command):
+        from moot.api.guard.command_check import check_command
+
+        verdict = check_command(session, command, folder)
     with suppress(MootError):
-        guarded = find_guarded_folder(session.folder, session.home)
+        guarded = find_guarded_folder(session.folder, session.home) if verdict.allowed else None
         if guarded is not None:
             stamp_beginning(guarded.workspace, session.tool_session_name, call_id)
+    return verdict
 
 
 @operation("hook.before_commit", writes=True)
-def before_commit(session: Session) -> CommitVerdict:
-    """What is staged in the session's worktree, and held by others than whoever acts.
+def before_commit(
+    session: Session, hook: str = "pre-commit", arguments: Sequence[str] = ()
+) -> CommitVerdict:
+    """What is about to be committed in the session's worktree, and held by others than who acts.
 
-    An agent that would commit it is on record once for each holder, as an INCURSION; whether it is
-    stopped is for the caller. Refused only if it cannot be checked (`git_failed`, ...).
+    `hook` is the git hook that asks, with its arguments: a merge, cherry-pick, revert or rebase is
+    looked at too. An agent that would commit it is on record once for each holder, as an INCURSION;
+    whether it is stopped is for the caller. Refused only if it cannot be checked (`git_failed`).
     """
     from moot.flows.guard.guarded_paths import find_guarded_folder
-    from moot.flows.guard.staged_files import staged_files
+    from moot.flows.guard.staged_files import TOO_LATE, files_to_change
 
     guarded = find_guarded_folder(session.folder, session.home)
-    paths = () if guarded is None else staged_files(guarded.worktree_root)
+    paths = () if guarded is None else files_to_change(guarded.worktree_root, hook, arguments)
     if guarded is None or not paths:
         return CommitVerdict()
     from moot.flows.guard.blockers import find_blockers
@@ -461,7 +512,8 @@ def before_commit(session: Session) -> CommitVerdict:
     if conflicts and name is not None:
         touched = dict.fromkeys(conflict.claim.key for conflict in conflicts)
         note_incursions(there, tuple(touched)[:MOST_NOTED], root, name)
-    return CommitVerdict(name, tuple(_held_path(conflict) for conflict in conflicts))
+    held = tuple(_held_path(conflict) for conflict in conflicts)
+    return CommitVerdict(name, held, is_too_late=hook in TOO_LATE)
 
 
 def may_be_guarded(session: Session) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from moot.core.errors import Refused, Unavailable
+from moot.flows.tools import companion_hooks
 from moot.flows.tools.original_files import OriginalFiles
 from moot.workspace.find import git_common_dir, worktree_root
 
@@ -89,6 +90,8 @@ def hooks_folder(start: Path) -> Path:
 def install(start: Path, originals: OriginalFiles) -> Path | None:
     """The file that was written, or None if it was there already."""
     place = place_for(start)
+    if not place.husky:
+        companion_hooks.install(place.file.parent)
     if is_present(place):
         return None
     if place.husky:
@@ -113,6 +116,7 @@ def uninstall(start: Path, originals: OriginalFiles) -> Path | None:
     place = place_for(start)
     if place.husky:
         return place.file if originals.restore(place.file, _without_line) else None
+    companion_hooks.uninstall(place.file.parent)
     for name in ("pre-commit", "pre-commit.legacy"):
         file = place.file.with_name(name)
         if is_present(HookPlace(file)):

@@ -12,6 +12,7 @@ is read and answered, and nothing else:
     moments.py    what each moment asks the library
     answers.py    the words each tool understands
     reasons.py    why not, and what to do instead
+    command_reasons.py  the same for a shell command
     briefing.py   what a session is told at its start
     waiting.py    what waits for an agent, in one line
     commit.py     the git hook

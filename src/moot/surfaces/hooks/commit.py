@@ -1,7 +1,8 @@
-"""Before a commit: a person is warned and may commit, an agent is stopped."""
+"""Before a commit, merge or rebase: a person is warned and may go on, an agent is stopped."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from moot.api.guard import checks
@@ -13,23 +14,31 @@ if TYPE_CHECKING:
 SHOWN: Final = 10
 
 
-def answer_commit(session: Session) -> tuple[str, int]:
-    """What is said, and the exit code. If it cannot be checked: closed for agents, not people."""
+def answer_commit(
+    session: Session, hook: str = "pre-commit", arguments: Sequence[str] = ()
+) -> tuple[str, int]:
+    """What is said, and the exit code. If it cannot be checked: closed for agents, not people.
+
+    An agent is whoever has a name, or runs in the shell of a tool's session.
+    """
     try:
-        verdict = checks.before_commit(session)
+        verdict = checks.before_commit(session, hook, arguments)
     except MootError as error:
         hint = f" To mend it: {error.hint}." if error.hint else ""
         text = f"moot: the commit cannot be checked: [{error.code}] {error}.{hint}"
-        return text, 1 if session.acting else 0
+        has_session = session.tool_session is not None and bool(session.tool_session.keys)
+        return text, 1 if session.acting or has_session else 0
     if not verdict.held:
         return "", 0
-    return _explain(verdict), 0 if verdict.agent is None else 1
+    return _explain(verdict), 0 if verdict.agent is None or verdict.is_too_late else 1
 
 
 def _explain(verdict: checks.CommitVerdict) -> str:
     lines = [f"  {held.message}" for held in verdict.held[:SHOWN]]
     if len(verdict.held) > len(lines):
         lines.append(f"  and {len(verdict.held) - len(lines)} more")
+    if verdict.is_too_late:
+        return "\n".join(["moot: this changed what others hold:", *lines, "  Tell them."])
     head = "moot: others hold what is staged here:"
     tail = (
         "  Committed all the same: you are a person. Tell them."

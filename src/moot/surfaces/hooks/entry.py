@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -95,15 +95,17 @@ def answer(
         return _in_trouble(error, None if call is None else call.moment)
 
 
-def check_commit(env: Mapping[str, str], here: str) -> Reply:
-    """Answer git's pre-commit hook, in a shell that may be an agent's or a person's."""
+def check_commit(
+    env: Mapping[str, str], here: str, hook: str = "pre-commit", arguments: Sequence[str] = ()
+) -> Reply:
+    """Answer one of git's hooks, in a shell that may be an agent's or a person's."""
     from moot.surfaces.hooks.commit import answer_commit
 
     keys = [env.get("MOOT_SESSION")]
     keys += [session_key(tool, env.get(name, "")) for name, tool in SESSION_VARIABLES.items()]
     session = session_for(env, here, ToolSession("git", tuple(key for key in keys if key)))
     try:
-        text, code = answer_commit(session)
+        text, code = answer_commit(session, hook, arguments)
     finally:
         session.close(checkpoint=False)
     return Reply(err=text, code=code)

@@ -27,8 +27,14 @@ def before(call: HookCall, session: Session) -> str:
     """Nothing, or the reason why not."""
     from moot.api.guard import checks
 
-    if shell_text(call) is not None:
-        checks.before_command(session, call.call_id)
+    text = shell_text(call)
+    if text is not None:
+        held_back = checks.before_command(session, call.call_id, text, shell_folder(call))
+        if not held_back.allowed:
+            from moot.surfaces.hooks.command_reasons import explain_destruction
+
+            moot = answers.moot_command(session, held_back.agent or "NAME")
+            return answers.block(explain_destruction(held_back, moot))
     paths = touched(call)
     whole = find_overwritten(call, paths)
     verdict = checks.before_edit(session, paths, whole=whole) if paths else None

@@ -98,12 +98,14 @@ for _tool in tools.CODING_TOOLS:
     hook.add_command(_answering(_tool))
 
 
-@hook.command("git", help="Check what is staged. Our pre-commit hook calls this.")
+@hook.command("git", help="Check what is staged, or merged. Our git hooks call this.")
+@click.argument("name", default="pre-commit")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
-def git(shell: Shell) -> None:
+def git(shell: Shell, name: str, arguments: tuple[str, ...]) -> None:
     from moot.surfaces.hooks.entry import check_commit
 
-    reply = check_commit(shell.env, str(Path.cwd()))
+    reply = check_commit(shell.env, str(Path.cwd()), name, arguments)
     if reply.err:
         click.echo(reply.err, err=True)
     click.get_current_context().exit(reply.code)

@@ -1,0 +1,60 @@
+"""Before a shell command: whose work would it destroy that git does not have?
+
+The command's text is read, git or the disk is asked what it would reach, and only if that is
+something the ledger is opened, to ask who holds it (`command_verdict.py`). Reading is never
+stopped, and what lies in no workspace is nobody's business.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from moot.api.guard.checks import CommandVerdict
+from moot.core.errors import Refused
+from moot.flows.guard.destruction import ReachedFiles, find_reached
+from moot.flows.guard.guarded_paths import find_guarded_folder
+from moot.flows.guard.shell.acts import destructive_acts
+from moot.flows.guard.shell.script import Surroundings
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+
+# Acts that take a folder away with all that is in it.
+_REMOVING: Final = frozenset({"rm", "mv", "trash", "find -delete", "git worktree remove"})
+
+
+def check_command(session: Session, text: str, folder: str) -> CommandVerdict:
+    """May this shell command run? The first act in it that may not decides."""
+    here = folder or str(session.folder)
+    guarded = find_guarded_folder(Path(here), session.home)
+    root = "" if guarded is None else str(guarded.worktree_root)
+    for act in destructive_acts(text, Surroundings(here, root, session.env)):
+        for reached in find_reached(act, Path(here), session.home):
+            _require_armed(reached)
+            from moot.api.guard.command_verdict import judge_reached
+
+            verdict = judge_reached(session.in_workspace(reached.guarded.workspace), reached)
+            if not verdict.allowed:
+                return verdict
+    return CommandVerdict(allowed=True)
+
+
+def _require_armed(reached: ReachedFiles) -> None:
+    """Refused if the record itself, or all of git's, would be written over or removed."""
+    guarded, act = reached.guarded, reached.act
+    kept = {str(guarded.workspace): "moot"}
+    if (guarded.worktree_root / ".git").is_dir():  # a file in a linked worktree, which may go
+        kept[str(guarded.worktree_root / ".git")] = "git"
+    for path in () if act.reach.is_commit else reached.paths:
+        full = os.path.normpath(guarded.worktree_root / path)
+        for each, owner in kept.items():
+            is_inside = full.startswith(f"{each}/") and owner == "moot"
+            is_around = each.startswith(f"{full}/") and act.name in _REMOVING
+            if full == each or is_inside or (is_around and not act.only_called):
+                raise Refused(
+                    "not_for_agents",
+                    f"{act.name} would reach {each}, which only `{owner}` itself writes",
+                    hint="leave it out: `-e .moot` for git clean, else name the files you mean",
+                )

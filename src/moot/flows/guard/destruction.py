@@ -1,0 +1,182 @@
+"""Which files a destructive act would reach: for git's commands what git calls changed there, for
+others the paths themselves. Who holds them is asked afterwards, and only if there are any.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from moot.flows.guard.git_changes import IGNORED, NOT_TRACKED, changed_files
+from moot.flows.guard.guarded_paths import (
+    GuardedPaths,
+    find_guarded_folder,
+    find_guarded_paths,
+)
+from moot.flows.guard.shell.act import DestructiveAct, Reach
+from moot.flows.guard.shell.values import UNKNOWN, Word
+
+MOST_PATHS: Final = 2_000
+_MOST_MATCHES: Final = 500
+
+
+class ReachedFiles(msgspec.Struct, frozen=True):
+    """The files of one workspace and worktree that an act would reach, relative to its root.
+
+    `named_ends` are ends of paths whose beginning only the shell knows. `is_anywhere`: not even the
+    folder is known. `is_discarded`: uncommitted work in this very worktree would be lost, so that
+    what others hold elsewhere does not count, and a person's edits do.
+    """
+
+    act: DestructiveAct
+    guarded: GuardedPaths
+    paths: tuple[str, ...] = ()
+    named_ends: tuple[str, ...] = ()
+    is_anywhere: bool = False
+    is_discarded: bool = False
+
+
+def find_reached(
+    act: DestructiveAct, session_folder: Path, home: Path | None
+) -> Iterator[ReachedFiles]:
+    """Everything inside of workspaces that the act would reach; nothing is opened for that."""
+    if act.folder is None or UNKNOWN in act.folder:
+        yield from _anywhere(act, session_folder, home)
+    elif act.reach is Reach.WRITTEN:
+        yield from _written(act, act.folder, session_folder, home)
+    else:
+        yield from _changed(act, act.folder, home)
+
+
+def _anywhere(
+    act: DestructiveAct, session_folder: Path, home: Path | None
+) -> Iterator[ReachedFiles]:
+    """Behind a `cd` that was not understood: absolute paths are known all the same."""
+    absolute = tuple(word for word in act.paths if word.text.startswith("/"))
+    if absolute and act.reach is Reach.WRITTEN:
+        yield from _written(act._replace(paths=absolute), "/", session_folder, home)
+    guarded = find_guarded_folder(session_folder, home)
+    is_relative = len(absolute) < len(act.paths) or not act.paths
+    if guarded is not None and is_relative and _may_lead_into(act.folder, guarded.worktree_root):
+        yield ReachedFiles(act, guarded, is_anywhere=True)
+
+
+def _may_lead_into(folder: str | None, root: Path) -> bool:
+    """False if the known beginning of a folder lies elsewhere, as that of `mktemp -d`."""
+    if folder is None or folder.startswith(UNKNOWN):
+        return True
+    known = os.path.realpath(folder.partition(UNKNOWN)[0] or "/")
+    top = os.path.realpath(root)
+    return os.path.commonpath((known, top)) in (known, top)
+
+
+def _written(
+    act: DestructiveAct, folder: str, session_folder: Path, home: Path | None
+) -> Iterator[ReachedFiles]:
+    known = tuple(word for word in act.paths if word.is_known)
+    paths = list(islice(_on_disk(act._replace(paths=known), folder), MOST_PATHS))
+    for guarded in find_guarded_paths(paths, session_folder, home):
+        yield ReachedFiles(act, guarded, guarded.scopes)
+    ends = tuple(filter(None, (_known_end(word) for word in act.paths if not word.is_known)))
+    if ends:
+        around = find_guarded_folder(Path(folder), home)
+        if around is not None:
+            yield ReachedFiles(act, around, named_ends=ends)
+
+
+def _known_end(word: Word) -> str:
+    """What stands behind the unknown part of a path, if that is a whole name."""
+    _before, _unknown, end = word.text.rpartition(UNKNOWN)
+    return end.strip("/") if end.startswith("/") and word.pattern is None else ""
+
+
+def _on_disk(act: DestructiveAct, folder: str) -> Iterator[str]:
+    """The act's paths, absolute: wildcards as the disk answers them, copies by their new names."""
+    for path in _expanded(act.paths, folder):
+        if act.copied and os.path.isdir(path):
+            yield from (
+                os.path.join(path, os.path.basename(source.rstrip("/")))
+                for source in _expanded(act.copied, folder)
+            )
+        elif act.is_understood or _may_be_meant(path, act.also_folders):
+            yield path
+
+
+def _expanded(words: Iterable[Word], folder: str) -> Iterator[str]:
+    for word in words:
+        if UNKNOWN in word.text or "\n" in word.text:
+            continue
+        if word.pattern is not None:
+            matches = glob.iglob(os.path.join(glob.escape(folder), word.pattern), recursive=True)
+            yield from islice(matches, _MOST_MATCHES)
+        else:
+            yield os.path.join(folder, word.text)
+
+
+def _may_be_meant(path: str, also_folders: bool) -> bool:
+    """Could a text that stands in some code be this path? Then its folder is there at least."""
+    if os.path.isdir(path):
+        return also_folders
+    try:
+        return os.path.isdir(os.path.dirname(path))
+    except ValueError:
+        return False
+
+
+def _changed(act: DestructiveAct, folder: str, home: Path | None) -> Iterator[ReachedFiles]:
+    guarded = find_guarded_folder(Path(folder), home) if os.path.isdir(folder) else None
+    if guarded is None:
+        return
+    pathspecs = tuple(word.text for word in act.paths)
+    if act.may_be_branches:
+        pathspecs = tuple(text for text in pathspecs if _is_path(text, folder))
+        if not pathspecs:
+            return
+    letters = changed_files(
+        folder,
+        pathspecs,
+        untracked=_untracked(act),
+        also_ignored=act.also_ignored,
+        git_options=act.git_options,
+    )
+    paths = tuple(path for path, state in letters.items() if _is_reached(act, path, state))
+    is_discarded = not act.reach.is_commit
+    if paths:
+        yield ReachedFiles(act, guarded, paths[:MOST_PATHS], is_discarded=is_discarded)
+
+
+def _untracked(act: DestructiveAct) -> str:
+    if act.reach is Reach.UNTRACKED:
+        return "all" if act.also_folders else "normal"
+    return "all" if act.also_untracked else "no"
+
+
+def _is_path(text: str, folder: str) -> bool:
+    """A file or a pattern, not the name of a branch."""
+    has_magic = text.startswith(":") or any(letter in text for letter in "*?[")
+    return has_magic or os.path.lexists(os.path.join(folder, text))
+
+
+def _is_reached(act: DestructiveAct, path: str, state: str) -> bool:
+    """Does the act reach a file that git describes with these two letters (index, worktree)?"""
+    if state == IGNORED:
+        return act.also_ignored
+    if state == NOT_TRACKED:
+        is_folder_left = path.endswith("/") and not act.also_folders
+        return (act.reach is Reach.UNTRACKED or act.also_untracked) and not is_folder_left
+    index, worktree = state[0], state[1]
+    return {
+        Reach.UNSTAGED: worktree != " ",
+        Reach.CHANGED: True,
+        Reach.STAGED: index != " ",
+        Reach.COMMITTED: True,
+        Reach.COMMITTED_INDEX: index != " ",
+        Reach.WRITTEN: True,
+        Reach.UNTRACKED: False,
+    }[act.reach]

@@ -1,0 +1,68 @@
+"""A destructive act: what a command is about to do to which files."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from moot.flows.guard.shell.values import Word
+
+
+class Reach(StrEnum):
+    """Which of the files below its paths an act reaches.
+
+    WRITTEN are all of them; of the others those that git calls changed: not staged, changed at
+    all, staged, not tracked. The last two are not destroyed, but committed: all that is changed,
+    or what is staged.
+    """
+
+    WRITTEN = "written"
+    UNSTAGED = "unstaged"
+    CHANGED = "changed"
+    STAGED = "staged"
+    UNTRACKED = "untracked"
+    COMMITTED = "committed"
+    COMMITTED_INDEX = "committed index"
+
+    @property
+    def is_commit(self) -> bool:
+        return self in (Reach.COMMITTED, Reach.COMMITTED_INDEX)
+
+
+class Safer(StrEnum):
+    """What to do instead, with one's own files alone: the beginning of that command.
+
+    Empty: there is no such command, and these files are to be left out.
+    """
+
+    RESTORE = "git restore --"
+    STASH = "git stash push --"
+    CLEAN = "git clean -f --"
+    COMMIT = "git commit --"
+    LEAVE_OUT = ""
+
+
+class DestructiveAct(NamedTuple):
+    """What is done (`name`, as in "git checkout"), in which folder, to what.
+
+    `paths` are relative to `folder`; none: all of the worktree around it. `folder` None: it cannot
+    be told. `also_untracked` and `also_ignored`: with those that git does not track or ignores.
+    `may_be_branches`: what is not there as a file is the name of a branch or commit.
+    `only_called` are patterns of file names, if only such files are meant. `copied` are what is
+    put into the last of the paths, if that is a folder. `is_understood` False:
+    it is only known that these are named. `git_options` lead git to another repository.
+    """
+
+    name: str
+    reach: Reach
+    folder: str | None
+    paths: tuple[Word, ...] = ()
+    safer: Safer = Safer.LEAVE_OUT
+    also_untracked: bool = False
+    also_folders: bool = True
+    also_ignored: bool = False
+    may_be_branches: bool = False
+    only_called: tuple[str, ...] = ()
+    copied: tuple[Word, ...] = ()
+    is_understood: bool = True
+    git_options: tuple[str, ...] = ()

@@ -1,0 +1,59 @@
+"""The destructive acts of a shell command's text: all that it would do to files, as far as told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from moot.flows.guard.shell.act import DestructiveAct
+from moot.flows.guard.shell.code_acts import code_acts, is_interpreter
+from moot.flows.guard.shell.file_acts import program_acts, redirect_acts
+from moot.flows.guard.shell.git_acts import added_before_commit, git_acts, read_git_call
+from moot.flows.guard.shell.inner_scripts import all_commands
+from moot.flows.guard.shell.listed_files import find_acts, xargs_command
+from moot.flows.guard.shell.script import SimpleCommand, Surroundings
+from moot.flows.guard.shell.wrappers import program_name, unwrap
+
+_MOST_NESTED: Final = 6
+
+
+def destructive_acts(text: str, around: Surroundings) -> list[DestructiveAct]:
+    """Everything in `text` that would write over, remove, put back or commit files."""
+    acts: list[DestructiveAct] = []
+    added: list[DestructiveAct] = []
+    for command in all_commands(text, around):
+        acts += redirect_acts(command)
+        for act in _acts_of(command):
+            if act.reach.is_commit:
+                acts += added
+            acts.append(act)
+        added += _added(command)
+    return acts
+
+
+def _acts_of(command: SimpleCommand, nested: int = 0) -> Iterator[DestructiveAct]:
+    """What one simple command would do, without its redirects."""
+    command = unwrap(command)
+    if not command.words or nested > _MOST_NESTED:
+        return
+    name, words = program_name(command.words[0]), command.words[1:]
+    if name == "git":
+        yield from git_acts(words, command.folder)
+    elif name == "xargs":
+        inner, mark = xargs_command(command)
+        if inner is not None:
+            yield from (mark(act) for act in _acts_of(inner, nested + 1))
+    elif name == "find":
+        yield from find_acts(command, lambda inner: _acts_of(inner, nested + 1))
+    else:
+        yield from program_acts(name, words, command.folder)
+        if is_interpreter(name):
+            yield from code_acts(name, command)
+
+
+def _added(command: SimpleCommand) -> list[DestructiveAct]:
+    if not command.words or program_name(command.words[0]) != "git":
+        return []
+    call = read_git_call(command.words[1:], command.folder)
+    act = added_before_commit(call) if call is not None else None
+    return [] if act is None else [act]

@@ -1,0 +1,269 @@
+"""What git's own commands would destroy, by a table of its subcommands.
+
+Git refuses much of it by itself: a merge, a pull or a plain checkout of a branch never overwrites
+what is not committed. Here is what it does without asking.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from moot.flows.guard.shell.act import DestructiveAct, Reach, Safer
+from moot.flows.guard.shell.file_acts import moved_acts
+from moot.flows.guard.shell.options import Arguments, read_arguments
+from moot.flows.guard.shell.values import Word
+
+_GLOBAL_WITH_VALUE: Final = "C c --git-dir --work-tree --namespace --exec-path --config-env"
+_ELSEWHERE: Final = ("--git-dir", "--work-tree")
+
+
+class GitCall(NamedTuple):
+    """A subcommand with its arguments, where it runs, and what was added before it."""
+
+    subcommand: str
+    words: tuple[Word, ...]
+    folder: str | None
+    options: tuple[str, ...] = ()
+
+    def act(self, reach: Reach, paths: tuple[Word, ...] = (), **more: object) -> DestructiveAct:
+        """Paths that only the shell knows may be any: then it is all of the folder."""
+        known = all(word.is_known for word in paths)
+        act = DestructiveAct(
+            name=f"git {self.subcommand}",
+            reach=reach,
+            folder=self.folder,
+            paths=paths if known else (Word("."),),
+            git_options=self.options,
+        )
+        return act._replace(**more)  # type: ignore[arg-type]
+
+
+def git_acts(words: tuple[Word, ...], folder: str | None) -> Iterator[DestructiveAct]:
+    """What `git WORDS` would destroy."""
+    call = read_git_call(words, folder)
+    look = _SUBCOMMANDS.get(call.subcommand) if call is not None else None
+    if call is not None and look is not None:
+        yield from look(call)
+
+
+def read_git_call(words: tuple[Word, ...], folder: str | None) -> GitCall | None:
+    """The subcommand behind git's own options; None if there is none that can be read."""
+    own = read_arguments(words, _GLOBAL_WITH_VALUE, stops_at_operand=True)
+    if not own.operands or not own.operands[0].is_known:
+        return None
+    for place, word in enumerate(words):
+        if word.text == "-C" and place + 1 < len(words) and words[place:] != own.operands:
+            folder = _inside(folder, words[place + 1])
+        if word is own.operands[0]:
+            break
+    options = tuple(f"{name}={own.values[name].text}" for name in _ELSEWHERE if name in own.values)
+    return GitCall(own.operands[0].text, own.operands[1:], folder, options)
+
+
+def _inside(folder: str | None, word: Word) -> str | None:
+    if not word.is_known or (folder is None and not word.text.startswith("/")):
+        return None
+    return os.path.normpath(os.path.join(folder or "/", word.text))
+
+
+def _checkout(call: GitCall) -> Iterator[DestructiveAct]:
+    """`checkout X` may mean a branch or a file. As a path, the name of a branch reaches nothing."""
+    arguments = read_arguments(call.words, "b B --orphan --conflict --pathspec-from-file")
+    if arguments.has("-p", "p", "--patch"):
+        return
+    if arguments.has("f", "--force"):
+        yield call.act(Reach.CHANGED, safer=Safer.RESTORE)
+    if arguments.has("b", "B", "--orphan", "--detach"):
+        return
+    if arguments.has("--pathspec-from-file"):
+        yield call.act(Reach.CHANGED, safer=Safer.RESTORE)
+    elif arguments.has_mark:
+        reach = Reach.CHANGED if arguments.operands else Reach.UNSTAGED
+        paths = arguments.marked
+        if paths:
+            yield call.act(reach, paths, safer=Safer.RESTORE)
+    elif arguments.operands:
+        is_from_commit = len(arguments.operands) > 1
+        reach = Reach.CHANGED if is_from_commit else Reach.UNSTAGED
+        if all(word.is_known for word in arguments.operands):
+            paths = arguments.operands
+            yield call.act(reach, paths, safer=Safer.RESTORE, may_be_branches=True)
+
+
+def _restore(call: GitCall) -> Iterator[DestructiveAct]:
+    arguments = read_arguments(call.words, "s --source --conflict --pathspec-from-file")
+    only_index = arguments.has("S", "--staged") and not arguments.has("W", "--worktree")
+    if only_index or arguments.has("p", "--patch"):
+        return
+    from_commit = arguments.has("s", "--source", "S", "--staged")
+    reach = Reach.CHANGED if from_commit else Reach.UNSTAGED
+    if arguments.all_operands or arguments.has("--pathspec-from-file"):
+        yield call.act(reach, arguments.all_operands, safer=Safer.RESTORE)
+
+
+def _reset(call: GitCall) -> Iterator[DestructiveAct]:
+    arguments = read_arguments(call.words, "--pathspec-from-file")
+    if arguments.has("--hard"):
+        yield call.act(Reach.CHANGED, safer=Safer.RESTORE)
+    elif arguments.has("--merge"):
+        yield call.act(Reach.STAGED, safer=Safer.RESTORE)
+
+
+def _switch(call: GitCall) -> Iterator[DestructiveAct]:
+    if read_arguments(call.words, "c C --orphan --conflict").has(
+        "f", "--force", "--discard-changes"
+    ):
+        yield call.act(Reach.CHANGED, safer=Safer.RESTORE)
+
+
+def _stash(call: GitCall) -> Iterator[DestructiveAct]:
+    """What is stashed is still in git, but no longer where its holder works on it."""
+    verb = call.words[0].text if call.words else "push"
+    is_bare = verb.startswith("-")
+    if not (is_bare or verb in ("push", "save")):
+        return
+    words = call.words if is_bare else call.words[1:]
+    arguments = read_arguments(words, "m --message --pathspec-from-file")
+    if arguments.has("p", "--patch"):
+        return
+    reach = Reach.STAGED if arguments.has("S", "--staged") else Reach.CHANGED
+    paths = (
+        () if verb == "save" or arguments.has("--pathspec-from-file") else arguments.all_operands
+    )
+    yield call.act(
+        reach,
+        paths,
+        safer=Safer.STASH,
+        also_untracked=arguments.has("u", "--include-untracked", "a", "--all"),
+        also_ignored=arguments.has("a", "--all"),
+    )
+
+
+def _clean(call: GitCall) -> Iterator[DestructiveAct]:
+    arguments = read_arguments(call.words, "e --exclude")
+    if arguments.has("n", "--dry-run", "i", "--interactive"):
+        return
+    if not arguments.has("f", "--force") and not call.options:
+        return  # git refuses it
+    yield call.act(
+        Reach.UNTRACKED,
+        _without_excluded(arguments),
+        safer=Safer.CLEAN,
+        also_folders=arguments.has("d") or bool(arguments.all_operands),
+        also_ignored=arguments.has("x", "X"),
+    )
+
+
+def _without_excluded(arguments: Arguments) -> tuple[Word, ...]:
+    """The last `-e` as git's own way to leave something out."""
+    given = [arguments.values[name] for name in ("e", "--exclude") if name in arguments.values]
+    excluded = tuple(
+        Word(f":(exclude,glob)**/{word.text.strip('/')}{rest}")
+        for word in given
+        for rest in ("", "/**")
+        if word.is_known
+    )
+    return (arguments.all_operands or ((Word("."),) if excluded else ())) + excluded
+
+
+def _worktree(call: GitCall) -> Iterator[DestructiveAct]:
+    """Somebody may work in it; and if it is forced, what is not committed there goes too."""
+    arguments = read_arguments(call.words)
+    operands = arguments.all_operands
+    if len(operands) < 2 or operands[0].text != "remove" or not operands[1].is_known:
+        return
+    name = "git worktree remove"
+    yield DestructiveAct(name, Reach.WRITTEN, call.folder, operands[1:2])
+    if arguments.has("f", "--force"):
+        folder = _inside(call.folder, operands[1])
+        yield DestructiveAct(name, Reach.CHANGED, folder, also_untracked=True)
+
+
+def _commit(call: GitCall) -> Iterator[DestructiveAct]:
+    """What is staged; with `-a` all that is tracked; with paths only these."""
+    arguments = read_arguments(
+        call.words,
+        "m F C c t u S --message --file --author --date --reuse-message --reedit-message --fixup"
+        " --squash --template --cleanup --trailer --pathspec-from-file",
+    )
+    if arguments.has("--dry-run", "p", "--patch", "--interactive"):
+        return
+    paths = arguments.all_operands
+    is_all = arguments.has("a", "--all") or bool(paths)
+    yield call.act(Reach.COMMITTED if is_all else Reach.COMMITTED_INDEX, paths, safer=Safer.COMMIT)
+
+
+def added_before_commit(call: GitCall) -> DestructiveAct | None:
+    """`git add` in front of a `git commit`: what the commit will hold besides."""
+    arguments = read_arguments(call.words, "--chmod --pathspec-from-file")
+    if call.subcommand not in ("add", "stage") or arguments.has("n", "--dry-run", "p", "i"):
+        return None
+    return call.act(
+        Reach.COMMITTED,
+        arguments.all_operands,
+        name="git add, and then git commit",
+        safer=Safer.COMMIT,
+        also_untracked=not arguments.has("u", "--update"),
+    )
+
+
+def _rm(call: GitCall) -> Iterator[DestructiveAct]:
+    arguments = read_arguments(call.words, "--pathspec-from-file")
+    if not arguments.has("--cached", "n", "--dry-run"):
+        yield call.act(Reach.WRITTEN, arguments.all_operands)
+
+
+def _mv(call: GitCall) -> Iterator[DestructiveAct]:
+    arguments = read_arguments(call.words)
+    if not arguments.has("n", "--dry-run"):
+        yield from moved_acts("git mv", arguments, call.folder)
+
+
+def _read_tree(call: GitCall) -> Iterator[DestructiveAct]:
+    arguments = read_arguments(call.words, "--prefix --index-output")
+    if arguments.has("u") and arguments.has("--reset"):
+        yield call.act(Reach.CHANGED, safer=Safer.RESTORE)
+
+
+def _checkout_index(call: GitCall) -> Iterator[DestructiveAct]:
+    arguments = read_arguments(call.words, "--prefix --stage")
+    if arguments.has("f", "--force") and not arguments.has("--prefix"):
+        paths = () if arguments.has("a", "--all") else arguments.all_operands
+        if paths or arguments.has("a", "--all"):
+            yield call.act(Reach.UNSTAGED, paths, safer=Safer.RESTORE)
+
+
+def _integrate(call: GitCall) -> Iterator[DestructiveAct]:
+    """Git keeps off uncommitted work, unless it is told to stash it, or to give up half-way."""
+    arguments = read_arguments(call.words)
+    if arguments.has("--autostash"):
+        yield call.act(Reach.CHANGED, safer=Safer.STASH)
+    elif arguments.has("--abort", "--skip"):
+        is_hard = call.subcommand in ("rebase", "am")
+        yield call.act(Reach.CHANGED if is_hard else Reach.STAGED)
+
+
+_SUBCOMMANDS: Final[Mapping[str, Callable[[GitCall], Iterator[DestructiveAct]]]] = {
+    "checkout": _checkout,
+    "co": _checkout,  # what many call it
+    "ci": _commit,
+    "restore": _restore,
+    "reset": _reset,
+    "switch": _switch,
+    "stash": _stash,
+    "clean": _clean,
+    "worktree": _worktree,
+    "commit": _commit,
+    "rm": _rm,
+    "mv": _mv,
+    "read-tree": _read_tree,
+    "checkout-index": _checkout_index,
+    "merge": _integrate,
+    "rebase": _integrate,
+    "pull": _integrate,
+    "cherry-pick": _integrate,
+    "revert": _integrate,
+    "am": _integrate,
+}

@@ -1,0 +1,128 @@
+"""What a word of a shell command stands for: variables, `~`, braces and wildcards.
+
+UNKNOWN stands where only the running shell could tell. A word may stand for several, as in
+`{a,b}.txt`, or as the variable of a `for` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice, product
+from typing import Final, NamedTuple
+
+from moot.flows.guard.shell.words import Part, PartKind
+
+UNKNOWN: Final = "\0"
+MOST_WORDS: Final = 500
+_MOST_BRACES: Final = 20
+_WILDCARDS: Final = re.compile(r"[*?\[]")
+_BRACES: Final = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_RANGE: Final = re.compile(r"\{(\d{1,4})\.\.(\d{1,4})\}")
+
+
+class Word(NamedTuple):
+    """`text` as a program would get it. `pattern`, for `glob`: None if it has no wildcards."""
+
+    text: str
+    pattern: str | None = None
+
+    @property
+    def is_known(self) -> bool:
+        return UNKNOWN not in self.text
+
+
+class _Piece(NamedTuple):
+    text: str
+    is_quoted: bool
+
+
+# What variables may hold; a name that is missing is unknown.
+Values = Mapping[str, tuple[str, ...]]
+# What a command inside of `$(...)` prints, if that can be told.
+OutputOf = Callable[[str], str | None]
+
+
+def expand(parts: tuple[Part, ...], values: Values, output_of: OutputOf) -> tuple[Word, ...]:
+    """All words that this one may stand for, in order; never more than MOST_WORDS."""
+    choices = [tuple(_choices(part, values, output_of)) for part in parts]
+    words = (
+        word
+        for pieces in product(*choices)
+        for field in _fields(pieces)
+        for alternative in _without_braces(field)
+        for word in (_word(_with_home(alternative, values)),)
+    )
+    return tuple(islice(words, MOST_WORDS))
+
+
+def _choices(part: Part, values: Values, output_of: OutputOf) -> Iterator[_Piece]:
+    if part.kind is PartKind.TEXT:
+        yield _Piece(part.text, part.is_quoted)
+    elif part.kind is PartKind.OUTPUT:
+        printed = output_of(part.text)
+        yield _Piece(UNKNOWN if printed is None else printed, True)
+    else:
+        for value in values.get(part.text) or (UNKNOWN,):
+            yield _Piece(value, part.is_quoted)
+
+
+def _fields(pieces: tuple[_Piece, ...]) -> Iterator[tuple[_Piece, ...]]:
+    """A variable that is not quoted is split at its blanks."""
+    field: list[_Piece] = []
+    for piece in pieces:
+        first, *more = (piece.text,) if piece.is_quoted else re.split(r"[ \t\n]+", piece.text)
+        field.append(_Piece(first, piece.is_quoted))
+        for text in more:
+            yield tuple(field)
+            field = [_Piece(text, False)]
+    if any(piece.text or piece.is_quoted for piece in field):
+        yield tuple(field)
+
+
+def _without_braces(field: tuple[_Piece, ...]) -> Iterator[tuple[_Piece, ...]]:
+    """Every alternative of the first braces, and so on; braces across quotes stay as they are."""
+    for place, piece in enumerate(field):
+        alternatives = None if piece.is_quoted else _alternatives(piece.text)
+        if alternatives is not None:
+            for text in alternatives:
+                yield from _without_braces(
+                    (*field[:place], _Piece(text, False), *field[place + 1 :])
+                )
+            return
+    yield field
+
+
+def _alternatives(text: str) -> list[str] | None:
+    if not 0 < text.count("{") <= _MOST_BRACES:
+        return None
+    found = _BRACES.search(text)
+    if found is not None:
+        options = found[1].split(",")
+    else:
+        found = _RANGE.search(text)
+        if found is None:
+            return None
+        first, last = int(found[1]), int(found[2])
+        step = 1 if first <= last else -1
+        options = [str(number) for number in range(first, last + step, step)[:MOST_WORDS]]
+    return [f"{text[: found.start()]}{option}{text[found.end() :]}" for option in options]
+
+
+def _with_home(field: tuple[_Piece, ...], values: Values) -> tuple[_Piece, ...]:
+    """`~` and `~/x` are in the home folder; that of somebody else is unknown."""
+    if not field or field[0].is_quoted or not field[0].text.startswith("~"):
+        return field
+    name, slash, rest = field[0].text.partition("/")
+    home = values.get("HOME") if name == "~" else None
+    return (_Piece(home[0] if home else UNKNOWN, True), _Piece(slash + rest, False), *field[1:])
+
+
+def _word(field: tuple[_Piece, ...]) -> Word:
+    text = "".join(piece.text for piece in field)
+    if not any(_WILDCARDS.search(piece.text) for piece in field if not piece.is_quoted):
+        return Word(text)
+    pattern = (
+        _WILDCARDS.sub(r"[\g<0>]", piece.text) if piece.is_quoted else piece.text for piece in field
+    )
+    return Word(text, "".join(pattern))

@@ -1,0 +1,171 @@
+"""Reading a shell command's text: it never fails, quoting is undone as the shell does it, and the
+cheap first look misses nothing that the second finds.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from moot.flows.guard.shell.act import Reach
+from moot.flows.guard.shell.acts import destructive_acts
+from moot.flows.guard.shell.first_look import may_destroy
+from moot.flows.guard.shell.script import SimpleCommand, Surroundings, read_script
+from moot.flows.guard.shell.values import UNKNOWN
+from tests.hooks.test_destruction_truth import DESTRUCTIVE
+
+AROUND = Surroundings("/r/here", "/r", {"HOME": "/home/me"})
+PIECES = (
+    *("git", "checkout", "--", ".", "a.txt", "reset", "--hard", "stash", "rm", "-rf", "mv", "cp"),
+    *("cd", "sub", "$X", "${Y}", "$(", ")", "`", "'", '"', "\\", "\n", ";", "&&", "||", "|", "&"),
+    *(">", ">>", "<<EOF", "EOF", "<", "2>&1", "{a,b}", "{1..3}", "*", "~", "(", "((", "))", "[["),
+    *(
+        "]]",
+        "for",
+        "in",
+        "do",
+        "done",
+        "if",
+        "then",
+        "fi",
+        "case",
+        "esac",
+        "xargs",
+        "find",
+        "-exec",
+    ),
+    *("bash", "-c", "eval", "python", "-c", "sed", "-i", "tee", "A=b", "export", "#", "$'", "time"),
+)
+texts = st.one_of(
+    st.text(max_size=60),
+    st.lists(st.sampled_from(PIECES), max_size=30).map(" ".join),
+    st.lists(st.sampled_from(PIECES), max_size=30).map("".join),
+)
+
+
+@given(texts)
+@settings(max_examples=600)
+def test_no_text_is_too_odd_to_be_read(text: str) -> None:
+    for command in read_script(text, AROUND):
+        assert isinstance(command, SimpleCommand)
+    acts = destructive_acts(text, AROUND)
+    assert not acts or may_destroy(text), "the first look would have missed it"
+
+
+words = st.lists(
+    st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=12),
+    max_size=5,
+)
+
+
+@given(words)
+@settings(max_examples=300)
+def test_quoting_is_undone(arguments: list[str]) -> None:
+    (command,) = read_script(shlex.join(["show", *arguments]), AROUND)
+    assert [word.text for word in command.words] == ["show", *arguments]
+    assert all(word.pattern is None for word in command.words)
+
+
+PLAIN = st.text("ab '\"\\$\n;&|<>(){}*?~#=-,", max_size=14)
+
+
+@given(st.lists(PLAIN, max_size=4))
+@settings(max_examples=60)
+def test_double_quotes_are_read_as_the_shell_reads_them(arguments: list[str]) -> None:
+    """The real shell is asked."""
+    quoted = [
+        '"' + "".join(f"\\{each}" if each in '"\\$`' else each for each in text) + '"'
+        for text in arguments
+    ]
+    text = " ".join(["printf", "'%s\\0'", *quoted])
+    done = subprocess.run(["sh", "-c", text], capture_output=True, check=True, timeout=60)
+    (command,) = read_script(text, AROUND)
+    asked = [word.text for word in command.words[2:]]
+    assert asked == (done.stdout.decode().split("\0")[:-1] if arguments else [])
+
+
+@pytest.mark.parametrize("command", DESTRUCTIVE)
+def test_the_first_look_sees_every_destructive_command(command: str) -> None:
+    assert may_destroy(command)
+
+
+@pytest.mark.parametrize(
+    ("text", "folders"),
+    [
+        ("run", ["/r/here"]),
+        ("cd a; run", ["/r/here/a"]),
+        ("cd a && cd ../b && run", ["/r/here/b"]),
+        ("(cd a; run); run", ["/r/here/a", "/r/here"]),
+        ("cd a; cd -; run", ["/r/here"]),
+        ("pushd a; run; popd; run", ["/r/here/a", "/r/here"]),
+        ("cd; run", ["/home/me"]),
+        ("cd ~/x; run", ["/home/me/x"]),
+        ("cd $UNSET; run", [None]),
+        ("cd $UNSET; cd /abs; run", ["/abs"]),
+        ("cd $UNSET; cd a; run", [None]),
+        ("A=a; cd $A; run", ["/r/here/a"]),
+        ("cd $(git rev-parse --show-toplevel); run", ["/r"]),
+        ("cd $(pwd)/a; run", ["/r/here/a"]),
+        ("x=$(cd a; run); run", ["/r/here/a", "/r/here"]),
+        ("false || cd a; run", [None]),
+        ("if cd a; then run; fi", ["/r/here/a"]),
+    ],
+)
+def test_a_command_knows_its_folder(text: str, folders: list[str | None]) -> None:
+    read = [each for each in read_script(text, AROUND) if each.words[0].text == "run"]
+    assert [each.folder for each in read] == folders
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ("run a{1,2}.x b{c,d}{e,f}", ["a1.x", "a2.x", "bce", "bcf", "bde", "bdf"]),
+        ("run '{a,b}'", ["{a,b}"]),
+        ("run $A", [UNKNOWN]),
+        ('run "x$A/y"', [f"x{UNKNOWN}/y"]),
+        ("A='b c'; run $A \"$A\"", ["b", "c", "b c"]),
+        ("for f in a b; do run $f.txt; done", ["a.txt", "b.txt"]),
+        ("run $'a\\tb'", ["a\tb"]),
+        ("run a\\ b 'c d'", ["a b", "c d"]),
+        ("run a # b", ["a"]),
+        ("run a#b", ["a#b"]),
+        ("run \\\n a", ["a"]),
+        ("run {1..3}", ["1", "2", "3"]),
+    ],
+)
+def test_words_are_what_the_program_would_get(text: str, arguments: list[str]) -> None:
+    (command,) = [each for each in read_script(text, AROUND) if each.words[0].text == "run"]
+    assert [word.text for word in command.words[1:]] == arguments
+
+
+def test_a_quoted_star_is_no_wildcard() -> None:
+    (command,) = read_script("rm '*' a* \"b\"'[*'*", AROUND)
+    patterns = [word.pattern for word in command.words[1:]]
+    assert patterns == [None, "a*", "b[[][*]*"]
+
+
+def test_a_long_text_is_read_to_its_end() -> None:
+    body = "x" * 80 + "\n"
+    text = f"cat <<'EOF' > first\n{body * 5_000}EOF\necho \"{'y ' * 100_000}\" > last"
+    targets = [path.text for act in destructive_acts(text, AROUND) for path in act.paths]
+    assert targets == ["first", "last"]
+
+
+def test_deep_nesting_ends_somewhere() -> None:
+    for text in ("$(" * 2_000, '"$(' * 2_000, "`" * 999, "(" * 5_000, "{a,b}" * 500, "${" * 999):
+        assert isinstance(destructive_acts(f"rm {text} a.txt", AROUND), list)
+
+
+@pytest.mark.parametrize("branch", ["-b new", "--orphan new", "--detach"])
+def test_a_checkout_that_makes_a_branch_reaches_nothing(branch: str) -> None:
+    assert destructive_acts(f"git checkout {branch} main", AROUND) == []
+
+
+def test_git_is_followed_into_its_folder() -> None:
+    (act,) = destructive_acts("git -C a -C b -c x.y=z checkout -- c", AROUND)
+    assert (act.folder, act.reach) == ("/r/here/a/b", Reach.UNSTAGED)
+    assert [word.text for word in act.paths] == ["c"]

@@ -1,0 +1,324 @@
+"""Before a shell command: others' uncommitted work is not destroyed, and nothing else is stopped.
+
+Each case really runs the hook; what was allowed is then really done, by a real shell.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from moot.surfaces.hooks.entry import Reply
+from moot.system.git_objects import blob_id
+from moot.workspace.file_versions import Act, FileVersion, FileVersions
+from tests.hooks.yard import CRANE, IDENTITY, OTTER, Yard, call, reason
+
+WORK = "the holder's work\n"
+
+
+@pytest.fixture
+def shared(yard: Yard) -> Yard:
+    """One worktree, a.txt held and changed by the crane, b.txt by the otter; both are tracked."""
+    for name in ("b.txt", "c.txt"):
+        (yard.root / name).write_text("one\n", encoding="utf-8")
+    (yard.root / "sub").mkdir()
+    (yard.root / "sub" / "d.txt").write_text("one\n", encoding="utf-8")
+    assert yard.git("add", "b.txt", "c.txt", "sub").code == 0
+    assert yard.git("commit", "--quiet", "--message=more").code == 0
+    for agent, name in ((CRANE, "a.txt"), (OTTER, "b.txt")):
+        assert yard.hook("claude", call("claude-write", yard.root, name), agent) == Reply()
+        (yard.root / name).write_text(WORK, encoding="utf-8")
+    return yard
+
+
+def asks(yard: Yard, command: str, cwd: Path | None = None, agent: str | None = OTTER) -> Reply:
+    """The hook's answer to a shell call."""
+    said = call("claude-bash", cwd or yard.root, tool_input={"command": command})
+    return yard.hook("claude", said, agent)
+
+
+def does(yard: Yard, command: str, cwd: Path | None = None) -> int:
+    """Really do it."""
+    env = {**yard.env, **IDENTITY}
+    folder = cwd or yard.root
+    return subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=env, check=False, capture_output=True, timeout=60
+    ).returncode
+
+
+THE_FIVE = (
+    "git checkout -- .",
+    "git checkout -- a.txt",
+    "git restore .",
+    "git reset --hard",
+    "git stash",
+)
+
+
+@pytest.mark.parametrize("command", THE_FIVE)
+def test_the_commonest_accidents_are_held_back(shared: Yard, command: str) -> None:
+    said = reason(asks(shared, command))
+    assert "a.txt: held by teal-crane (active, last seen" in said
+    assert "not committed" in said
+    assert "moot event blocked --from amber-otter --to teal-crane --subject a.txt" in said
+    assert (shared.root / "a.txt").read_text("utf-8") == WORK
+    (noted,) = shared.events("INCURSION")
+    assert (noted["from_agent"], noted["to_agent"]) == (OTTER, CRANE)
+    assert reason(asks(shared, command))
+    assert len(shared.events("INCURSION")) == 1
+
+
+@pytest.mark.parametrize("command", THE_FIVE)
+def test_the_holder_itself_may(shared: Yard, command: str) -> None:
+    shared.reserve(CRANE, "c.txt")
+    assert does(shared, "git checkout -- b.txt") == 0
+    assert asks(shared, command, agent=CRANE) == Reply()
+    assert does(shared, command) == 0
+    assert shared.events("INCURSION") == []
+
+
+@pytest.mark.parametrize(
+    ("command", "safer"),
+    [
+        ("git checkout -- .", "git restore -- b.txt"),
+        ("git restore .", "git restore -- b.txt"),
+        ("git reset --hard", "git restore -- b.txt"),
+        ("git stash", "git stash push -- b.txt"),
+        ("git add -A && git commit -m x", "git commit -- b.txt"),
+        ("git commit -am x", "git commit -- b.txt"),
+    ],
+)
+def test_the_safer_command_reaches_the_agents_own_files_alone(
+    shared: Yard, command: str, safer: str
+) -> None:
+    said = reason(asks(shared, command))
+    assert f"Your own alone: `{safer}`." in said
+    assert asks(shared, safer) == Reply()
+    assert does(shared, f"{safer.replace('commit', 'commit -m x')}") == 0
+    assert (shared.root / "a.txt").read_text("utf-8") == WORK
+
+
+def test_what_a_holder_has_committed_may_be_put_back(shared: Yard) -> None:
+    """Git has all of it: nothing would be lost."""
+    assert shared.git("commit", "-q", "-m", "done", "--", "a.txt").code == 0
+    assert asks(shared, "git checkout -- .") == Reply()
+
+
+def test_other_bytes_in_another_worktree_are_not_the_holders(shared: Yard) -> None:
+    """The crane holds a.txt, but it works on it elsewhere. Writing it is refused all the same."""
+    assert asks(shared, "git checkout -- .", shared.other) == Reply()
+    assert "teal-crane" in reason(asks(shared, "echo x > a.txt", shared.other))
+    assert "teal-crane" in reason(asks(shared, f"cd {shared.root} && git stash", shared.other))
+
+
+def test_a_holder_that_is_gone_is_told_as_gone(tmp_path: Path) -> None:
+    yard = Yard(tmp_path / "project", tmp_path / "keys", MOOT_CLOCK="2026-02-18T16:00:00Z")
+    yard.root.mkdir()
+    yard.git("init", "--quiet")
+    yard.ok("init")
+    for agent in (OTTER, CRANE):
+        yard.ok("agent", "register", agent)
+    assert yard.hook("claude", call("claude-write", yard.root), CRANE) == Reply()
+    said = call("claude-bash", yard.root, tool_input={"command": "rm a.txt"})
+    late = yard.hook("claude", said, OTTER, MOOT_CLOCK="2026-02-18T17:00:00Z")
+    assert "a.txt: held by teal-crane (evicted" in reason(late)
+
+
+def test_a_session_nobody_knows_is_held_back_and_nobody_is_blamed(shared: Yard) -> None:
+    assert "held by" in reason(asks(shared, "git checkout -- .", agent=None))
+    assert asks(shared, "git status", agent=None) == Reply()
+    assert shared.events("INCURSION") == []
+
+
+# A person's edits.
+
+
+def test_a_persons_work_is_not_thrown_away(shared: Yard) -> None:
+    (shared.root / "c.txt").write_text("a person's\n", encoding="utf-8")
+    for command in ("git checkout -- c.txt", "git restore c.txt", "git reset --hard", "git stash"):
+        said = reason(asks(shared, command))
+        assert "c.txt: changed by a person or by someone unknown" in said
+    only = reason(asks(shared, "git checkout -- c.txt"))
+    assert "held by" not in only
+    assert (shared.root / "c.txt").read_text("utf-8") == "a person's\n"
+
+
+def test_an_untracked_file_of_a_person_is_not_cleaned_away(shared: Yard) -> None:
+    (shared.root / "draft").mkdir()
+    (shared.root / "draft" / "idea.md").write_text("an idea\n", encoding="utf-8")
+    assert "draft/idea.md: changed by a person" in reason(asks(shared, "git clean -fd"))
+    assert asks(shared, "git clean -f") == Reply()
+    assert does(shared, "git clean -f") == 0
+    assert (shared.root / "draft" / "idea.md").exists()
+
+
+def note(yard: Yard, act: Act, path: str, agent: str, content: bytes) -> None:
+    with FileVersions(yard.root / ".moot") as versions:
+        blob = blob_id(content)
+        versions.note([FileVersion(str(yard.root), path, act, agent, "s", 1, blob)])
+
+
+@pytest.mark.parametrize("act", [Act.LEFT, Act.READ])
+def test_what_the_agent_left_or_read_as_it_is_may_go(shared: Yard, act: Act) -> None:
+    (shared.root / "c.txt").write_text("mine\n", encoding="utf-8")
+    note(shared, act, "c.txt", CRANE, b"mine\n")
+    assert "c.txt" in reason(asks(shared, "git checkout -- c.txt"))
+    note(shared, act, "c.txt", OTTER, b"mine\n")
+    assert asks(shared, "git checkout -- c.txt") == Reply()
+    (shared.root / "c.txt").write_text("a person's\n", encoding="utf-8")
+    assert "c.txt" in reason(asks(shared, "git checkout -- c.txt"))
+
+
+def test_a_persons_edit_of_what_the_agent_holds_is_told_once(shared: Yard) -> None:
+    note(shared, Act.LEFT, "b.txt", OTTER, WORK.encode())
+    assert asks(shared, "git checkout -- b.txt") == Reply()
+    (shared.root / "b.txt").write_text(WORK + "and a person's\n", encoding="utf-8")
+    said = reason(asks(shared, "git checkout -- b.txt"))
+    assert "changed since you last saw it" in said
+    assert asks(shared, "git checkout -- b.txt") == Reply()
+    (shared.root / "b.txt").write_text("again\n", encoding="utf-8")
+    assert "changed since" in reason(asks(shared, "git checkout -- b.txt"))
+
+
+# What cannot be understood.
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'cd "$WHERE" && rm x.txt',
+        'cd "$WHERE" && git checkout -- .',
+        "cd $(cat place) && echo hi > a.txt",
+        "test -d x || cd y; rm a.txt",
+        'rm "$TOP/a.txt"',
+        'echo hi > "${HERE:-.}/a.txt"',
+        "git checkout -- $FILES",
+        "cd sub-* && rm x",
+    ],
+)
+def test_what_is_not_understood_and_may_reach_what_is_held_is_held_back(
+    shared: Yard, command: str
+) -> None:
+    assert "teal-crane" in reason(asks(shared, command))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'rm "$TMP_FILE"',
+        'rm "$TOP/other.txt"',
+        'cd "$WHERE" && ls > /dev/null',
+        'cd "$X"; cat a.txt',
+    ],
+)
+def test_what_is_not_understood_and_names_nothing_that_is_held_may_run(
+    shared: Yard, command: str
+) -> None:
+    assert asks(shared, command) == Reply()
+
+
+def test_with_nobody_else_here_nothing_is_in_the_way(yard: Yard) -> None:
+    for command in ('cd "$X" && rm a.txt', "git reset --hard", "rm -rf sub", "echo x > a.txt"):
+        assert asks(yard, command) == Reply()
+
+
+# The record, git's own files, whole worktrees.
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git clean -xfd",
+        "rm -rf .moot",
+        "rm .moot/ledger.db",
+        "rm -rf .git",
+        "mv .moot x",
+        "git stash -a",
+        "echo x > .moot/trust.json",
+        "find . -delete",
+    ],
+)
+def test_the_record_is_not_removed(yard: Yard, command: str) -> None:
+    said = reason(asks(yard, command))
+    assert "not_for_agents" in said
+    assert (yard.root / ".moot" / "ledger.db").exists()
+
+
+def test_git_clean_that_leaves_the_record_out_may_run(yard: Yard) -> None:
+    assert asks(yard, "git clean -xfd -e .moot") == Reply()
+    assert does(yard, "git clean -xfd -e .moot") == 0
+    assert (yard.root / ".moot" / "ledger.db").exists()
+
+
+def test_a_lock_that_git_left_behind_may_be_removed(yard: Yard) -> None:
+    assert asks(yard, "rm -f .git/index.lock") == Reply()
+
+
+def test_a_worktree_in_which_another_works_is_not_removed(yard: Yard) -> None:
+    assert yard.hook("claude", call("claude-write", yard.other), CRANE) == Reply()
+    (yard.other / "a.txt").write_text(WORK, encoding="utf-8")
+    for command in ("git worktree remove", "git worktree remove --force", "rm -rf"):
+        assert "teal-crane" in reason(asks(yard, f"{command} {yard.other}")), command
+
+
+def test_a_persons_work_in_a_worktree_is_not_removed_with_it(yard: Yard) -> None:
+    (yard.other / "a.txt").write_text("a person's\n", encoding="utf-8")
+    assert "a.txt: changed by" in reason(asks(yard, f"git worktree remove -f {yard.other}"))
+    plain = f"git worktree remove {yard.other}"
+    assert asks(yard, plain) == Reply(), "git refuses it by itself"
+    assert does(yard, plain) != 0
+
+
+def test_a_worktree_of_ones_own_may_be_removed(shared: Yard) -> None:
+    assert asks(shared, f"rm -rf {shared.other}") == Reply()
+    assert asks(shared, f"git worktree remove --force {shared.other}") == Reply()
+
+
+# Trouble.
+
+
+def test_a_destructive_command_that_cannot_be_checked_is_held_back(shared: Yard) -> None:
+    shared.ledger.write_bytes(b"")
+    assert "cannot be checked" in reason(asks(shared, "git checkout -- ."))
+    assert asks(shared, "ls") == Reply()
+
+
+def test_outside_of_a_workspace_nothing_is_said(shared: Yard, tmp_path: Path) -> None:
+    shared.ledger.write_bytes(b"")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for command in ("git checkout -- .", "rm -rf *", 'cd "$X" && rm y', "echo > x"):
+        assert asks(shared, command, elsewhere) == Reply()
+
+
+# Patches through the shell.
+
+LINES = ("*** Begin Patch", "*** Update File: d.txt", "@@", "-one", "+two", "*** End Patch")
+PATCH = "\n".join(("apply_patch <<'EOF'", *LINES, "EOF"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"cd sub && {PATCH}",
+        f"cd nowhere; cd ../sub; {PATCH}",
+        f"(cd sub; {PATCH}\n)",
+        f"bash -lc {shlex.quote('cd sub && ' + PATCH)}",
+        f"D=sub; cd $D && {PATCH}",
+    ],
+)
+def test_a_patch_behind_a_plain_cd_is_followed(shared: Yard, command: str) -> None:
+    shared.reserve(CRANE, "sub/d.txt")
+    assert "sub/d.txt is held by teal-crane" in reason(asks(shared, command))
+
+
+@pytest.mark.parametrize("command", [f"cd $WHERE && {PATCH}", f"cd $(cat x); {PATCH}"])
+def test_a_patch_behind_a_cd_that_is_not_understood_is_held_back(
+    shared: Yard, command: str
+) -> None:
+    said = reason(asks(shared, command))
+    assert "`cd` that was not understood" in said
+    assert "sub/d.txt" not in shared.owners()
