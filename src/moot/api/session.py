@@ -223,6 +223,22 @@ class Session:
             self._elsewhere[workspace_folder] = other
         return other
 
+    def with_keys(self, folder: KeyFolder) -> Session:
+        """The same caller with another key folder, and a workspace of its own to close."""
+        return self._derive(keys=folder)
+
+    def standing_in(
+        self, folder: Path, *, epoch: int | None, stale_millis: Millis | None, clock: str
+    ) -> Session:
+        """The same caller in another folder, with a workspace of its own to close; nobody is asked
+        for a passphrase there."""
+        other = self._derive(
+            epoch=epoch, stale_millis=stale_millis, clock=clock, ask_passphrase=None
+        )
+        other.folder = folder
+        other._workspace_folder = self.workspace.path
+        return other
+
     @contextmanager
     def unlocked(self, person: str, passphrase: Passphrase) -> Iterator[Session]:
         """A session in which `person` acts, with a workspace of its own: the opened key is

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moot.core.clock import Clock, fixed_clock, system_clock
-from moot.core.errors import Malformed, MootError, Refused, StoreFailed, Tampered
+from moot.core.errors import Malformed, MootError, Refused, StoreFailed, Tampered, Unavailable
 from moot.engine.engine import Engine
 from moot.engine.keys import LedgerTrust
 from moot.engine.rollback import RollbackGuard
@@ -58,7 +58,7 @@ class Workspace:
         self._only_reads = only_reads
         self._debug = debug
         self.trust = _read_trust(path, folder)
-        self.seen_checkpoints = SeenCheckpoints(folder.path / "kept.db")
+        self.seen_checkpoints = SeenCheckpoints(folder.user_folder.path / "kept.db")
         self._seen_checkpoints_guard = SeenCheckpointsGuard(self.seen_checkpoints, self.trust)
         self.artifacts = FileArtifacts(path / "artifacts")
         self.keys = FolderKeys(folder, self.trust.origin, ask)
@@ -120,7 +120,18 @@ class Workspace:
             write_error=write_error,
             rollback_guard=rollback_guard,
             debug=self._debug,
+            settle_overdue=None if self.folder.loan is None else self._let_runner_settle,
         )
+
+    def _let_runner_settle(self, stream: str) -> None:
+        """Where the ledger's own key is not at hand, `moot run` applies what is overdue for its
+        program; with nobody listening it stays due."""
+        from moot.keys.runner_line import ask_runner
+
+        loan = self.folder.loan
+        if loan is not None:
+            with suppress(Unavailable):
+                ask_runner(Path(loan.socket), b"settle", stream.encode())
 
     def _newest_seen_checkpoint(self) -> SeenCheckpoint | None:
         """The newest remembered checkpoint. If the key folder is write-protected, a caller that
@@ -131,7 +142,7 @@ class Workspace:
             if not self._only_reads or error.code != "kept_read_only":
                 raise
             self.write_error = self.write_error or error
-        return read_seen_ledger(self.folder.path / "kept.db", self.trust.origin).newest
+        return read_seen_ledger(self.folder.user_folder.path / "kept.db", self.trust.origin).newest
 
     def _find_rollback(self) -> Tampered | None:
         """The error for an older copy, if this is one. Only the newest checkpoint is compared, so

@@ -1,0 +1,26 @@
+"""A process that lends an agent its key folder and listens, as `moot run` does beside its program.
+
+`python -m tests.scenarios.lender ROOT KEYS NAME [CLOCK]` prints the variables and stays until its
+standard input ends.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from moot.api.runner.lending import lent_settings
+from moot.api.session import Session
+from moot.keys.folder import KeyFolder
+
+
+def main(root: str, keys: str, name: str, clock: str = "") -> None:
+    session = Session(Path(root), acting=name, keys=KeyFolder(Path(keys)), clock=clock)
+    with session, lent_settings(session, None) as lent:
+        print(json.dumps(lent), flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
