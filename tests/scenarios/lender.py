@@ -18,7 +18,8 @@ from moot.keys.folder import KeyFolder
 def main(root: str, keys: str, name: str, clock: str = "") -> None:
     session = Session(Path(root), acting=name, keys=KeyFolder(Path(keys)), clock=clock)
     with session, lent_settings(session, None) as lent:
-        print(json.dumps(lent), flush=True)
+        sys.stdout.write(f"{json.dumps(lent)}\n")
+        sys.stdout.flush()
         sys.stdin.read()
 
 

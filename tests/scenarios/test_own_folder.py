@@ -25,7 +25,7 @@ def _lenders_end() -> Iterator[None]:
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.tell.__name__)
 def test_the_story_goes_the_same_way_in_an_agents_own_folder(
-    project: Project,  # noqa: F811 - the fixture
+    project: Project,
     story: Story,
 ) -> None:
     if not all(OWN_FOLDER.offers(operation) for operation in story.does | story.refuses):

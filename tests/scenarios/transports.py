@@ -130,9 +130,7 @@ class OwnFolder:
         env = {**caller.project.env, **lent}
         own = Project(caller.project.root, caller.project.keys)
         own.env = env
-        return TRANSPORTS["command line"].call(
-            caller._replace(project=own), operation, arguments
-        )
+        return TRANSPORTS["command line"].call(caller._replace(project=own), operation, arguments)
 
     def _lent_to(self, project: Project, name: str) -> dict[str, str]:
         known = (project.root, name)

@@ -54,16 +54,19 @@ def operation(
     runs_programs: bool = False,
     also: str = "",
     as_ledger: bool = False,
+    can_do_without: bool = False,
 ) -> Callable[[Function], Function]:
     """Register a function as the operation `name`; `also` lists its other names, with spaces.
 
     `as_ledger`: it signs with the ledger's own key, too. Where that key is not, because `moot run`
-    has lent an agent a folder with its own key alone, that run does it.
+    has lent an agent a folder with its own key alone, that run does it. One that `can_do_without`
+    it then vouches with the agent's key where the ledger's would.
     """
 
     def register(function: Function) -> Function:
+        assert not (as_ledger and runs_programs), f"{name}: a run starts no programs for others"
         if as_ledger:
-            function = delegated(name, function, runs_programs)
+            function = delegated(name, function, can_do_without)
         entry = Operation(name, function, writes, runs_programs, tuple(also.split()), as_ledger)
         for known in (entry.name, *entry.also):
             assert known not in OPERATIONS, f"{known} is registered twice"

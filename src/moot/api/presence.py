@@ -55,10 +55,8 @@ class RunWatch:
     def started(self, program: subprocess.Popen[bytes]) -> None:
         """The program runs: from now on signals can be passed on to it."""
 
-    def hook_answerer(self, session: Session) -> AnswerHook | None:
-        """What answers the hooks of a coding tool that the program is; None: they answer
-        themselves."""
-        return None
+    # Answers the hooks of a coding tool below the program; None: they answer themselves.
+    answer_hook: AnswerHook | None = None
 
     def failed(self, what: str, error: Exception) -> None:
         """Something beside the program did not work; the run goes on."""
@@ -152,7 +150,7 @@ def run(
             _install_missing_hooks(agent, words[0], watch)
         watch.starting(acting)
         since = session.workspace.engine.clock()
-        with lent_settings(agent, watch.hook_answerer(agent)) as lent:
+        with lent_settings(agent, watch.answer_hook) as lent:
             exit_status = _run_program(words, agent, lent, output, watch)
         _end_watched_sessions(agent, words[0], since, watch)
     return Ran(acting, exit_status)

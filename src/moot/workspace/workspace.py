@@ -123,15 +123,19 @@ class Workspace:
             settle_overdue=None if self.folder.loan is None else self._let_runner_settle,
         )
 
-    def _let_runner_settle(self, stream: str) -> None:
-        """Where the ledger's own key is not at hand, `moot run` applies what is overdue for its
-        program; with nobody listening it stays due."""
+    def let_runner_do(self, *question: bytes) -> bool:
+        """Let the `moot run` that lent our key folder do what its key is needed for; False if the
+        folder is the user's own. Unavailable (`runner_away`) if nobody listens."""
+        if self.folder.loan is None:
+            return False
         from moot.keys.runner_line import ask_runner
 
-        loan = self.folder.loan
-        if loan is not None:
-            with suppress(Unavailable):
-                ask_runner(Path(loan.socket), b"settle", stream.encode())
+        ask_runner(Path(self.folder.loan.socket), *question)
+        return True
+
+    def _let_runner_settle(self, stream: str) -> None:
+        with suppress(Unavailable):  # it stays due
+            self.let_runner_do(b"settle", stream.encode())
 
     def _newest_seen_checkpoint(self) -> SeenCheckpoint | None:
         """The newest remembered checkpoint. If the key folder is write-protected, a caller that

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
-from moot.core.errors import Refused
-
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.keys.folder import Loan
@@ -25,20 +23,25 @@ READ_HERE: Final = frozenset({"draft", "message", "summary"})
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def delegated(name: str, function: Function, runs_programs: bool) -> Function:
-    """The function, or a question to `moot run` if the session's key folder was lent by it."""
+def delegated(name: str, function: Function, can_do_without: bool) -> Function:
+    """The function, or a question to `moot run` if the session's key folder was lent by it.
+
+    One that `can_do_without` the ledger's key stays here where there is no workspace, or its files
+    are not in the project, in which alone `moot run` would write.
+    """
 
     @functools.wraps(function)
     def call(session: Session, *given: Any, **named: Any) -> Any:
         loan = session.keys.loan
         if loan is None:
             return function(session, *given, **named)
-        if runs_programs:
-            raise _not_for_programs(name)
         from inspect import signature  # slow to load, and hooks get by without
 
         bound = signature(function).bind(session, *given, **named)
-        return _ask(loan, name, session, dict(list(bound.arguments.items())[1:]))
+        arguments = dict(list(bound.arguments.items())[1:])
+        if can_do_without and not _concerns_project(session, arguments):
+            return function(session, *given, **named)
+        return _ask(loan, name, session, arguments)
 
     return call  # type: ignore[return-value]
 
@@ -63,8 +66,20 @@ def _ask(loan: Loan, name: str, session: Session, arguments: dict[str, Any]) -> 
     return decode(answer, may_load=True)
 
 
+def _concerns_project(session: Session, arguments: dict[str, Any]) -> bool:
+    from moot.api.runner.project import lies_in_project, paths_in
+
+    return session.workspace_or_none is not None and all(
+        lies_in_project(session, path) for path in paths_in(arguments)
+    )
+
+
 def _read_here(name: str, value: Any) -> Any:
-    """The bytes of a file that is only read: the run reads no file for its program."""
+    """The bytes of a file that is only read; of what may be a file's name, the whole path."""
+    from moot.api.runner.project import MAY_NAME_FILES, names_file
+
+    if name in MAY_NAME_FILES and isinstance(value, str) and names_file(value):
+        return str(Path(value).absolute())
     if name not in READ_HERE or not isinstance(value, PurePath):
         return value
     from moot.store.named_files import read_bounded
@@ -80,12 +95,3 @@ def _plain(value: Any) -> Any:
         changed = {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
         return msgspec.structs.replace(value, **changed)
     return None if callable(value) else value
-
-
-def _not_for_programs(name: str) -> Refused:
-    return Refused(
-        "key_missing",
-        f"`{name.replace('.', ' ')}` starts programs and signs with the ledger's own key;"
-        " that key is not in this key folder, which `moot run` lent to one agent",
-        hint="run this yourself, outside of `moot run`",
-    )

@@ -4,6 +4,8 @@
     settle      what is overdue on a stream takes effect, as any process with that key lets it
     arrive      another `moot run`, started by the program, brings a new agent
     depart      that one has ended
+    forged      a trace's history is looked at, and a forged record in it reported
+    unhooked    a tool's hook was taken away: its sessions are not watched any more
     hook        a coding tool's hook, if whoever started the run can answer it
 
 The program is believed one thing, that it is the agent whose private folder it found the socket in;
@@ -13,24 +15,25 @@ whatever else it says is an argument of an operation, or is not asked for.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
-from pathlib import Path, PurePath
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from moot.api.operation import OPERATIONS, all_operations
 from moot.api.runner import values
-from moot.core.errors import Malformed, MootError, Refused, Unavailable
+from moot.api.runner.project import lies_in_project, paths_in
+from moot.core.errors import Malformed, MootError, Refused
 from moot.keys.runner_line import NOT_MINE, OK, REFUSED
 
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.keys.agent_folder import LentFolder
 
-# Answers a hook: agent, epoch, and the other fields as the thin client sent them. None: not ours.
-AnswerHook = Callable[[list[bytes]], Sequence[bytes] | None]
+# Answers a hook of the session's agent from the fields that the thin client sent; None: not ours.
+AnswerHook = Callable[["Session", list[bytes]], Sequence[bytes] | None]
 # Makes a folder and a socket for one more agent, and gives the folder.
 Lend = Callable[["Session", ExitStack], "LentFolder"]
 
@@ -70,14 +73,14 @@ class RunRequests:
         all_operations()
         request = msgspec.convert(values.decode(fields[0]), type=_Request, strict=True)
         entry = OPERATIONS.get(request.operation)
-        if entry is None or not entry.as_ledger or entry.runs_programs:
+        if entry is None or not entry.as_ledger:
             raise Refused(
                 "not_allowed",
                 f"`moot run` does no {request.operation} for its program",
                 hint="the program does it itself",
             )
         with self._session_for(request) as session:
-            for path in _paths_in(request.arguments):
+            for path in paths_in(request.arguments):
                 self._require_in_project(session, path)
             result = entry.function(session, **request.arguments)
         self._renew_key()
@@ -106,18 +109,10 @@ class RunRequests:
         )
 
     def _require_in_project(self, session: Session, path: Path) -> None:
-        """A tool may keep its model in a sandbox, out of which this must be no way."""
-        project = [self._session.workspace.root, self._session.place.worktree]
-        with suppress(Unavailable):  # a folder that belongs to no workspace
-            from moot.workspace.find import find_workspace
-
-            if find_workspace(session.folder).samefile(session.workspace.path):
-                project.append(session.place.worktree)
-        real = Path(os.path.realpath(path))
-        if not any(real.is_relative_to(os.path.realpath(root)) for root in project):
+        if not (path.is_absolute() and lies_in_project(session, path)):
             raise Refused(
                 "outside_project",
-                f"{path} is not in this project, and `moot run` writes nowhere else for {self._agent}",
+                f"{path} is not in this project: `moot run` goes nowhere else for {self._agent}",
                 hint="name a file in the project, or run this yourself, outside of `moot run`",
             )
 
@@ -129,6 +124,19 @@ class RunRequests:
 
     def _settle(self, fields: list[bytes]) -> Sequence[bytes]:
         self._session.workspace.engine.tick(fields[0].decode())
+        return (OK,)
+
+    def _forged(self, fields: list[bytes]) -> Sequence[bytes]:
+        from moot.flows.trace.tracing import report_if_forged
+
+        report_if_forged(self._session.workspace, fields[0].decode())
+        return (OK,)
+
+    def _unhooked(self, fields: list[bytes]) -> Sequence[bytes]:
+        from moot.flows.observed.sessions import note_hook_removed
+
+        worktree = Path(os.fsdecode(fields[1]))
+        note_hook_removed(self._session.workspace, fields[0].decode(), worktree)
         return (OK,)
 
     def _arrive(self, fields: list[bytes]) -> Sequence[bytes]:
@@ -160,7 +168,7 @@ class RunRequests:
         return (OK,)
 
     def _hook(self, fields: list[bytes]) -> Sequence[bytes]:
-        answered = None if self._answer_hook is None else self._answer_hook(fields)
+        answered = None if self._answer_hook is None else self._answer_hook(self._session, fields)
         return (NOT_MINE,) if answered is None else (OK, *answered)
 
 
@@ -181,24 +189,11 @@ class _Request(msgspec.Struct, frozen=True):
             raise Malformed("folder and home are paths", code="bad_request")
 
 
-def _paths_in(value: object) -> Iterator[Path]:
-    """Every path among the arguments, also inside of a plan."""
-    if isinstance(value, PurePath):
-        yield Path(value)
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _paths_in(each)
-    elif isinstance(value, msgspec.Struct):
-        for name in value.__struct_fields__:
-            yield from _paths_in(getattr(value, name))
-    elif isinstance(value, list | tuple | set | frozenset):
-        for each in value:
-            yield from _paths_in(each)
-
-
 _HANDLERS: Final[Mapping[bytes, Callable[[RunRequests, list[bytes]], Sequence[bytes]]]] = {
     b"operation": RunRequests._operation,
     b"settle": RunRequests._settle,
+    b"forged": RunRequests._forged,
+    b"unhooked": RunRequests._unhooked,
     b"arrive": RunRequests._arrive,
     b"depart": RunRequests._depart,
     b"hook": RunRequests._hook,

@@ -59,6 +59,8 @@ def decode_error(data: bytes) -> MootError:
 def _pack(value: object) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return value if not isinstance(value, Enum) else _pack_enum(value)
+    if value is msgspec.UNSET:
+        return {TAG: "unset", "v": None}
     if isinstance(value, Enum):
         return _pack_enum(value)
     if isinstance(value, str):
@@ -147,6 +149,7 @@ _PLAIN: Final[Mapping[type, tuple[str, Callable[[Any], Any]]]] = {
 }
 # How it is unpacked: from a text, or from a list of what was unpacked already.
 _WORDS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "unset": lambda _nothing: msgspec.UNSET,
     "bytes": bytes.fromhex,
     "path": Path,
     "decimal": Decimal,

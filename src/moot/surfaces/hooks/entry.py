@@ -89,6 +89,26 @@ def answer(
         return _in_trouble(error, moment)
 
 
+def answer_within(
+    seconds: float, tool: str, data: bytes, env: Mapping[str, str], here: str
+) -> Reply:
+    """The same for another process that waits: an answer in time, whatever the rest is doing."""
+    replies: list[Reply] = []
+    moments: list[HookMoment] = []
+    worker = threading.Thread(
+        target=lambda: replies.append(answer(tool, data, env, here, moments.append)), daemon=True
+    )
+    worker.start()
+    worker.join(seconds)
+    return replies[0] if replies else too_late(moments[0] if moments else None, env, here)
+
+
+def too_late(moment: HookMoment | None, env: Mapping[str, str], here: str) -> Reply:
+    """The tool would soon give up on us and write."""
+    problem = Unreadable("the check took too long (is the ledger busy?)", moment)
+    return _unreadable(problem, moment, env, here)
+
+
 def check_commit(env: Mapping[str, str], here: str) -> Reply:
     """Answer git's pre-commit hook, in a shell that may be an agent's or a person's."""
     from moot.surfaces.hooks.commit import answer_commit
@@ -197,18 +217,20 @@ class _Voice:
     def say(self, reply: Reply) -> NoReturn:
         if not self._first.acquire(blocking=False):
             threading.Event().wait()  # the other one is about to end the process
-        _write(1, reply.out)
-        _write(2, reply.err)
+        _write(1, to_bytes(reply.out))
+        _write(2, to_bytes(reply.err))
         os._exit(reply.code)
 
     def too_late(self) -> None:
-        """The tool would soon give up on us and write."""
-        problem = Unreadable("the check took too long (is the ledger busy?)", self._moment)
-        self.say(_unreadable(problem, self._moment, self._env, self._here))
+        self.say(too_late(self._moment, self._env, self._here))
 
 
-def _write(stream: int, text: str) -> None:
-    data = f"{text}\n".encode("utf-8", "replace") if text else b""
+def to_bytes(text: str) -> bytes:
+    """A text as it is printed."""
+    return f"{text}\n".encode("utf-8", "replace") if text else b""
+
+
+def _write(stream: int, data: bytes) -> None:
     try:
         while data:
             data = data[os.write(stream, data) :]
