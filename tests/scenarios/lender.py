@@ -10,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from moot.api.runner.lending import lent_settings
+from moot.api.runner_lending import lent_settings
 from moot.api.session import Session
 from moot.keys.folder import KeyFolder
 

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from moot.api.runner.delegation import delegated
+from moot.api.runner_delegation import delegated
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from moot.api.operation import operation
-from moot.api.runner.arriving import Arrived, arrive_by_runner
-from moot.api.runner.lending import lent_settings
+from moot.api.runner_arriving import Arrived, arrive_by_runner
+from moot.api.runner_lending import lent_settings
 from moot.api.scopes import reserve_command
 from moot.api.session import settings_for
 from moot.core.clock import SECOND, Millis
@@ -24,7 +24,7 @@ from moot.core.errors import Malformed, MootError, Unavailable
 if TYPE_CHECKING:
     import subprocess
 
-    from moot.api.runner.requests import AnswerHook
+    from moot.api.runner_requests import AnswerHook
     from moot.api.session import Session
     from moot.workspace.workspace import Workspace
 

@@ -277,7 +277,7 @@ class Session:
             raise Refused(
                 "not_you",
                 f"you are {own}; this would act as {named}",
-                hint=f"leave the option away, or use --as {named} with its key",
+                hint="leave the option away: one agent does not act under another's name",
             )
         name = named or own
         if not name:

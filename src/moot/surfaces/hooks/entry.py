@@ -103,6 +103,10 @@ def answer_within(
     return replies[0] if replies else too_late(moments[0] if moments else None, env, here)
 
 
+def knows_tool(name: str) -> bool:
+    return name in TOOLS
+
+
 def too_late(moment: HookMoment | None, env: Mapping[str, str], here: str) -> Reply:
     """The tool would soon give up on us and write."""
     problem = Unreadable("the check took too long (is the ledger busy?)", moment)

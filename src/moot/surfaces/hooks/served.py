@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moot.flows.tools.coding_tools import TOOLS
 from moot.surfaces.hooks import entry
 
 if TYPE_CHECKING:
@@ -34,7 +33,11 @@ def answer_hook(session: Session, fields: Sequence[bytes]) -> Sequence[bytes] | 
         return None
     env = {name: value for name, _, value in words}
     is_ours = (os.fsdecode(agent), os.fsdecode(epoch)) == (session.acting, str(session.epoch))
-    if not is_ours or env.get("MOOT_AGENT") != session.acting or tool.decode() not in TOOLS:
+    if (
+        not is_ours
+        or env.get("MOOT_AGENT") != session.acting
+        or not entry.knows_tool(tool.decode())
+    ):
         return None
     env["MOOT_KEYS"] = str(session.keys.path)
     reply = entry.answer_within(allowed, tool.decode(), data, env, os.fsdecode(here))

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from moot.api import runner_values as values
 from moot.api.operation import OPERATIONS, all_operations
-from moot.api.runner import values
-from moot.api.runner.project import lies_in_project, paths_in
+from moot.api.runner_project import lies_in_project, paths_in
 from moot.core.errors import Malformed, MootError, Refused
 from moot.keys.runner_line import NOT_MINE, OK, REFUSED
 

@@ -47,7 +47,7 @@ def delegated(name: str, function: Function, can_do_without: bool) -> Function:
 
 
 def _ask(loan: Loan, name: str, session: Session, arguments: dict[str, Any]) -> Any:
-    from moot.api.runner.values import decode, decode_error, encode
+    from moot.api.runner_values import decode, decode_error, encode
     from moot.keys.runner_line import REFUSED, ask_runner
 
     request = {
@@ -67,7 +67,7 @@ def _ask(loan: Loan, name: str, session: Session, arguments: dict[str, Any]) -> 
 
 
 def _concerns_project(session: Session, arguments: dict[str, Any]) -> bool:
-    from moot.api.runner.project import lies_in_project, paths_in
+    from moot.api.runner_project import lies_in_project, paths_in
 
     return session.workspace_or_none is not None and all(
         lies_in_project(session, path) for path in paths_in(arguments)
@@ -76,7 +76,7 @@ def _concerns_project(session: Session, arguments: dict[str, Any]) -> bool:
 
 def _read_here(name: str, value: Any) -> Any:
     """The bytes of a file that is only read; of what may be a file's name, the whole path."""
-    from moot.api.runner.project import MAY_NAME_FILES, names_file
+    from moot.api.runner_project import MAY_NAME_FILES, names_file
 
     if name in MAY_NAME_FILES and isinstance(value, str) and names_file(value):
         return str(Path(value).absolute())

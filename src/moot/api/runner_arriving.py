@@ -42,7 +42,7 @@ def arrive_by_runner(session: Session, loan: Loan, name: str | None) -> Arrived:
 
 
 def _ask(loan: Loan, *fields: bytes) -> list[bytes]:
-    from moot.api.runner.values import decode_error
+    from moot.api.runner_values import decode_error
     from moot.keys.runner_line import OK, REFUSED, ask_runner
 
     verdict, *answer = ask_runner(Path(loan.socket), *fields)

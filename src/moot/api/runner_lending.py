@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Final
 
-from moot.api.runner.requests import AnswerHook, RunRequests
+from moot.api.runner_requests import AnswerHook, RunRequests
 from moot.core.errors import StoreFailed
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def lent_settings(session: Session, answer_hook: AnswerHook | None) -> Iterator[
 
 
 def _lend(session: Session, stack: ExitStack, answer_hook: AnswerHook | None) -> LentFolder:
-    from moot.api.runner.listening import Listening
+    from moot.api.runner_listening import Listening
     from moot.keys.agent_folder import lend_folder
 
     name = session.actor()
