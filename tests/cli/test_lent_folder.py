@@ -24,7 +24,8 @@ files = sorted(str(p.relative_to(keys)) for p in keys.rglob("*") if p.is_file())
 mode = lambda p: oct(stat.S_IMODE(os.stat(p).st_mode))
 print(json.dumps({
     "files": files, "agent": os.environ["MOOT_AGENT"], "keys": str(keys),
-    "socket": os.environ["MOOT_SOCKET"], "folder": mode(keys), "door": mode(os.environ["MOOT_SOCKET"]),
+    "socket": os.environ["MOOT_SOCKET"],
+    "folder": mode(keys), "door": mode(os.environ["MOOT_SOCKET"]),
 }))
 """
 

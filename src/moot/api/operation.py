@@ -14,8 +14,6 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from moot.api.runner_delegation import delegated
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # The modules of this package that hold operations, by subject.
@@ -66,6 +64,8 @@ def operation(
     def register(function: Function) -> Function:
         assert not (as_ledger and runs_programs), f"{name}: a run starts no programs for others"
         if as_ledger:
+            from moot.api.runner_delegation import delegated  # hooks get by without
+
             function = delegated(name, function, can_do_without)
         entry = Operation(name, function, writes, runs_programs, tuple(also.split()), as_ledger)
         for known in (entry.name, *entry.also):
