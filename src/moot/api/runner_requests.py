@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from moot.api import runner_values as values
+from moot.api.open_workspaces import OpenWorkspaces
 from moot.api.operation import OPERATIONS, all_operations
 from moot.api.runner_project import lies_in_project, paths_in
 from moot.core.errors import Malformed, MootError, Refused
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.keys.agent_folder import LentFolder
 
-# Answers a hook of the session's agent from the fields that the thin client sent; None: not ours.
-AnswerHook = Callable[["Session", list[bytes]], Sequence[bytes] | None]
+# Answers a hook of the session's agent from the fields that the thin client sent, with workspaces
+# that stay open; None: not ours.
+AnswerHook = Callable[["Session", OpenWorkspaces, list[bytes]], Sequence[bytes] | None]
 # Makes a folder and a socket for one more agent, and gives the folder.
 Lend = Callable[["Session", ExitStack], "LentFolder"]
 
@@ -49,6 +51,7 @@ class RunRequests:
         self._lent = lent
         self._lend = lend
         self._answer_hook = answer_hook
+        self._stays_open = OpenWorkspaces()
         # agents that arrived by way of the program -> what ends with them
         self._arrived: dict[str, ExitStack] = {}
 
@@ -68,6 +71,7 @@ class RunRequests:
     def close(self) -> None:
         for stack in self._arrived.values():
             stack.close()
+        self._stays_open.close()
 
     def _operation(self, fields: list[bytes]) -> Sequence[bytes]:
         all_operations()
@@ -168,7 +172,11 @@ class RunRequests:
         return (OK,)
 
     def _hook(self, fields: list[bytes]) -> Sequence[bytes]:
-        answered = None if self._answer_hook is None else self._answer_hook(self._session, fields)
+        answered = (
+            None
+            if self._answer_hook is None
+            else self._answer_hook(self._session, self._stays_open, fields)
+        )
         return (NOT_MINE,) if answered is None else (OK, *answered)
 
 

@@ -21,6 +21,7 @@ import msgspec
 from moot.core.errors import NotFound, Refused, Unavailable
 
 if TYPE_CHECKING:
+    from moot.api.open_workspaces import OpenWorkspaces
     from moot.core.clock import Clock, Millis
     from moot.core.debug import DebugLog
     from moot.core.findings import Finding
@@ -95,12 +96,14 @@ class Session:
         env: Mapping[str, str] | None = None,
         read_only: bool | Callable[[], bool] = False,
         debug: DebugLog | None = None,
+        stays_open: OpenWorkspaces | None = None,
     ) -> None:
         """`stale_millis` is how soon this session calls others stale; None: as the workspace does.
 
         `remarks` are warnings about how the session was set up; operations that report findings
         add them. `env` is what programs find that are started for this session, and nothing else.
-        `debug` is told what is opened, locked, decided and committed.
+        `debug` is told what is opened, locked, decided and committed. What `stays_open` is shared
+        with other sessions, and not closed with this one.
         """
         self.folder = folder
         self.acting = acting
@@ -115,6 +118,7 @@ class Session:
         self._ask_passphrase = ask_passphrase
         self._read_only = read_only
         self._debug = debug
+        self._stays_open = stays_open
         self._opened: list[Workspace] = []  # shared with the sessions of `acting_as`
         self._place: Place | None = None
         self._workspace_folder: Path | None = None  # of a session made by `in_workspace`
@@ -233,7 +237,11 @@ class Session:
         """The same caller in another folder, with a workspace of its own to close; nobody is asked
         for a passphrase there."""
         other = self._derive(
-            epoch=epoch, stale_millis=stale_millis, clock=clock, ask_passphrase=None
+            epoch=epoch,
+            stale_millis=stale_millis,
+            clock=clock,
+            ask_passphrase=None,
+            stays_open=None,
         )
         other.folder = folder
         other._workspace_folder = self.workspace.path
@@ -248,6 +256,7 @@ class Session:
             return passphrase if name == person else None
 
         changes = {"acting": person, "epoch": None, "tool_session": None, "read_only": False}
+        changes["stays_open"] = None
         with self._derive(**changes, ask_passphrase=ask) as session:
             yield session
 
@@ -266,6 +275,7 @@ class Session:
             "env": self.env,
             "read_only": self._read_only,
             "debug": self._debug,
+            "stays_open": self._stays_open,
         }
         return Session(self.folder, **{**same, **changes})
 
@@ -437,6 +447,8 @@ class Session:
             other.close(checkpoint=checkpoint)
         while self._opened:
             workspace = self._opened.pop()
+            if self._stays_open is not None:
+                continue
             if checkpoint:
                 workspace.close()
             else:
@@ -454,11 +466,20 @@ class Session:
         return self._ask_passphrase is not None
 
     def _open(self) -> Workspace:
-        from moot.workspace.find import require_ledger
+        from moot.workspace.find import LEDGER, require_ledger
+
+        folder = require_ledger(self.workspace_folder)
+        if self._stays_open is None or not (folder / LEDGER).exists():
+            return self._open_anew(folder)
+        return self._stays_open.find(
+            folder / LEDGER, self.clock_text, lambda: self._open_anew(folder)
+        )
+
+    def _open_anew(self, folder: Path) -> Workspace:
         from moot.workspace.workspace import Workspace
 
         return Workspace(
-            require_ledger(self.workspace_folder),
+            folder,
             self.keys,
             self.ask_passphrase,
             self.clock_text,

@@ -26,6 +26,7 @@ from moot.surfaces.hooks import answers
 from moot.surfaces.hooks.call import MAX_BYTES, Unreadable, read_call, session_key
 
 if TYPE_CHECKING:
+    from moot.api.open_workspaces import OpenWorkspaces
     from moot.core.debug import DebugLog
     from moot.keys.folder import KeyFolder
 
@@ -68,7 +69,12 @@ def main(tool: str) -> NoReturn:
 
 
 def answer(
-    tool: str, data: bytes, env: Mapping[str, str], here: str, tell_moment: TellMoment = _nobody
+    tool: str,
+    data: bytes,
+    env: Mapping[str, str],
+    here: str,
+    tell_moment: TellMoment = _nobody,
+    stays_open: OpenWorkspaces | None = None,
 ) -> Reply:
     """What to print and how to exit. The outermost function of hooks: it catches everything."""
     moment: HookMoment | None = None
@@ -78,7 +84,7 @@ def answer(
         tell_moment(moment)
         from moot.surfaces.hooks.moments import HANDLERS
 
-        session = session_for(env, call.cwd, call.tool_session)
+        session = session_for(env, call.cwd, call.tool_session, stays_open)
         try:
             return Reply(HANDLERS[moment](call, session))
         finally:
@@ -90,14 +96,21 @@ def answer(
 
 
 def answer_within(
-    seconds: float, tool: str, data: bytes, env: Mapping[str, str], here: str
+    seconds: float,
+    tool: str,
+    data: bytes,
+    env: Mapping[str, str],
+    here: str,
+    stays_open: OpenWorkspaces,
 ) -> Reply:
     """The same for another process that waits: an answer in time, whatever the rest is doing."""
     replies: list[Reply] = []
     moments: list[HookMoment] = []
-    worker = threading.Thread(
-        target=lambda: replies.append(answer(tool, data, env, here, moments.append)), daemon=True
-    )
+
+    def work() -> None:
+        replies.append(answer(tool, data, env, here, moments.append, stays_open))
+
+    worker = threading.Thread(target=work, daemon=True)
     worker.start()
     worker.join(seconds)
     return replies[0] if replies else too_late(moments[0] if moments else None, env, here)
@@ -128,7 +141,10 @@ def check_commit(env: Mapping[str, str], here: str) -> Reply:
 
 
 def session_for(
-    env: Mapping[str, str], folder: str, tool_session: ToolSession | None = None
+    env: Mapping[str, str],
+    folder: str,
+    tool_session: ToolSession | None = None,
+    stays_open: OpenWorkspaces | None = None,
 ) -> Session:
     """Who calls, and from where. All that hooks read of the environment is read here."""
 
@@ -151,6 +167,7 @@ def session_for(
         clock=env.get("MOOT_CLOCK", ""),
         env=env,
         debug=_debug_log(env),
+        stays_open=stays_open,
     )
 
 

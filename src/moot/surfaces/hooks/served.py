@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from moot.surfaces.hooks import entry
 
 if TYPE_CHECKING:
+    from moot.api.open_workspaces import OpenWorkspaces
     from moot.api.session import Session
 
 
@@ -22,7 +23,9 @@ def thin_hook_words() -> list[str]:
     return [sys.executable, "-I", "-S", str(Path(__file__).with_name("thin.py"))]
 
 
-def answer_hook(session: Session, fields: Sequence[bytes]) -> Sequence[bytes] | None:
+def answer_hook(
+    session: Session, stays_open: OpenWorkspaces, fields: Sequence[bytes]
+) -> Sequence[bytes] | None:
     """What the hook prints, says aside and ends with; None if another agent asks, or the question
     is none of ours: then the hook answers itself."""
     try:
@@ -40,5 +43,5 @@ def answer_hook(session: Session, fields: Sequence[bytes]) -> Sequence[bytes] | 
     ):
         return None
     env["MOOT_KEYS"] = str(session.keys.path)
-    reply = entry.answer_within(allowed, tool.decode(), data, env, os.fsdecode(here))
+    reply = entry.answer_within(allowed, tool.decode(), data, env, os.fsdecode(here), stays_open)
     return entry.to_bytes(reply.out), entry.to_bytes(reply.err), b"%d" % reply.code
