@@ -120,6 +120,7 @@ class Session:
         self._debug = debug
         self._stays_open = stays_open
         self._opened: list[Workspace] = []  # shared with the sessions of `acting_as`
+        self._closed: list[Workspace] = []
         self._place: Place | None = None
         self._workspace_folder: Path | None = None  # of a session made by `in_workspace`
         self._elsewhere: dict[Path, Session] = {}  # those sessions, by their workspace's folder
@@ -445,14 +446,16 @@ class Session:
         """
         for other in self._elsewhere.values():
             other.close(checkpoint=checkpoint)
-        while self._opened:
-            workspace = self._opened.pop()
-            if self._stays_open is not None:
-                continue
+        closing = self._opened[:] if self._stays_open is None else []
+        self._opened.clear()
+        for workspace in closing:
             if checkpoint:
                 workspace.close()
             else:
                 workspace.store.close()
+        # A process that ends right away need not take its memory apart: with many agents and
+        # reservations that takes longer than closing.
+        self._closed = closing
 
     def __enter__(self) -> Session:
         return self

@@ -55,6 +55,13 @@ class Reply(msgspec.Struct, frozen=True):
     code: int = 0
 
 
+Leave = Callable[[Reply], None]
+
+
+def _no_hurry(_reply: Reply) -> None:
+    """The process goes on after the answer."""
+
+
 def main(tool: str) -> NoReturn:
     """Read, answer, leave at once: nothing that hangs at the end may keep the tool waiting."""
     env, here = dict(os.environ), _here()
@@ -65,7 +72,7 @@ def main(tool: str) -> NoReturn:
     watchdog.daemon = True
     watchdog.start()
     data = sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin is not None else b""
-    voice.say(answer(tool, data, env, here, voice.tell_moment))
+    voice.say(answer(tool, data, env, here, voice.tell_moment, leave=voice.say))
 
 
 def answer(
@@ -75,8 +82,12 @@ def answer(
     here: str,
     tell_moment: TellMoment = _nobody,
     stays_open: OpenWorkspaces | None = None,
+    leave: Leave = _no_hurry,
 ) -> Reply:
-    """What to print and how to exit. The outermost function of hooks: it catches everything."""
+    """What to print and how to exit. The outermost function of hooks: it catches everything.
+
+    `leave` may end the process with the answer, before anything is taken apart in memory.
+    """
     moment: HookMoment | None = None
     try:
         call = read_call(TOOLS[tool], data, here)
@@ -86,9 +97,11 @@ def answer(
 
         session = session_for(env, call.cwd, call.tool_session, stays_open)
         try:
-            return Reply(HANDLERS[moment](call, session))
+            reply = Reply(HANDLERS[moment](call, session))
         finally:
             session.close(checkpoint=moment in CHECKPOINTED)
+        leave(reply)
+        return reply
     except Unreadable as problem:
         return _unreadable(problem, moment or problem.moment, env, here)
     except Exception as error:  # noqa: BLE001 - never a traceback, never silently open
