@@ -1,4 +1,8 @@
-"""What an agent waits for before each edit: `moot hook claude`, against a Python that is idle."""
+"""What an agent waits for before each edit: the hook of Claude, against a Python that is idle.
+
+Directly (`moot hook claude`), in the user's key folder and in the one that `moot run` lends; and by
+the thin client, which asks that run.
+"""
 
 from __future__ import annotations
 
@@ -6,37 +10,83 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from pathlib import Path
 
-from bench.figure import Figure, at_most, ratio
+from bench.crowd import crowded
+from bench.figure import Figure, Target, at_most, ratio
 from bench.ground import AGENT, Ground
+from bench.lender import lender
 from bench.rounds import Measure, millis, take_turns
+from moot.surfaces.hooks.served import thin_hook_words
 
-_MOOT = "from moot.surfaces.cli.entry import main; main()"
-LIMIT = at_most(8)
+DIRECT = [sys.executable, "-c", "from moot.surfaces.cli.entry import main; main()", "hook"]
+THIN = thin_hook_words()
+DIRECT_LIMIT, THIN_LIMIT = at_most(8), at_most(3)
+FREE, HELD, ENDED = "a free file is reserved", "a file one holds already", "a call that has ended"
 
 
 def measure(ground: Ground) -> Iterator[Figure]:
     place = ground.new("hook")
-    fresh = count()
-    yield _figure(ground, "hook, a free file is reserved", place, lambda: f"f{next(fresh)}.txt")
-    yield _figure(ground, "hook, a file one holds already", place, lambda: "f0.txt")
-    yield _figure(ground, "hook, a call that has ended", place, lambda: "f0.txt", "PostToolUse")
+    users = {"MOOT_KEYS": str(place / "keys"), "MOOT_AGENT": AGENT}
+    yield from _all(ground, place, "hook", DIRECT, users, DIRECT_LIMIT)
+    with lender(place, AGENT) as lent:
+        yield from _all(ground, place, "hook in its own key folder", DIRECT, lent, DIRECT_LIMIT)
+        yield from _all(ground, place, "thin hook", THIN, lent, THIN_LIMIT)
+    place, crowd = crowded(ground, "hook-crowd")
+    with lender(place, AGENT) as lent:
+        yield _free(ground, place, f"hook, {crowd}", DIRECT, lent, DIRECT_LIMIT)
+        yield _free(ground, place, f"thin hook, {crowd}", THIN, lent, THIN_LIMIT)
+
+
+def _all(
+    ground: Ground,
+    place: Path,
+    what: str,
+    words: list[str],
+    settings: Mapping[str, str],
+    limit: Target,
+) -> Iterator[Figure]:
+    yield _free(ground, place, f"{what}, {FREE}", words, settings, limit)
+    for name, event in ((HELD, "PreToolUse"), (ENDED, "PostToolUse")):
+        yield _figure(
+            ground, f"{what}, {name}", place, lambda: "f0.txt", words, settings, limit, event
+        )
+
+
+_fresh = count()
+
+
+def _free(
+    ground: Ground,
+    place: Path,
+    name: str,
+    words: list[str],
+    settings: Mapping[str, str],
+    limit: Target,
+) -> Figure:
+    return _figure(ground, name, place, lambda: f"f{next(_fresh)}.txt", words, settings, limit)
 
 
 def _figure(
-    ground: Ground, name: str, place: Path, file: Callable[[], str], event: str = "PreToolUse"
+    ground: Ground,
+    name: str,
+    place: Path,
+    file: Callable[[], str],
+    words: list[str],
+    settings: Mapping[str, str],
+    limit: Target,
+    event: str = "PreToolUse",
 ) -> Figure:
-    env = {**os.environ, "MOOT_KEYS": str(place / "keys"), "MOOT_AGENT": AGENT}
+    env = {**os.environ, **settings}
     rounds = take_turns(
-        _process([sys.executable, "-c", _MOOT, "hook", "claude"], place, env, file, event),
+        _process([*words, "claude"], place, env, file, event),
         _process([sys.executable, "-c", "pass"], place, env, file, event),
         ground.pick(25, 15),
     )
     against = "python -c pass"
-    return ratio(name, "ms", rounds.ours, rounds.raw, against=against, target=LIMIT)
+    return ratio(name, "ms", rounds.ours, rounds.raw, against=against, target=limit)
 
 
 def _process(

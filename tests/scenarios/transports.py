@@ -8,6 +8,8 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
@@ -18,6 +20,7 @@ import msgspec
 from moot.api.operation import OPERATIONS, all_operations
 from moot.api.session import Session, ToolSession
 from moot.core.errors import MootError
+from moot.core.machine import KeyClass
 from moot.keys.folder import KeyFolder
 from moot.keys.folder_keys import Passphrase
 from moot.surfaces.cli.main import cli
@@ -111,7 +114,58 @@ class CommandLine:
         return Reply(error=done.error["code"])
 
 
+class OwnFolder:
+    """The command line, where an agent acts in the key folder that its `moot run` has lent it.
+
+    Whoever else acts has the user's own folder. A lender is a process of its own, in another
+    folder, and ends with the story.
+    """
+
+    def __init__(self) -> None:
+        self._lenders: dict[tuple[Path, str], subprocess.Popen[str]] = {}
+        self._lent: dict[tuple[Path, str], dict[str, str]] = {}
+
+    def offers(self, operation: str) -> bool:
+        return _command(operation) is not None
+
+    def call(self, caller: Caller, operation: str, arguments: Arguments) -> Reply:
+        if caller.acting is None or caller.passphrase is not None or not _is_agent(caller):
+            return TRANSPORTS["command line"].call(caller, operation, arguments)
+        lent = self._lent_to(caller.project, caller.acting)
+        env = {**caller.project.env, **lent}
+        own = Project(caller.project.root, caller.project.keys)
+        own.env = env
+        return TRANSPORTS["command line"].call(caller._replace(project=own), operation, arguments)
+
+    def _lent_to(self, project: Project, name: str) -> dict[str, str]:
+        known = (project.root, name)
+        if known not in self._lent:
+            words = [str(project.root), str(project.keys), name, project.env.get("MOOT_CLOCK", "")]
+            lender = self._lenders[known] = subprocess.Popen(
+                [sys.executable, "-m", "tests.scenarios.lender", *words],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            assert lender.stdout is not None
+            self._lent[known] = json.loads(lender.stdout.readline())
+        return self._lent[known]
+
+    def close(self) -> None:
+        for lender in self._lenders.values():
+            lender.communicate(timeout=30)
+        self._lenders.clear()
+        self._lent.clear()
+
+
+def _is_agent(caller: Caller) -> bool:
+    with caller.project.workspace() as workspace:
+        known = workspace.engine.registry().agents.get(caller.acting or "")
+        return known is not None and known.kind is KeyClass.AGENT
+
+
 TRANSPORTS: Final[dict[str, Transport]] = {"library": Library(), "command line": CommandLine()}
+OWN_FOLDER: Final = OwnFolder()
 
 # Where the command line calls an argument differently than the library: (operation, argument) or
 # the argument alone -> the name of the click parameter.

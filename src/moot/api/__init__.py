@@ -8,6 +8,16 @@ frozen Struct, the same one that the command line prints as `data`. Whatever may
 `moot.MootError` with a stable code and a hint. `operation.py` is the table of all of them.
 
 Command line, hooks and every other way in parse, call this and render; they hold no rules.
+
+What `moot run` does for its program, which has one agent's key and no other (decision 0040):
+
+    runner_lending.py      the key folder and the socket that the program finds
+    runner_delegation.py   an operation that needs the ledger's own key goes to the run
+    runner_requests.py     what the run answers, as the program's agent and by the same rules
+    runner_listening.py    the socket: who may connect, how long, how much
+    runner_values.py       arguments and results on their way there and back
+    runner_project.py      the files it may touch for its program
+    runner_arriving.py     a `moot run` that was started by another one's program
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def agenda(
     return Agenda(view.items)
 
 
-@operation("tick", writes=True)
+@operation("tick", writes=True, as_ledger=True)
 def tick(session: Session, name: str | None = None) -> AppliedLimits:
     """Let every time limit that has passed take effect now, on `name` or on all that is open.
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _KEY_ID_PREFIX: Final = re.compile(r"[0-9a-f]{8,32}\Z")
 
 
-@operation("agent.rotate", writes=True)
+@operation("agent.rotate", writes=True, as_ledger=True)
 def rotate(
     session: Session,
     name: str,
@@ -64,7 +64,7 @@ def rotate(
     return describe_agent(workspace.engine.registry(), name)
 
 
-@operation("agent.revoke", writes=True)
+@operation("agent.revoke", writes=True, as_ledger=True)
 def revoke(session: Session, name: str, reason: str, *, kid: str | None = None) -> RegisteredAgent:
     """Stop trusting a key of `name`: it leaked or was lost. What it signed until now still counts.
 

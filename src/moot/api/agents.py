@@ -96,7 +96,7 @@ class RetiredAgent(RegisteredAgent, frozen=True, kw_only=True):
     still_holds: list[Quoted]
 
 
-@operation("agent.register", writes=True)
+@operation("agent.register", writes=True, as_ledger=True)
 def register(
     session: Session,
     name: str,
@@ -201,7 +201,7 @@ def heartbeat(session: Session, *, agent: str | None = None) -> Heartbeat:
     return Heartbeat(name, to_text(at), str(verdict.liveness))
 
 
-@operation("agent.retire", writes=True)
+@operation("agent.retire", writes=True, as_ledger=True)
 def retire(session: Session, name: str, *, reason: str = "") -> RetiredAgent:
     """End the work of `name`: the name stays taken, its key signs no more.
 

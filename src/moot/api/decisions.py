@@ -180,7 +180,7 @@ def decide(
     return RuledDecision(describe_decision(name, state_of(workspace, name)))
 
 
-@operation("receipt", writes=True)
+@operation("receipt", writes=True, as_ledger=True)
 def receipt(session: Session, decision: str, file: Path) -> WrittenReceipt:
     """Write the receipt of a decision: who voted what, who disagreed, and the proof of it.
 

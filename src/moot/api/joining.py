@@ -77,7 +77,7 @@ class _Start(NamedTuple):
         return [reserve_command(self.session, self.scopes, self.work)]
 
 
-@operation("join", writes=True)
+@operation("join", writes=True, as_ledger=True)
 def join(
     session: Session,
     *,

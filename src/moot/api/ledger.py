@@ -200,7 +200,7 @@ def _log_event(record: Record) -> LogEvent:
     )
 
 
-@operation("ledger.checkpoint", writes=True)
+@operation("ledger.checkpoint", writes=True, as_ledger=True)
 def checkpoint(session: Session, *, file: Path | None = None) -> MadeCheckpoint:
     """Put one signature over everything that is on record now; a repeat makes no second one.
 
@@ -286,7 +286,7 @@ def backup(session: Session, file: Path) -> BackedUp:
     return BackedUp(str(file), made.size, made.events)
 
 
-@operation("ledger.rebuild", writes=True)
+@operation("ledger.rebuild", writes=True, as_ledger=True)
 def rebuild(session: Session) -> Rebuilt:
     """Recompute every index and snapshot from the events; replace them if they differ.
 

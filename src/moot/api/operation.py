@@ -1,6 +1,6 @@
 """What can be done with Moot, as one table: each operation's name, and whether it only reads.
 
-`@operation` registers a function of this package and gives it back unchanged. The table feeds the
+`@operation` registers a function of this package. The table feeds the
 command ids, the reference in docs/, the choice to open a workspace read-only, and the tests that
 run every operation through every way in. A way in that must not start programs (MCP) leaves out
 those that do.
@@ -39,18 +39,35 @@ class Operation(msgspec.Struct, frozen=True):
     writes: bool
     runs_programs: bool
     also: tuple[str, ...]
+    as_ledger: bool = False
 
 
 OPERATIONS: Final[dict[str, Operation]] = {}
 
 
 def operation(
-    name: str, *, writes: bool = False, runs_programs: bool = False, also: str = ""
+    name: str,
+    *,
+    writes: bool = False,
+    runs_programs: bool = False,
+    also: str = "",
+    as_ledger: bool = False,
+    can_do_without: bool = False,
 ) -> Callable[[Function], Function]:
-    """Register a function as the operation `name`; `also` lists its other names, with spaces."""
+    """Register a function as the operation `name`; `also` lists its other names, with spaces.
+
+    `as_ledger`: it signs with the ledger's own key, too. Where that key is not, because `moot run`
+    has lent an agent a folder with its own key alone, that run does it. One that `can_do_without`
+    it then vouches with the agent's key where the ledger's would.
+    """
 
     def register(function: Function) -> Function:
-        entry = Operation(name, function, writes, runs_programs, tuple(also.split()))
+        assert not (as_ledger and runs_programs), f"{name}: a run starts no programs for others"
+        if as_ledger:
+            from moot.api.runner_delegation import delegated  # hooks get by without
+
+            function = delegated(name, function, can_do_without)
+        entry = Operation(name, function, writes, runs_programs, tuple(also.split()), as_ledger)
         for known in (entry.name, *entry.also):
             assert known not in OPERATIONS, f"{known} is registered twice"
             OPERATIONS[known] = entry

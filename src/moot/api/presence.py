@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from moot.api.operation import operation
+from moot.api.runner_arriving import Arrived, arrive_by_runner
+from moot.api.runner_lending import lent_settings
 from moot.api.scopes import reserve_command
 from moot.api.session import settings_for
 from moot.core.clock import SECOND, Millis
@@ -22,6 +24,7 @@ from moot.core.errors import Malformed, MootError, Unavailable
 if TYPE_CHECKING:
     import subprocess
 
+    from moot.api.runner_requests import AnswerHook
     from moot.api.session import Session
     from moot.workspace.workspace import Workspace
 
@@ -51,6 +54,9 @@ class RunWatch:
 
     def started(self, program: subprocess.Popen[bytes]) -> None:
         """The program runs: from now on signals can be passed on to it."""
+
+    # Answers the hooks of a coding tool below the program; None: they answer themselves.
+    answer_hook: AnswerHook | None = None
 
     def failed(self, what: str, error: Exception) -> None:
         """Something beside the program did not work; the run goes on."""
@@ -93,7 +99,9 @@ def present(
     place = arrival.ArrivalPlace(session.place.worktree, branch, work or branch)
     first = [reserve_command(session, scopes, work)] if scopes else []
     arrival.require_welcome(workspace, name or _NEWCOMER, place, *first)
-    name = _register(workspace, name)
+    arrived = _arrive(session, name)
+    session, name = arrived.session, arrived.name
+    workspace = session.workspace
     lock = hold_name(workspace.folder, workspace.trust.origin, name)
     try:
         arrival.join(workspace, name, place)
@@ -107,6 +115,7 @@ def present(
             failed, "could not release and retire; what it holds goes stale by itself"
         ):
             arrival.depart(workspace, name, reason)
+            arrived.end(reason)
         lock.release()
 
 
@@ -141,26 +150,32 @@ def run(
             _install_missing_hooks(agent, words[0], watch)
         watch.starting(acting)
         since = session.workspace.engine.clock()
-        exit_status = _run_program(words, agent, output, watch)
+        with lent_settings(agent, watch.answer_hook) as lent:
+            exit_status = _run_program(words, agent, lent, output, watch)
         _end_watched_sessions(agent, words[0], since, watch)
     return Ran(acting, exit_status)
 
 
-def environment_of(session: Session) -> dict[str, str]:
-    """What a program finds that works as whoever the session acts as."""
+def environment_of(session: Session, lent: Mapping[str, str]) -> dict[str, str]:
+    """What a program finds that works as whoever the session acts as, with what is `lent` it."""
     inherited = {key: value for key, value in session.env.items() if key not in WITHHELD}
     name = session.actor()
     identity = settings_for(name, session.require_agent(name).epoch)
-    return {**inherited, **identity, "MOOT_HOME": str(session.workspace.path)}
+    return {**inherited, **identity, "MOOT_HOME": str(session.workspace.path), **lent}
 
 
-def _register(workspace: Workspace, name: str | None) -> str:
+def _arrive(session: Session, name: str | None) -> Arrived:
+    """Register the new agent; where an agent's own program does this, its `moot run` does it."""
     from moot.flows.presence import arrival
 
+    if session.keys.loan is not None:
+        return arrive_by_runner(session, session.keys.loan, name)
+    workspace = session.workspace
     if name is None:
-        return arrival.enter_fresh(workspace)
-    arrival.enter(workspace, name)
-    return name
+        name = arrival.enter_fresh(workspace)
+    else:
+        arrival.enter(workspace, name)
+    return Arrived(session, name)
 
 
 def _least_patience(session: Session) -> Millis:
@@ -182,6 +197,8 @@ def _heartbeat(workspace: Workspace, name: str, stale: Millis) -> Iterator[None]
         while not over.is_set():
             with suppress(MootError, OSError):
                 workspace.engine.beat(name)
+            with suppress(MootError, OSError):  # the program has no key for these
+                workspace.engine.sign_for_others()
             over.wait(pause)
 
     thread = threading.Thread(target=beat, name="moot-heartbeat", daemon=True)
@@ -204,14 +221,18 @@ def _install_missing_hooks(session: Session, program: str, watch: RunWatch) -> N
 
 
 def _run_program(
-    words: Sequence[str], session: Session, output: int | None, watch: RunWatch
+    words: Sequence[str],
+    session: Session,
+    lent: Mapping[str, str],
+    output: int | None,
+    watch: RunWatch,
 ) -> int:
     """Run it to its end and give its exit status, as a shell would say it."""
     import subprocess
 
     try:
         program = subprocess.Popen(
-            words, env=environment_of(session), stdout=output, cwd=session.folder
+            words, env=environment_of(session, lent), stdout=output, cwd=session.folder
         )
     except OSError as error:
         raise Unavailable(

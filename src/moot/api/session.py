@@ -22,6 +22,7 @@ from msgspec import UNSET, UnsetType
 from moot.core.errors import NotFound, Refused, Unavailable
 
 if TYPE_CHECKING:
+    from moot.api.open_workspaces import OpenWorkspaces
     from moot.core.clock import Clock, Millis
     from moot.core.debug import DebugLog
     from moot.core.findings import Finding
@@ -100,12 +101,14 @@ class Session:
         env: Mapping[str, str] | None = None,
         read_only: bool | Callable[[], bool] = False,
         debug: DebugLog | None = None,
+        stays_open: OpenWorkspaces | None = None,
     ) -> None:
         """`stale_millis` is how soon this session calls others stale; None: as the workspace does.
 
         `remarks` are warnings about how the session was set up; operations that report findings
         add them. `env` is what programs find that are started for this session, and nothing else.
-        `debug` is told what is opened, locked, decided and committed.
+        `debug` is told what is opened, locked, decided and committed. What `stays_open` is shared
+        with other sessions, and not closed with this one.
         """
         self.folder = folder
         self.acting = acting
@@ -120,7 +123,9 @@ class Session:
         self._ask_passphrase = ask_passphrase
         self._read_only = read_only
         self._debug = debug
+        self._stays_open = stays_open
         self._opened: list[Workspace] = []  # shared with the sessions of `acting_as`
+        self._closed: list[Workspace] = []
         self._place: Place | None = None
         self._workspace_folder: Path | None = None  # of a session made by `in_workspace`
         self._elsewhere: dict[Path, Session] = {}  # those sessions, by their workspace's folder
@@ -241,6 +246,26 @@ class Session:
             self._elsewhere[workspace_folder] = other
         return other
 
+    def with_keys(self, folder: KeyFolder) -> Session:
+        """The same caller with another key folder, and a workspace of its own to close."""
+        return self._derive(keys=folder)
+
+    def standing_in(
+        self, folder: Path, *, epoch: int | None, stale_millis: Millis | None, clock: str
+    ) -> Session:
+        """The same caller in another folder, with a workspace of its own to close; nobody is asked
+        for a passphrase there."""
+        other = self._derive(
+            epoch=epoch,
+            stale_millis=stale_millis,
+            clock=clock,
+            ask_passphrase=None,
+            stays_open=None,
+        )
+        other.folder = folder
+        other._workspace_folder = self.workspace.path
+        return other
+
     @contextmanager
     def unlocked(self, person: str, passphrase: Passphrase) -> Iterator[Session]:
         """A session in which `person` acts, with a workspace of its own: the opened key is
@@ -250,6 +275,7 @@ class Session:
             return passphrase if name == person else None
 
         changes = {"acting": person, "epoch": None, "tool_session": None, "read_only": False}
+        changes["stays_open"] = None
         with self._derive(**changes, ask_passphrase=ask) as session:
             yield session
 
@@ -268,6 +294,7 @@ class Session:
             "env": self.env,
             "read_only": self._read_only,
             "debug": self._debug,
+            "stays_open": self._stays_open,
         }
         return Session(self.folder, **{**same, **changes})
 
@@ -279,7 +306,7 @@ class Session:
             raise Refused(
                 "not_you",
                 f"you are {own}; this would act as {named}",
-                hint=f"leave the option away, or use --as {named} with its key",
+                hint="leave the option away: one agent does not act under another's name",
             )
         name = named or own
         if not name:
@@ -437,12 +464,16 @@ class Session:
         """
         for other in self._elsewhere.values():
             other.close(checkpoint=checkpoint)
-        while self._opened:
-            workspace = self._opened.pop()
+        closing = self._opened[:] if self._stays_open is None else []
+        self._opened.clear()
+        for workspace in closing:
             if checkpoint:
                 workspace.close()
             else:
                 workspace.store.close()
+        # A process that ends right away need not take its memory apart: with many agents and
+        # reservations that takes longer than closing.
+        self._closed = closing
 
     def __enter__(self) -> Session:
         return self
@@ -456,11 +487,20 @@ class Session:
         return self._ask_passphrase is not None
 
     def _open(self) -> Workspace:
-        from moot.workspace.find import require_ledger
+        from moot.workspace.find import LEDGER, require_ledger
+
+        folder = require_ledger(self.workspace_folder)
+        if self._stays_open is None or not (folder / LEDGER).exists():
+            return self._open_anew(folder)
+        return self._stays_open.find(
+            folder / LEDGER, self.clock_text, lambda: self._open_anew(folder)
+        )
+
+    def _open_anew(self, folder: Path) -> Workspace:
         from moot.workspace.workspace import Workspace
 
         return Workspace(
-            require_ledger(self.workspace_folder),
+            folder,
             self.keys,
             self.ask_passphrase,
             self.clock_text,

@@ -53,12 +53,14 @@ class Engine:
         write_error: MootError | None = None,
         rollback_guard: RollbackGuard | None = None,
         debug: DebugLog | None = None,
+        settle_overdue: Callable[[str], None] | None = None,
     ) -> None:
         """`write_error`: why nothing may be written here; every attempt to write raises it.
 
         `rollback_guard` knows what the ledger held before and is asked before anything is added or
         signed. `on_checkpoint` is called after the commit of each checkpoint. `debug` is told what
-        was loaded, decided and appended.
+        was loaded, decided and appended. `settle_overdue` is given where the ledger's own key is
+        not: it asks another process that has it to apply what is overdue on a stream.
         """
         self.store = store
         self.keys = keys
@@ -72,6 +74,7 @@ class Engine:
         self._write_error = write_error
         self._rollback_guard = rollback_guard
         self._debug = debug
+        self._settle_overdue = settle_overdue
         self._unpinned = 0  # events of this process that no checkpoint covers yet
         self._turn = (
             threading.RLock()
@@ -109,6 +112,7 @@ class Engine:
         ledger, never behind: the caller can then sign what stands there (decision 0009).
         """
         waiting = list(jobs)
+        self._settle(job.stream for job in waiting)
         with self._turn:
             guarded = self._prove_guarded(waiting)
             return self._commit(
@@ -129,6 +133,7 @@ class Engine:
         `proved` names: history is verified before the lock is taken, and what the further jobs are
         is not known then. `before_commit` is that of `execute_all`.
         """
+        self._settle((first.stream, *proved))
         with self._turn:
             guarded = self._prove_guarded([first]) | self._prove(proved)
             return self._commit(lambda batch: batch.run_chain(first, then, guarded), before_commit)
@@ -273,6 +278,26 @@ class Engine:
             self._on_checkpoint(kept)
         return kept
 
+    def sign_for_others(self) -> None:
+        """Make the snapshots and the checkpoint that are due on what others wrote who lack the
+        checkpoint key; nothing without that key."""
+        from moot.engine.late_snapshots import find_streams_without_snapshot, take_late_snapshot
+
+        held = self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint))
+        if held is None or self._write_error is not None:
+            return
+        with self._turn:
+            with self.store.read() as view:
+                due = list(find_streams_without_snapshot(view, self._replay))
+            self._prove(due)  # before the lock: a long history takes its time
+            if due:
+                with self.store.write() as change:
+                    for stream in due:
+                        take_late_snapshot(
+                            change, self._replay, stream, held.signer, self._rollback_guard
+                        )
+            self.checkpoint()
+
     def rebuild(self) -> RebuildResult:
         """Make index rows, texts, snapshots and head tree anew if they differ from the events."""
         from moot.engine.rebuild import rebuild
@@ -322,6 +347,17 @@ class Engine:
             self._rollback_guard.before_writing(view)
             for stream, _ in view.streams():
                 self._rollback_guard.before_loading(view, stream)
+
+    def _settle(self, streams: Iterable[str]) -> None:
+        """Without the ledger's own key, let another apply what is overdue before we take the lock:
+        commands are decided on a state in which time limits have taken effect."""
+        if self._settle_overdue is None:
+            return
+        for stream in dict.fromkeys(streams):
+            with suppress(MootError):  # the batch meets it again
+                loaded = self.load(stream)
+                if loaded.seq >= 0 and loaded.machine.timeouts(loaded.state, self.clock()):
+                    self._settle_overdue(stream)
 
     def _prove_guarded(self, jobs: Iterable[Job]) -> set[str]:
         """Verify the histories that guarded commands rely on, before the write lock is taken.

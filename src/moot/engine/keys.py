@@ -85,7 +85,7 @@ class Signatories:
             raise Refused(
                 "key_missing",
                 "the ledger's root key is not in this key folder",
-                hint="let whoever ran `moot init` do this",
+                hint="let whoever ran `moot init` do this, outside of `moot run`",
             )
         return signatory
 

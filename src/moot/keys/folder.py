@@ -5,8 +5,10 @@
     LEDGER/trust.json        what is believed about that ledger, pinned when it was made or joined
     LEDGER/made-in           the folder it was made in, as its path was then; only where it was made
     LEDGER/NAME.KID.key      one private key, mode 0600; a person's is locked by a passphrase
+    lent/                    folders that `moot run` has lent to its programs (agent_folder.py)
 
-LEDGER is the kid of the ledger's root key.
+LEDGER is the kid of the ledger's root key. A folder that was lent has a `lent.json` that names
+this one: what is remembered of ledgers, and who runs, stays here.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -37,6 +40,7 @@ from moot.store.files import write_new_file
 
 T = TypeVar("T")
 _PLACE = "made-in"
+LOAN_FILE = "lent.json"
 
 
 class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,15 +71,44 @@ class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return bytes.fromhex(self.secret or "")
 
 
+class Loan(msgspec.Struct, frozen=True):
+    """By whom a folder was lent: the user's own folder, to which agent, and where the `moot run`
+    listens that lent it."""
+
+    user_folder: str
+    agent: str
+    socket: str
+
+
 class _FolderId(msgspec.Struct, frozen=True):
     id: str
 
 
 class KeyFolder:
-    """One user's private keys, by ledger and name."""
+    """One user's private keys, by ledger and name; or what was lent of them to one agent."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+
+    @cached_property
+    def loan(self) -> Loan | None:
+        """What `moot run` wrote of its loan; None for a user's own folder."""
+        file = self.path / LOAN_FILE
+        return _read_json(file, Loan) if file.exists() else None
+
+    @property
+    def user_folder(self) -> KeyFolder:
+        """The folder of the user: this one, or the one that lent it."""
+        return self if self.loan is None else KeyFolder(Path(self.loan.user_folder))
+
+    def require_own(self, what: str) -> None:
+        """Refused in a folder that was lent: it is removed when its `moot run` ends."""
+        if self.loan is not None:
+            raise Refused(
+                "key_folder_lent",
+                f"{what} would be lost: this key folder is lent to {self.loan.agent} by `moot run`",
+                hint="run this yourself, outside of `moot run`",
+            )
 
     @property
     def custodian(self) -> str:
@@ -104,6 +137,7 @@ class KeyFolder:
     ) -> Signer:
         """Make a key and store it durably, before anything is signed or registered with it."""
         require_agent_name(name)  # it becomes part of a file's name
+        self.require_own("a new key")
         if passphrase is not None:
             require_long_passphrase(passphrase)
         self.custodian  # noqa: B018 - the folder exists, with its id, before its first key

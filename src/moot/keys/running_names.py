@@ -74,4 +74,4 @@ else:
 
 
 def _lock_file(folder: KeyFolder, origin: str, name: str) -> Path:
-    return folder.ledger_folder(origin) / f"{name}.running"
+    return folder.user_folder.ledger_folder(origin) / f"{name}.running"

@@ -100,8 +100,10 @@ def _connect(path: Path) -> sqlite3.Connection:
     """
     if path.exists() and not os.access(path, os.W_OK):  # SQLite would leave a log nobody may write
         raise PermissionError(errno.EACCES, "it may not be written", str(path))
-    with suppress(OSError):  # made with mode 0600 first; if that fails, SQLite says why
-        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+    # Made with mode 0600 first; if that fails, SQLite says why. One that exists is left alone:
+    # closing it would end the locks that other connections of this process have on it.
+    with suppress(OSError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     db = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
     try:
         db.execute("PRAGMA journal_mode = WAL")

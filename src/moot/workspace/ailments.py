@@ -214,7 +214,7 @@ def unreadable_key(checkup: Checkup) -> Breaches:
 
 def damaged_memory(checkup: Checkup) -> Breaches:
     if isinstance(checkup.seen_ledger, MootError):
-        yield str(checkup.seen_ledger), str(checkup.folder.path / "kept.db")
+        yield str(checkup.seen_ledger), str(checkup.folder.user_folder.path / "kept.db")
 
 
 def unreadable_pinned_trust(checkup: Checkup) -> Breaches:

@@ -64,7 +64,7 @@ def check_workspace(path: Path, options: CheckOptions, stream: str | None = None
     """Check the workspace at `path`, or only one of its streams and the registry (LDG-096)."""
     own = _read_own_trust(path, options.folder)
     trust = _choose_trust(options, own.origin)
-    kept = read_seen_ledger(options.folder.path / "kept.db", own.origin).heads
+    kept = read_seen_ledger(options.folder.user_folder.path / "kept.db", own.origin).heads
     with SqliteReader(path / "ledger.db") as reader, reader.read() as view:
         named_streams = None if stream is None else _streams_named(view, stream, kept)
         streams = None if named_streams is None else _without_lost(view, named_streams, kept)

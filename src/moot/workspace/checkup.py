@@ -90,7 +90,7 @@ class Checkup:
         """The newest checkpoint and heads in the key folder, or why they cannot be read."""
         origin = self.trust.origin if self.trust is not None else ""
         try:
-            return read_seen_ledger(self.folder.path / "kept.db", origin)
+            return read_seen_ledger(self.folder.user_folder.path / "kept.db", origin)
         except MootError as error:
             _require_ailment(error)
             return error

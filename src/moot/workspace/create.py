@@ -42,6 +42,7 @@ def create_workspace(
     place = root / FOLDER
     if place.exists():
         return False
+    folder.require_own("the keys of a new ledger")
     if passphrase is not None:
         require_long_passphrase(passphrase)  # before the first key is made
     fresh = root / f"{FOLDER}.new-{secrets.token_hex(6)}"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moot.core.clock import Clock, fixed_clock, system_clock
-from moot.core.errors import Malformed, MootError, Refused, StoreFailed, Tampered
+from moot.core.errors import Malformed, MootError, Refused, StoreFailed, Tampered, Unavailable
 from moot.engine.engine import Engine
 from moot.engine.keys import LedgerTrust
 from moot.engine.rollback import RollbackGuard
@@ -58,7 +58,7 @@ class Workspace:
         self._only_reads = only_reads
         self._debug = debug
         self.trust = _read_trust(path, folder)
-        self.seen_checkpoints = SeenCheckpoints(folder.path / "kept.db")
+        self.seen_checkpoints = SeenCheckpoints(folder.user_folder.path / "kept.db")
         self._seen_checkpoints_guard = SeenCheckpointsGuard(self.seen_checkpoints, self.trust)
         self.artifacts = FileArtifacts(path / "artifacts")
         self.keys = FolderKeys(folder, self.trust.origin, ask)
@@ -120,7 +120,22 @@ class Workspace:
             write_error=write_error,
             rollback_guard=rollback_guard,
             debug=self._debug,
+            settle_overdue=None if self.folder.loan is None else self._let_runner_settle,
         )
+
+    def let_runner_do(self, *question: bytes) -> bool:
+        """Let the `moot run` that lent our key folder do what its key is needed for; False if the
+        folder is the user's own. Unavailable (`runner_away`) if nobody listens."""
+        if self.folder.loan is None:
+            return False
+        from moot.keys.runner_line import ask_runner
+
+        ask_runner(Path(self.folder.loan.socket), *question)
+        return True
+
+    def _let_runner_settle(self, stream: str) -> None:
+        with suppress(Unavailable):  # it stays due
+            self.let_runner_do(b"settle", stream.encode())
 
     def _newest_seen_checkpoint(self) -> SeenCheckpoint | None:
         """The newest remembered checkpoint. If the key folder is write-protected, a caller that
@@ -131,7 +146,7 @@ class Workspace:
             if not self._only_reads or error.code != "kept_read_only":
                 raise
             self.write_error = self.write_error or error
-        return read_seen_ledger(self.folder.path / "kept.db", self.trust.origin).newest
+        return read_seen_ledger(self.folder.user_folder.path / "kept.db", self.trust.origin).newest
 
     def _find_rollback(self) -> Tampered | None:
         """The error for an older copy, if this is one. Only the newest checkpoint is compared, so

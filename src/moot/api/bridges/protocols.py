@@ -104,7 +104,7 @@ def list_flows(session: Session, *, paths: bool = False) -> FlowList:
 # To a debate --------------------------------------------------------------------------------------
 
 
-@operation("flow.blocked_to_debate", writes=True)
+@operation("flow.blocked_to_debate", writes=True, as_ledger=True)
 def blocked_to_debate(
     session: Session, message: str, plan: DebatePlan = USUAL_DEBATE
 ) -> DebateStep:
@@ -116,7 +116,7 @@ def blocked_to_debate(
     return _message_to_debate(session, "blocked-to-debate", message, plan)
 
 
-@operation("flow.question_to_debate", writes=True)
+@operation("flow.question_to_debate", writes=True, as_ledger=True)
 def question_to_debate(
     session: Session, message: str, plan: DebatePlan = USUAL_DEBATE
 ) -> DebateStep:
@@ -124,7 +124,7 @@ def question_to_debate(
     return _message_to_debate(session, "question-to-debate", message, plan)
 
 
-@operation("flow.kickoff_to_debate", writes=True)
+@operation("flow.kickoff_to_debate", writes=True, as_ledger=True)
 def kickoff_to_debate(
     session: Session, message: str, plan: DebatePlan = USUAL_DEBATE
 ) -> DebateStep:
@@ -132,7 +132,7 @@ def kickoff_to_debate(
     return _message_to_debate(session, "kickoff-to-debate", message, plan)
 
 
-@operation("flow.critique_to_debate", writes=True)
+@operation("flow.critique_to_debate", writes=True, as_ledger=True)
 def critique_to_debate(
     session: Session, message: str, plan: DebatePlan = USUAL_DEBATE
 ) -> DebateStep:
@@ -152,7 +152,7 @@ def _message_to_debate(session: Session, flow: str, message: str, plan: DebatePl
 # To a parliament ----------------------------------------------------------------------------------
 
 
-@operation("flow.consensus_to_parliament", writes=True)
+@operation("flow.consensus_to_parliament", writes=True, as_ledger=True)
 def consensus_to_parliament(
     session: Session, debate: str, plan: ParliamentPlan = USUAL_PARLIAMENT
 ) -> ParliamentStep:
@@ -165,7 +165,7 @@ def consensus_to_parliament(
     return _debate_to_parliament(session, "consensus-to-parliament", debate, plan, asker)
 
 
-@operation("flow.deadlock_to_parliament", writes=True)
+@operation("flow.deadlock_to_parliament", writes=True, as_ledger=True)
 def deadlock_to_parliament(
     session: Session, debate: str, plan: ParliamentPlan = USUAL_PARLIAMENT, *, note: str = ""
 ) -> ParliamentStep:

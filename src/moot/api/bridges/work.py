@@ -48,7 +48,7 @@ class ResumedStep(BridgeStep, frozen=True):
 # To a trace ---------------------------------------------------------------------------------------
 
 
-@operation("flow.approval_to_trace", writes=True)
+@operation("flow.approval_to_trace", writes=True, as_ledger=True)
 def approval_to_trace(
     session: Session,
     parliament: str,
@@ -85,7 +85,7 @@ def approval_to_trace(
     return TraceStep(*step_fields(taken), trace=taken.step.target.id)
 
 
-@operation("flow.critique_to_challenge", writes=True)
+@operation("flow.critique_to_challenge", writes=True, as_ledger=True)
 def critique_to_challenge(
     session: Session, message: str, *, trace: str | None = None, agent: str | None = None
 ) -> BridgeStep:
@@ -100,7 +100,7 @@ def critique_to_challenge(
     return BridgeStep(*step_fields(taken))
 
 
-@operation("flow.resume_to_work", writes=True)
+@operation("flow.resume_to_work", writes=True, as_ledger=True)
 def resume_to_work(session: Session, event: str) -> ResumedStep:
     """Give an adopted name its parts in open traces back; a person's act, under a person's key.
 
@@ -115,7 +115,7 @@ def resume_to_work(session: Session, event: str) -> ResumedStep:
     return ResumedStep(*step_fields(resumed.step), waits=waits)
 
 
-@operation("flow.resume_to_seat", writes=True)
+@operation("flow.resume_to_seat", writes=True, as_ledger=True)
 def resume_to_seat(session: Session, event: str) -> BridgeStep:
     """Give an adopted name its seats in open parliaments back; a person's act."""
     from moot.flows.bridges import resume
@@ -127,7 +127,7 @@ def resume_to_seat(session: Session, event: str) -> BridgeStep:
 # To mail and people -------------------------------------------------------------------------------
 
 
-@operation("flow.challenge_to_critique", writes=True)
+@operation("flow.challenge_to_critique", writes=True, as_ledger=True)
 def challenge_to_critique(session: Session, trace: str, claim: str) -> BridgeStep:
     """Tell whoever claimed, by mail, that a claim was challenged and why."""
     from moot.flows.bridges import critique_loop
@@ -137,7 +137,7 @@ def challenge_to_critique(session: Session, trace: str, claim: str) -> BridgeSte
     return BridgeStep(*step_fields(taken))
 
 
-@operation("flow.report_to_info", writes=True)
+@operation("flow.report_to_info", writes=True, as_ledger=True)
 def report_to_info(session: Session, trace: str) -> BridgeStep:
     """Tell everyone who has a part in a trace what its verification found."""
     from moot.flows.bridges import critique_loop
@@ -146,7 +146,7 @@ def report_to_info(session: Session, trace: str) -> BridgeStep:
     return BridgeStep(*step_fields(taken))
 
 
-@operation("flow.done_to_ack", writes=True)
+@operation("flow.done_to_ack", writes=True, as_ledger=True)
 def done_to_ack(
     session: Session, trace: str, *, message: str | None = None, agent: str | None = None
 ) -> AckStep:
@@ -163,7 +163,7 @@ def done_to_ack(
     return AckStep(*step_fields(taken), held=tuple(map(Quoted, scopes)), holder=holder)
 
 
-@operation("flow.timeout_to_operator", writes=True)
+@operation("flow.timeout_to_operator", writes=True, as_ledger=True)
 def timeout_to_operator(session: Session, debate: str) -> BridgeStep:
     """Tell the people here that a debate waits for them: someone did not speak in time."""
     from moot.flows.bridges import timeout_to_operator as flow
@@ -173,7 +173,7 @@ def timeout_to_operator(session: Session, debate: str) -> BridgeStep:
     )
 
 
-@operation("flow.takeover_to_info", writes=True)
+@operation("flow.takeover_to_info", writes=True, as_ledger=True)
 def takeover_to_info(session: Session, event: str) -> BridgeStep:
     """Tell whoever lost a scope to another, and what can no longer run there."""
     from moot.flows.bridges import takeover

@@ -103,7 +103,7 @@ class DebateProgress(msgspec.Struct, frozen=True):
     recorded: str | None
 
 
-@operation("debate.new", writes=True)
+@operation("debate.new", writes=True, as_ledger=True, can_do_without=True)
 def new(
     session: Session,
     file: Path,
@@ -152,7 +152,7 @@ def new(
     return NewDebate(str(made), session_id, title, tuple(agents))
 
 
-@operation("debate.add", writes=True)
+@operation("debate.add", writes=True, as_ledger=True, can_do_without=True)
 def add(
     session: Session,
     file: Path,
@@ -225,7 +225,7 @@ def _added_entry(session: Session, written: WrittenSession) -> AddedEntry:
     )
 
 
-@operation("debate.add_context", writes=True)
+@operation("debate.add_context", writes=True, as_ledger=True, can_do_without=True)
 def add_context(session: Session, file: Path, title: str, text: str) -> AddedContext:
     """Add a subsection to the context. This is the operator's act: an agent is refused.
 
@@ -239,7 +239,7 @@ def add_context(session: Session, file: Path, title: str, text: str) -> AddedCon
     return AddedContext(str(file), title, written.recorded)
 
 
-@operation("debate.tick", writes=True)
+@operation("debate.tick", writes=True, as_ledger=True, can_do_without=True)
 def tick(session: Session, file: Path) -> DebateProgress:
     """Let a turn that has timed out take effect, as the session's own policy says.
 
@@ -252,7 +252,7 @@ def tick(session: Session, file: Path) -> DebateProgress:
     return _progress(session, debate_session.tick(file, session.clock, session.workspace_or_none))
 
 
-@operation("debate.resume", writes=True)
+@operation("debate.resume", writes=True, as_ledger=True, can_do_without=True)
 def resume(session: Session, file: Path, *, late: bool) -> DebateProgress:
     """Let a debate that waits for its operator go on.
 
@@ -266,7 +266,7 @@ def resume(session: Session, file: Path, *, late: bool) -> DebateProgress:
     return _progress(session, act(file, session.clock, session.workspace_or_none, operator))
 
 
-@operation("debate.close", writes=True)
+@operation("debate.close", writes=True, as_ledger=True, can_do_without=True)
 def close(session: Session, file: Path, reason: str) -> DebateProgress:
     """End a debate, in the name of `system`. This is the operator's act: an agent is refused.
 
@@ -280,7 +280,7 @@ def close(session: Session, file: Path, reason: str) -> DebateProgress:
     return _progress(session, written)
 
 
-@operation("debate.sign", writes=True)
+@operation("debate.sign", writes=True, as_ledger=True, can_do_without=True)
 def sign(session: Session, file: Path, *, author: str | None = None) -> DebateProgress:
     """Sign the entries of yours that stand in the file and were only observed.
 

@@ -136,7 +136,7 @@ def pending(session: Session, *, agent: str | None = None) -> PendingMessages:
     return PendingMessages(waiting)
 
 
-@operation("mail.tick", writes=True)
+@operation("mail.tick", writes=True, as_ledger=True)
 def tick(session: Session) -> ChasedMessages:
     """Go after answers that are overdue: send once more to the missing, then tell the operator.
 

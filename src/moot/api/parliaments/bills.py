@@ -108,7 +108,7 @@ class BillHistory(ParliamentStanding, frozen=True, kw_only=True):
     versions: tuple[BillVersion, ...]
 
 
-@operation("parliament.drafter", writes=True)
+@operation("parliament.drafter", writes=True, as_ledger=True)
 def choose_drafter(
     session: Session, folder: Path, seat: str | None = None, *, key: str | None = None
 ) -> ChosenDrafter:
@@ -123,7 +123,7 @@ def choose_drafter(
     )
 
 
-@operation("parliament.incorporate", writes=True)
+@operation("parliament.incorporate", writes=True, as_ledger=True)
 def incorporate(
     session: Session,
     folder: Path,
@@ -162,7 +162,7 @@ def incorporate(
     )
 
 
-@operation("parliament.withdraw", writes=True)
+@operation("parliament.withdraw", writes=True, as_ledger=True)
 def withdraw(
     session: Session, folder: Path, amendment: str, *, key: str | None = None
 ) -> WithdrawnAmendment:
@@ -180,7 +180,7 @@ def withdraw(
     )
 
 
-@operation("parliament.conclude", writes=True)
+@operation("parliament.conclude", writes=True, as_ledger=True)
 def conclude(
     session: Session, folder: Path, amendment: str, *, vote: bool = False, key: str | None = None
 ) -> ConcludedAmendment:
@@ -203,7 +203,7 @@ def conclude(
     )
 
 
-@operation("parliament.tally", writes=True)
+@operation("parliament.tally", writes=True, as_ledger=True)
 def tally(
     session: Session, folder: Path, *, close: bool = False, key: str | None = None
 ) -> CountedVotes:
@@ -225,7 +225,7 @@ def tally(
     return CountedVotes(**describe_standing(result.state), tally=counted, findings=result.findings)
 
 
-@operation("parliament.decide", writes=True)
+@operation("parliament.decide", writes=True, as_ledger=True)
 def decide(
     session: Session,
     folder: Path,

@@ -148,7 +148,7 @@ def _unrecorded_finding(place: int, *, is_known: bool) -> Finding:
     )
 
 
-@operation("parliament.import", writes=True)
+@operation("parliament.import", writes=True, as_ledger=True)
 def import_files(
     session: Session,
     folder: Path,
@@ -218,7 +218,7 @@ def context(session: Session, folder: Path, *, seat: str | None = None) -> TurnC
     return make_turn_context(record.state, record.messages, record.summaries, seat)
 
 
-@operation("parliament.summarize", writes=True)
+@operation("parliament.summarize", writes=True, as_ledger=True)
 def summarize(
     session: Session, folder: Path, summary: Path | bytes | str, *, key: str | None = None
 ) -> RenewedSummary:
@@ -239,7 +239,7 @@ def summarize(
     )
 
 
-@operation("parliament.final", writes=True)
+@operation("parliament.final", writes=True, as_ledger=True)
 def final(session: Session, folder: Path, *, file: Path | None = None) -> FinalDocument:
     """Write the final document into the folder and close the session, once it is decided.
 

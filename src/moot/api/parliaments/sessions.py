@@ -132,7 +132,7 @@ def read_document(source: Path | bytes | str, most: int | None = None) -> Any:
     return read_json(text, MAX_BYTES if most is None else most)
 
 
-@operation("parliament.new", writes=True)
+@operation("parliament.new", writes=True, as_ledger=True)
 def new(
     session: Session,
     folder: Path,
@@ -161,7 +161,7 @@ def new(
     )
 
 
-@operation("parliament.submit", writes=True)
+@operation("parliament.submit", writes=True, as_ledger=True)
 def submit(
     session: Session, folder: Path, message: Path | bytes | str, *, key: str | None = None
 ) -> SubmittedMessage:

@@ -136,7 +136,7 @@ def _require_planner(actor: str, parts: dict[Role, str]) -> None:
         raise Refused(
             "not_the_planner",
             f"the proposal is {planner}'s to sign, and you are {actor}",
-            hint=f"moot --as {planner} flow {FLOW} ...",
+            hint=f"let {planner} do it: moot flow {FLOW} ...",
         )
 
 

@@ -56,7 +56,7 @@ def critique_to_challenge(
         raise Refused(
             "not_the_critic",
             f"a challenge is {critic}'s to sign, and you are {actor}",
-            hint=f"moot --as {critic} flow critique-to-challenge {named}",
+            hint=f"let {critic} do it: moot flow critique-to-challenge {named}",
         )
 
     def make(target: StepTarget, link: Link) -> tuple[MadeThing, ...]:

@@ -93,7 +93,7 @@ def _require_receiver(event: MessageKept, actor: str) -> None:
         raise Refused(
             "not_addressed",
             f"{event.id} was sent to {', '.join(names)}, and you are {actor}",
-            hint=f"moot --as {names[0]} flow {FLOW} ...",
+            hint=f"let {names[0]} do it: moot flow {FLOW} ...",
         )
 
 

@@ -9,6 +9,7 @@ calls.
 from __future__ import annotations
 
 import hashlib
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -79,6 +80,8 @@ def end_session(workspace: Workspace, agent: str, session: str, reason: str) -> 
 
 def note_hook_removed(workspace: Workspace, tool: str, worktree: Path) -> int:
     """Our hook was taken away from `tool` in a worktree: nobody watches its sessions there."""
+    if workspace.let_runner_do(b"unhooked", tool.encode(), os.fsencode(worktree)):
+        return 0
     from moot.protocols.presence import STREAM, sorted_index
     from moot.protocols.presence.machine import MACHINE as PRESENCE
 

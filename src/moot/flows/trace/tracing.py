@@ -186,7 +186,19 @@ def _role(command: Command) -> str | None:
     return None if role is None else str(role)
 
 
+def report_if_forged(workspace: Workspace, stream: str) -> None:
+    """Look at the whole history of a trace, and report a record in it that proves forged."""
+    try:
+        workspace.engine.load(stream, proved=True)
+    except Tampered as error:
+        if error.code == "unproved_record" and error.stream == stream:
+            _report_forgery(workspace, stream, error)
+
+
 def _report_forgery(workspace: Workspace, stream: str, error: Tampered) -> None:
+    with suppress(MootError):
+        if workspace.let_runner_do(b"forged", stream.encode()):
+            return
     with workspace.store.read() as view:
         record = next(view.records(stream, after=error.seq - 1), None)
     kid = record.kid if record is not None else ""

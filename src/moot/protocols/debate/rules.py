@@ -62,7 +62,7 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
     ask.Add: (
         _BEGUN, _STEP, _SHA, _ENTRY,
         Rule("A-66", "not_you", "an entry is signed by its author",
-             checks.not_signed_by_its_author, "use --as NAME with its own key",
+             checks.not_signed_by_its_author, "let its author do it, with its own key",
              requirement="BNC-165"),
         Rule("BNC-107", "misplaced", "turn and round do not follow the last entry",
              checks.wrong_round_or_turn, "`moot debate add` counts them"),
@@ -97,7 +97,7 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
              checks.not_waiting_for_signature,
              "`moot debate verify FILE` lists what is only observed", requirement="BNC-008"),
         Rule("A-66", "not_you", "an entry is signed by its author", checks.not_its_author,
-             "use --as NAME with its own key", requirement="BNC-008"),
+             "let its author do it, with its own key", requirement="BNC-008"),
     ),
     ask.NoteTimeout: (
         _BEGUN, _MACHINE, _LATE,

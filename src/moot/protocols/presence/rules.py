@@ -32,7 +32,7 @@ _READABLE: tuple[Rule[Any], ...] = (
          breach.unreadable_scope("bad_root"), "run this inside the project"),
 )  # fmt: skip
 _SOMEONE = Rule("B-08", "not_allowed", "only an agent or a person does this",
-                breach.sent_by_system, "use --as NAME with an agent's key",
+                breach.sent_by_system, "say who you are: MOOT_AGENT, or --agent NAME",
                 requirement="OPR-056")  # fmt: skip
 _ROOT = Rule("OPR-054", "bad_root", "the project root is absolute", breach.relative_root,
              "run this inside the project")  # fmt: skip
@@ -78,7 +78,7 @@ _RESERVE: tuple[Rule[Any], ...] = (
 )
 _SEND: tuple[Rule[Any], ...] = (
     Rule("B-08", "sender_required", "only an agent or a person sends this", breach.sent_by_system,
-         "use --as NAME with an agent's key", requirement="OPR-056"),
+         "say who you are: MOOT_AGENT, or --agent NAME", requirement="OPR-056"),
     Rule("OPR-057", "agent_not_found", "the receiver is not known", breach.unknown_receiver,
          "`moot status` shows who is here"),
     Rule("OPR-057", "to_yourself", "the receiver is someone else", breach.receiver_is_sender,

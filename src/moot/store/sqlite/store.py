@@ -8,7 +8,9 @@ acknowledged commit survives a power failure. A COMMIT that fails is rolled back
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -230,8 +232,7 @@ def _require_whole(path: Path, create: bool) -> None:
             "no_ledger", f"there is no ledger at {path}", hint="run `moot init` first"
         )
     try:
-        with path.open("rb") as file:
-            start, size = file.read(len(_MAGIC) + 2), path.stat().st_size
+        start, size = _read_start(path, len(_MAGIC) + 2), path.stat().st_size
     except OSError:
         return  # SQLite will say why
     page = int.from_bytes(start[len(_MAGIC) :], "big")
@@ -241,6 +242,28 @@ def _require_whole(path: Path, create: bool) -> None:
             f"the ledger file {path} is empty, cut short or not a database",
             hint="keep the file; restore from a backup",
         )
+
+
+# Ledgers whose first bytes were read: (device, number of the file) -> descriptor.
+_read_from: dict[tuple[int, int], int] = {}
+
+
+def _read_start(path: Path, count: int) -> bytes:
+    """The first bytes of a file that this process may have open as a database.
+
+    On POSIX systems the file stays open: closing any descriptor of a file ends every lock that the
+    process has on it, and another process could then remove the log that we are writing to.
+    """
+    if sys.platform == "win32":
+        with path.open("rb") as file:
+            return file.read(count)
+    there = path.stat()
+    descriptor = _read_from.get((there.st_dev, there.st_ino))
+    if descriptor is None:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        opened = os.fstat(descriptor)
+        _read_from[opened.st_dev, opened.st_ino] = descriptor
+    return os.pread(descriptor, count, 0)
 
 
 def copy_to(db: sqlite3.Connection, target: Path) -> None:

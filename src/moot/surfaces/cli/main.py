@@ -125,7 +125,8 @@ def cli(ctx: click.Context, acting: str | None, home: Path | None, as_json: bool
     shell = ctx.ensure_object(Shell)
     shell.json = shell.json or as_json
     shell.home = home or shell.home
-    shell.acting = acting or shell.acting
+    if acting is not None:
+        shell.act_as(acting)
 
 
 def main(root: click.Command = cli) -> NoReturn:

@@ -29,6 +29,7 @@ from moot.surfaces.hooks import answers
 from moot.surfaces.hooks.call import MAX_BYTES, HookCall, Unreadable, read_call, session_key
 
 if TYPE_CHECKING:
+    from moot.api.open_workspaces import OpenWorkspaces
     from moot.core.debug import DebugLog
     from moot.keys.folder import KeyFolder
 
@@ -60,6 +61,13 @@ class Reply(msgspec.Struct, frozen=True):
     code: int = 0
 
 
+Leave = Callable[[Reply], None]
+
+
+def _no_hurry(_reply: Reply) -> None:
+    """The process goes on after the answer."""
+
+
 def main(tool: str) -> NoReturn:
     """Read, answer, leave at once: nothing that hangs at the end may keep the tool waiting."""
     env, here = dict(os.environ), _here()
@@ -70,29 +78,74 @@ def main(tool: str) -> NoReturn:
     watchdog.daemon = True
     watchdog.start()
     data = sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin is not None else b""
-    voice.say(answer(tool, data, env, here, voice.tell_call))
+    voice.say(answer(tool, data, env, here, voice.tell_call, leave=voice.say))
 
 
 def answer(
-    tool: str, data: bytes, env: Mapping[str, str], here: str, tell_call: TellCall = _nobody
+    tool: str,
+    data: bytes,
+    env: Mapping[str, str],
+    here: str,
+    tell_call: TellCall = _nobody,
+    stays_open: OpenWorkspaces | None = None,
+    leave: Leave = _no_hurry,
 ) -> Reply:
-    """What to print and how to exit. The outermost function of hooks: it catches everything."""
+    """What to print and how to exit. The outermost function of hooks: it catches everything.
+
+    `leave` may end the process with the answer, before anything is taken apart in memory.
+    """
     call: HookCall | None = None
     try:
         call = read_call(TOOLS[tool], data, here)
         tell_call(call)
         from moot.surfaces.hooks.moments import HANDLERS
 
-        session = session_for(env, call.cwd, call.tool_session)
+        session = session_for(env, call.cwd, call.tool_session, stays_open)
         try:
-            return Reply(HANDLERS[call.moment](call, session))
+            reply = Reply(HANDLERS[call.moment](call, session))
         finally:
             session.close(checkpoint=call.moment in CHECKPOINTED)
+        leave(reply)
+        return reply
     except Unreadable as problem:
         folders = (here,) if call is None else (here, call.cwd)
         return _unreadable(problem, call, env, folders)
     except Exception as error:  # noqa: BLE001 - never a traceback, never silently open
         return _in_trouble(error, None if call is None else call.moment)
+
+
+def answer_within(
+    seconds: float,
+    tool: str,
+    data: bytes,
+    env: Mapping[str, str],
+    here: str,
+    stays_open: OpenWorkspaces,
+) -> Reply:
+    """The same for another process that waits: an answer in time, whatever the rest is doing."""
+    replies: list[Reply] = []
+    calls: list[HookCall] = []
+
+    def work() -> None:
+        replies.append(answer(tool, data, env, here, calls.append, stays_open))
+
+    worker = threading.Thread(target=work, daemon=True)
+    worker.start()
+    worker.join(seconds)
+    return replies[0] if replies else too_late(calls[0] if calls else None, env, here)
+
+
+def knows_tool(name: str) -> bool:
+    return name in TOOLS
+
+
+def too_late(call: HookCall | None, env: Mapping[str, str], here: str) -> Reply:
+    """The tool would soon give up on us and write."""
+    problem = Unreadable(
+        "the check took too long (is the ledger busy?)",
+        says_where=call is not None and _can_be_read_quickly(call),
+    )
+    return _unreadable(problem, call, env, (here, *_folders_of(call)))
 
 
 def check_commit(
@@ -112,7 +165,10 @@ def check_commit(
 
 
 def session_for(
-    env: Mapping[str, str], folder: str, tool_session: ToolSession | None = None
+    env: Mapping[str, str],
+    folder: str,
+    tool_session: ToolSession | None = None,
+    stays_open: OpenWorkspaces | None = None,
 ) -> Session:
     """Who calls, and from where. All that hooks read of the environment is read here."""
 
@@ -135,6 +191,7 @@ def session_for(
         clock=env.get("MOOT_CLOCK", ""),
         env=env,
         debug=_debug_log(env),
+        stays_open=stays_open,
     )
 
 
@@ -219,18 +276,12 @@ class _Voice:
     def say(self, reply: Reply) -> NoReturn:
         if not self._first.acquire(blocking=False):
             threading.Event().wait()  # the other one is about to end the process
-        _write(1, reply.out)
-        _write(2, reply.err)
+        _write(1, to_bytes(reply.out))
+        _write(2, to_bytes(reply.err))
         os._exit(reply.code)
 
     def too_late(self) -> None:
-        """The tool would soon give up on us and write."""
-        call, folders = self._call, (self._here, *_folders_of(self._call))
-        problem = Unreadable(
-            "the check took too long (is the ledger busy?)",
-            says_where=call is not None and _can_be_read_quickly(call),
-        )
-        self.say(_unreadable(problem, call, self._env, folders))
+        self.say(too_late(self._call, self._env, self._here))
 
 
 def _can_be_read_quickly(call: HookCall) -> bool:
@@ -250,8 +301,12 @@ def _folders_of(call: HookCall | None) -> Iterator[str]:
         return  # its own folder must do
 
 
-def _write(stream: int, text: str) -> None:
-    data = f"{text}\n".encode("utf-8", "replace") if text else b""
+def to_bytes(text: str) -> bytes:
+    """A text as it is printed."""
+    return f"{text}\n".encode("utf-8", "replace") if text else b""
+
+
+def _write(stream: int, data: bytes) -> None:
     try:
         while data:
             data = data[os.write(stream, data) :]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from moot.core.errors import Unavailable
+from moot.core.errors import Refused, Unavailable
 from moot.store.named_files import MAX_BYTES, decode_text, read_bounded, require_bounded
 from moot.surfaces.environment import read_epoch, read_stale_time
 from moot.surfaces.terminal.answer import Answer, print_answer, silence
@@ -45,6 +45,16 @@ class Shell:
 
             self._debug = DebugLines()
         self._session: Session | None = None
+
+    def act_as(self, name: str) -> None:
+        """Act under the name that was typed; refused if the environment names another agent."""
+        if self.acting not in (None, name):
+            raise Refused(
+                "not_you",
+                f"you are {self.acting}; this would act as {name}",
+                hint="leave --as away: MOOT_AGENT says who acts here",
+            )
+        self.acting = name
 
     @property
     def session(self) -> Session:

@@ -77,7 +77,7 @@ def submit(shell: Shell, folder: Path, file: str) -> Answer:
 
     Examples:
       moot parliament submit uploads question.json
-      moot --as amber-otter parliament submit uploads - < answer.json
+      moot parliament submit uploads - < answer.json
     """
     submitted = sessions.submit(shell.session, folder, _message_source(file))
     lines = map(_message_line, submitted.messages)

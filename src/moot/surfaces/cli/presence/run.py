@@ -14,6 +14,7 @@ import click
 from moot.api import presence
 from moot.surfaces.cli.presence.from_root import remark_on_misread
 from moot.surfaces.cli.presence.scope_hints import scope_hints
+from moot.surfaces.hooks.served import answer_hook
 from moot.surfaces.terminal.answer import Answer, say_aside
 from moot.surfaces.terminal.shell import Shell, command
 
@@ -71,6 +72,8 @@ def run(
 
 class _Commentary(presence.RunWatch):
     """Says on standard error what goes on beside the program, and hands the program its signals."""
+
+    answer_hook = staticmethod(answer_hook)
 
     def __init__(
         self, program: str, scopes: tuple[str, ...], shell: Shell, signals: _Signals

@@ -1,0 +1,218 @@
+"""The thin client: the same answers as the whole hook, from the run that lives beside the tool."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.surfaces.hooks.served import thin_hook_words
+from tests.cli.project import MOOT
+from tests.hooks.yard import CALLS, CRANE, OTTER, Yard, call
+
+LIMIT = 60
+NOON = "2026-03-01T12:00:00Z"
+
+
+@pytest.fixture
+def still(tmp_path: Path) -> Yard:
+    """A yard in which the time stands still, so that two answers can be compared."""
+    root = tmp_path / "project"
+    root.mkdir()
+    made = Yard(root, tmp_path / "keys", MOOT_CLOCK=NOON)
+    assert made.git("init", "--quiet", "--initial-branch=main").code == 0
+    made.ok("init")
+    for agent in (OTTER, CRANE):
+        made.ok("agent", "register", agent)
+    return made
+
+
+class Lender:
+    """A process that has lent `OTTER` its folder, and listens."""
+
+    def __init__(self, yard: Yard) -> None:
+        words = [str(yard.root), str(yard.keys), OTTER, yard.env.get("MOOT_CLOCK", "")]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.scenarios.lender", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.settings: dict[str, str] = json.loads(self.process.stdout.readline())
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {**self.settings, "MOOT_AGENT": OTTER, "MOOT_EPOCH": "1"}
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(LIMIT)
+
+
+@pytest.fixture
+def lender(still: Yard) -> Iterator[Lender]:
+    made = Lender(still)
+    yield made
+    made.process.communicate(timeout=LIMIT)
+
+
+def ask(
+    yard: Yard, words: list[str], said: dict[str, Any] | bytes, **settings: str
+) -> tuple[bytes, bytes, int]:
+    """What a process printed, said aside, and ended with."""
+    done = subprocess.run(
+        words,
+        cwd=yard.root,
+        env={**yard.env, **settings},
+        input=said if isinstance(said, bytes) else json.dumps(said).encode(),
+        capture_output=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    return done.stdout, done.stderr, done.returncode
+
+
+def directly(yard: Yard, tool: str, said: dict[str, Any] | bytes, **settings: str) -> Any:
+    return ask(yard, [*MOOT, "hook", tool], said, MOOT_AGENT=OTTER, MOOT_EPOCH="1", **settings)
+
+
+def thinly(yard: Yard, tool: str, said: dict[str, Any] | bytes, **settings: str) -> Any:
+    return ask(yard, [*thin_hook_words(), tool], said, **settings)
+
+
+NAMES = sorted(path.stem for path in CALLS.glob("*.json"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_answer_is_the_same_to_the_byte(still: Yard, lender: Lender, name: str) -> None:
+    """Each way has a file of its own, held by another: an incursion is told once."""
+    still.ok("--as", CRANE, "join")
+    still.ok("--as", CRANE, "reserve", "1.txt", "2.txt", "3.txt", "--work", "T-7")
+    tool = name.partition("-")[0]
+    first = directly(still, tool, call(name, still.root, "1.txt"))
+    second = directly(still, tool, call(name, still.root, "2.txt"), **lender.settings)
+    third = thinly(still, tool, call(name, still.root, "3.txt"), **lender.env)
+    assert (first[1:], second[1:], third[1:]) == ((b"", 0),) * 3
+    texts = {re.sub(rb"[123]\.txt", b"N.txt", answer[0]) for answer in (first, second, third)}
+    assert len(texts) == 1, texts
+
+
+@pytest.mark.parametrize("said", [b"", b"no json", b"[]", b"{" * 10_000, b"\xff\xfe"])
+def test_so_is_what_cannot_be_read(still: Yard, lender: Lender, said: bytes) -> None:
+    whole = directly(still, "claude", said)
+    assert whole[2] == 2
+    assert thinly(still, "claude", said, **lender.env) == whole
+
+
+def test_the_run_itself_answers(still: Yard, lender: Lender) -> None:
+    """With a Python that cannot start anything else, the edit is reserved all the same."""
+    words = [*thin_hook_words(), "claude"]
+    code = f"import sys, runpy; sys.executable = '/nowhere'; sys.argv = {words[3:]!r};"
+    code += f" runpy.run_path({words[3]!r}, run_name='__main__')"
+    said = call("claude-write", still.root)
+    assert ask(still, [sys.executable, "-c", code], said, **lender.env) == (b"", b"", 0)
+    assert still.owners() == {"a.txt": OTTER}
+
+
+def test_many_at_once_are_all_answered(still: Yard, lender: Lender) -> None:
+    children = []
+    for number in range(24):
+        child = subprocess.Popen(
+            [*thin_hook_words(), "claude"],
+            cwd=still.root,
+            env={**still.env, **lender.env},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert child.stdin is not None
+        child.stdin.write(json.dumps(call("claude-write", still.root, f"f{number}.txt")).encode())
+        child.stdin.close()
+        child.stdin = None
+        children.append(child)
+    assert [child.communicate(timeout=LIMIT) for child in children] == [(b"", b"")] * 24
+    assert still.owners() == {f"f{number}.txt": OTTER for number in range(24)}
+
+
+def test_with_nobody_listening_it_goes_directly(still: Yard, lender: Lender) -> None:
+    still.reserve(CRANE, "a.txt")
+    said = call("claude-write", still.root)
+    whole = directly(still, "claude", said)
+    assert b"teal-crane" in whole[0]
+    lender.kill()
+    assert thinly(still, "claude", said, **lender.env) == whole
+    nobody = {**lender.env, "MOOT_SOCKET": str(still.root / "nothing")}
+    assert thinly(still, "claude", said, **nobody) == whole
+    without = {name: value for name, value in lender.env.items() if name != "MOOT_SOCKET"}
+    assert thinly(still, "claude", said, **without) == whole
+
+
+def test_a_run_that_was_stopped_is_as_good_as_away(still: Yard, lender: Lender) -> None:
+    said = call("claude-write", still.root)
+    lender.process.send_signal(signal.SIGSTOP)
+    try:
+        assert thinly(still, "claude", said, **lender.env) == (b"", b"", 0)
+    finally:
+        lender.process.send_signal(signal.SIGCONT)
+    assert still.owners() == {"a.txt": OTTER}
+
+
+def test_the_hook_of_another_agent_is_not_answered_by_it(still: Yard, lender: Lender) -> None:
+    """It goes directly, with the keys that it has: the socket lends nobody a name."""
+    said = call("claude-write", still.root)
+    other = {"MOOT_SOCKET": lender.settings["MOOT_SOCKET"], "MOOT_AGENT": CRANE}
+    assert thinly(still, "claude", said, **other) == (b"", b"", 0)
+    assert still.owners() == {"a.txt": CRANE}
+    later = {**lender.env, "MOOT_EPOCH": "2"}
+    replaced, _, code = thinly(still, "claude", call("claude-write", still.root, "b"), **later)
+    assert (code, json.loads(replaced)["decision"]) == (0, "block")
+    assert "b" not in still.owners()
+
+
+FRAMES = {
+    "nothing": b"",
+    "no lengths": b"hello\n",
+    "no end of lengths": b"1 " * 2_000,
+    "lengths beyond every limit": b"4 99999999999\nhook",
+    "fewer bytes than said": b"4 10\nhook",
+    "too few fields": b"4 6\nhookclaude",
+    "a name nobody has": b"5\nother",
+    "an operation that is none": b"9 2\noperation{}",
+    "an operation that names code": b'9 42\noperation{"!":"made","c":"os:system","v":{"a":"b"}}',
+    "no text": b"6 2\nsettle\xff\xfe",
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES.keys())
+def test_what_is_no_question_changes_nothing(still: Yard, lender: Lender, frame: bytes) -> None:
+    with socket.socket(socket.AF_UNIX) as line:
+        line.settimeout(LIMIT)
+        line.connect(lender.settings["MOOT_SOCKET"])
+        line.sendall(frame)
+        line.shutdown(socket.SHUT_WR)
+        answer = b""
+        while part := line.recv(4096):
+            answer += part
+    assert not answer or answer.startswith((b"+7 ", b"+8\nnot_mine"))
+    said = call("claude-write", still.root)
+    assert thinly(still, "claude", said, **lender.env) == (b"", b"", 0)
+    assert still.owners() == {"a.txt": OTTER}
+
+
+def test_it_loads_next_to_nothing(still: Yard, lender: Lender) -> None:
+    python, *words = thin_hook_words()
+    said = call("claude-write", still.root)
+    done = ask(still, [python, "-X", "importtime", *words, "claude"], said, **lender.env)
+    loaded = {line.rpartition(b"|")[2].strip().decode() for line in done[1].splitlines()}
+    assert "_socket" in loaded
+    assert not loaded & {"socket", "json", "re", "enum", "msgspec", "tempfile", "subprocess"}
+    assert not [name for name in loaded if name.startswith("moot")]
