@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.flows.tools import HOOK_TOOLS
-from moot.flows.tools.program_wrappers import UNWRAP
-from moot.flows.tools.started_tools import (
+from moot.flows.launch.program_wrappers import UNWRAP
+from moot.flows.launch.started_tools import (
     StartedTool,
     find_program_paths,
     find_started_tools,
 )
+from moot.flows.tools import HOOK_TOOLS
 
 FOLDER = "/project"
 ENV = {"PATH": "/bin", "HOME": "/home/me", "CODEX_HOME": "/old", "TOOL": "claude"}

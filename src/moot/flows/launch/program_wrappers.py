@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from moot.flows.tools.shell_text import expand, split_commands
+from moot.flows.launch.shell_text import expand, split_commands
 
 
 class Start(msgspec.Struct, frozen=True):

@@ -15,8 +15,8 @@ from typing import Final
 
 import msgspec
 
+from moot.flows.launch.program_wrappers import Start, program_name, unwrap
 from moot.flows.tools import HOOK_TOOLS
-from moot.flows.tools.program_wrappers import Start, program_name, unwrap
 
 MOST_WRAPPERS: Final = 20
 MOST_LINKS: Final = 40
