@@ -34,6 +34,7 @@ class RegisteredAgent(msgspec.Struct, frozen=True, kw_only=True, rename={"kind":
     """A name and its current key. `status` is active, or how that key ended.
 
     `epoch` counts the holders of the name; `custodian` is the id of the folder that keeps the key.
+    `guarded` says who checks its edits now, as in `status`; None where nobody asked.
     """
 
     agent: str
@@ -44,6 +45,7 @@ class RegisteredAgent(msgspec.Struct, frozen=True, kw_only=True, rename={"kind":
     public: str
     custodian: str
     since: str
+    guarded: str | None = None
 
 
 class AgentList(msgspec.Struct, frozen=True):
@@ -131,13 +133,20 @@ def register(
 @operation("agent.list")
 def list_agents(session: Session) -> AgentList:
     """All names ever registered here: agents and people, also those that have ended."""
+    from msgspec.structs import replace
+
+    from moot.flows.observed.run_guard import guards_of_active
+
     registry = session.workspace.engine.registry()
-    return AgentList([describe_agent(registry, name) for name in sorted(registry.agents)])
+    guards = guards_of_active(session.workspace)
+    known = (describe_agent(registry, name) for name in sorted(registry.agents))
+    return AgentList([replace(agent, guarded=guards.get(agent.agent)) for agent in known])
 
 
 @operation("agent.show")
 def show(session: Session, name: str) -> ShownAgent:
     """One agent: how alive it is and why we say so, what it holds, its keys."""
+    from moot.flows.observed.run_guard import guards_of_active
     from moot.flows.presence.observation import observe
     from moot.protocols.presence import STREAM, views
     from moot.protocols.presence.machine import MACHINE as PRESENCE
@@ -145,7 +154,8 @@ def show(session: Session, name: str) -> ShownAgent:
     session.require_agent(name)
     workspace = session.workspace
     registry = workspace.engine.registry()
-    agent = describe_agent(registry, name)
+    guarded = guards_of_active(workspace).get(name)
+    agent = msgspec.structs.replace(describe_agent(registry, name), guarded=guarded)
     observation = observe(workspace, [name], session.stale_millis)
     view = views.view_agent(workspace.engine.state(PRESENCE, STREAM), name, observation)
     return ShownAgent(

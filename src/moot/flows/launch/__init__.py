@@ -7,5 +7,4 @@ tool_settings.py     which settings a tool reads when it is started so
 guard_check.py       what keeps our hook from running, tool by tool; guard_case.py is what is asked
 claude_switches.py, codex_switches.py, gemini_switches.py, opencode_switches.py
 silent_tools.py      afterwards: tools among the processes below us whose hook says nothing
-changed_files.py     and which files changed meanwhile
 """

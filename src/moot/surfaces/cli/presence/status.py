@@ -14,6 +14,7 @@ from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.shell import Shell, command
 
 MOST_SCOPES = 4
+MOST_SPANS = 3
 
 
 @command(None, "status", "status")
@@ -37,6 +38,7 @@ def _lines(seen: screen.Status) -> Iterable[str]:
         yield "written until `moot ledger doctor` is followed"
     yield ""
     yield from _agent_lines(seen)
+    yield from map(_unguarded_line, seen.unguarded[-MOST_SPANS:])
     yield ""
     yield from _work_lines(seen)
     yield from _mail_lines(seen.mail)
@@ -70,15 +72,27 @@ def _agent_lines(seen: screen.Status) -> Iterable[str]:
     shown = [view for view in current if view.here or view.holds or view.agent in busy]
     if shown:
         rows = [
-            (view.agent, view.label, _work_of(view, seen), _first_scopes(view.holds))
+            (
+                view.agent,
+                view.label,
+                view.guarded or "-",
+                _work_of(view, seen),
+                _first_scopes(view.holds),
+            )
             for view in shown
         ]
-        yield from listing(rows, ("NAME", "ALIVE", "WORK", "HOLDS"))
+        yield from listing(rows, ("NAME", "ALIVE", "GUARD", "WORK", "HOLDS"))
     else:
         yield "nobody is here: `moot run -- COMMAND`, or `moot join`"
     if len(current) > len(shown):
         others = plural(len(current) - len(shown), "other is", "others are")
         yield f"{others} not here: `moot agent list`"
+
+
+def _unguarded_line(span: screen.UnguardedSpan) -> str:
+    until = f"to {span.until}" if span.until else "until now"
+    word = paint("unguarded", "red" if span.until is None else "yellow")
+    return f"{word}  {span.agent} ({span.tool}) from {span.since} {until}"
 
 
 def _work_of(agent: screen.RegisteredAgentView, seen: screen.Status) -> str:
