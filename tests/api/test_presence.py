@@ -12,8 +12,8 @@ import pytest
 
 from moot.api import presence
 from moot.api.events import send_blocked
-from moot.api.guard.run_watch import RunWatch
 from moot.api.presence import present
+from moot.api.run_watch import RunWatch
 from moot.api.session import Session
 from moot.api.status import Status, status
 from moot.core.errors import MootError, Refused, Unavailable

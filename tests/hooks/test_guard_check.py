@@ -85,10 +85,11 @@ def test_hooks_that_any_layer_switches_off_are_found_with_the_file(
     path = tmp_path / file
     known = json.loads(path.read_text()) if path.is_file() else {}
     write(path, json.dumps({**known, "disableAllHooks": True}))
-    env = {"CLAUDE_CONFIG_DIR": str(tmp_path / "own")} if file.startswith("own") else {}
-    words = ("claude", *(("--settings", str(path)) if file == "given.json" else ()))
-    assert problems(ready, *words, **env) == ["hook_switched_off"]
-    assert hints(ready, *words, **env) == [f'remove "disableAllHooks" from {path}']
+    own = (f"CLAUDE_CONFIG_DIR={tmp_path / 'own'}",) if file.startswith("own") else ()
+    given = ("--settings", str(path)) if file == "given.json" else ()
+    words = ("env", *own, "claude", *given)
+    assert problems(ready, *words) == ["hook_switched_off"]
+    assert hints(ready, *words) == [f'remove "disableAllHooks" from {path}']
 
 
 def test_a_layer_that_is_not_loaded_switches_nothing_off(ready: Yard) -> None:
@@ -341,7 +342,7 @@ def test_opencodes_settings_may_be_named_and_hold_comments(ready: Yard, tmp_path
     plugin = write(tmp_path / "plugins/ours.js", plugin_text())
     given = write(
         tmp_path / "given.jsonc",
-        '{ // a comment\n "url": "http://x", /* more */ "plugin": ["./plugins/ours.js",], }',
+        '{ // a comment\n "url": "x//y", /* more */ "plugin": ["./plugins/ours.js",], }',
     )
     assert problems(ready, "opencode", OPENCODE_CONFIG=str(given)) == []
     content = json.dumps({"plugin": [plugin.as_uri()]})

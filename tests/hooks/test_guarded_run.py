@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from moot.api import presence
-from moot.api.guard import proving
-from moot.api.guard.run_watch import RunWatch
+from moot.api import guard_proof, presence
+from moot.api.run_watch import RunWatch
 from moot.api.session import Session
 from moot.core.errors import Refused
 from moot.core.findings import Finding
@@ -23,7 +22,7 @@ from moot.flows.launch import silent_tools
 from moot.keys.folder import KeyFolder
 from tests.cli.project import MOOT as MOOT_WORDS
 from tests.hooks.stand_ins import prepare_path, put_codex, put_program, write
-from tests.hooks.yard import CRANE, Yard
+from tests.hooks.yard import CRANE, OTTER, Yard, call
 
 FINCH = "coral-finch"
 SECONDS = 60
@@ -233,7 +232,8 @@ def test_an_unguarded_start_of_a_guarded_tool_is_guarded(ready: Yard) -> None:
 
 def test_what_an_unguarded_run_changed_is_signed_by_its_agent(ready: Yard) -> None:
     put_claude(ready, "Path('a.txt').write_text('two'); Path('new.txt').touch()")
-    run(ready, "--unguarded", "--", "claude", "--bare")
+    done = run(ready, "--json", "--unguarded", "--", "claude", "--bare")
+    assert (done.data["tools"], done.data["unguarded"]) == (["claude"], ["claude"])
     (session,) = ready.ok("trace", "observed")["sessions"]
     with ready.workspace() as space, space.store.read() as view:
         bodies = [record.body for record in view.records(session["id"])]
@@ -329,7 +329,7 @@ def test_a_person_at_a_terminal_is_asked(ready: Yard, typed: bytes, code: int) -
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A silent tool is told at the first look."""
     monkeypatch.setattr(silent_tools, "PATIENCE_SECONDS", 0.0)
-    monkeypatch.setattr(proving, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(guard_proof, "LOOK_SECONDS", 0.02)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -429,3 +429,54 @@ def test_a_repository_inside_another_is_guarded_or_refused(ready: Yard) -> None:
     assert f"cd {ready.root}" in done.error["hint"]
     assert facts(ready) == before
     assert json.dumps(sorted(os.listdir(inner))) == '[".git"]'
+
+
+# As `status` and `agent` tell it.
+
+
+class Asking(RunWatch):
+    """Looks at the workspace while the program runs."""
+
+    def __init__(self, yard: Yard) -> None:
+        self._yard = yard
+        self.status: dict[str, Any] = {}
+        self.lines = ""
+
+    def started(self, _program: subprocess.Popen[bytes]) -> None:
+        self.status = self._yard.ok("status")
+        self.lines = self._yard.run("status").out
+
+
+def test_while_it_runs_unguarded_everyone_can_see_it(ready: Yard) -> None:
+    put_claude(ready, "")
+    watch = Asking(ready)
+    with session_in(ready) as session:
+        words = ["claude", "--bare"]
+        ran = presence.run(session, words, name=FINCH, unguarded=True, watch=watch)
+    assert ran.unguarded == ("claude",)
+    (finch,) = [one for one in watch.status["agents"] if one["agent"] == FINCH]
+    (span,) = watch.status["unguarded"]
+    assert (finch["guarded"], span["until"]) == ("unguarded", None)
+    assert f"unguarded  {FINCH} (claude) from {span['since']} until now" in watch.lines
+
+
+def test_a_session_that_its_own_hook_began_is_guarded(yard: Yard) -> None:
+    yard.hook("claude", call("claude-start", yard.root), OTTER)
+    shown = {one["agent"]: one["guarded"] for one in yard.ok("agent", "list")["agents"]}
+    assert shown == {OTTER: "guarded", CRANE: None}
+    assert yard.ok("agent", "show", OTTER)["guarded"] == "guarded"
+    (row,) = [line for line in yard.run("status").out.splitlines() if line.startswith(OTTER)]
+    assert row.split()[2] == "guarded"
+
+
+def test_a_hook_that_was_taken_away_unguards_its_session(yard: Yard) -> None:
+    yard.ok("hook", "install", "claude")
+    yard.hook("claude", call("claude-start", yard.root), OTTER)
+    yard.ok("hook", "uninstall", "claude")
+    assert yard.ok("agent", "show", OTTER)["guarded"] == "unguarded"
+
+
+def test_who_has_ended_is_guarded_by_nobody(yard: Yard) -> None:
+    yard.hook("claude", call("claude-start", yard.root), OTTER)
+    yard.ok("agent", "retire", OTTER)
+    assert yard.ok("agent", "show", OTTER)["guarded"] is None

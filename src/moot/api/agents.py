@@ -34,7 +34,6 @@ class RegisteredAgent(msgspec.Struct, frozen=True, kw_only=True, rename={"kind":
     """A name and its current key. `status` is active, or how that key ended.
 
     `epoch` counts the holders of the name; `custodian` is the id of the folder that keeps the key.
-    `guarded` says who checks its edits now, as in `status`; None where nobody asked.
     """
 
     agent: str
@@ -45,13 +44,19 @@ class RegisteredAgent(msgspec.Struct, frozen=True, kw_only=True, rename={"kind":
     public: str
     custodian: str
     since: str
+
+
+class ListedAgent(RegisteredAgent, frozen=True, kw_only=True):
+    """`guarded` says who checks its edits now: guarded, expected, unguarded or watched; None if
+    that is not known."""
+
     guarded: str | None = None
 
 
 class AgentList(msgspec.Struct, frozen=True):
     """All names ever registered here, by name."""
 
-    agents: list[RegisteredAgent]
+    agents: list[ListedAgent]
 
 
 class AgentKey(msgspec.Struct, frozen=True):
@@ -63,7 +68,7 @@ class AgentKey(msgspec.Struct, frozen=True):
     custodian: str
 
 
-class ShownAgent(RegisteredAgent, frozen=True, kw_only=True):
+class ShownAgent(ListedAgent, frozen=True, kw_only=True):
     """A name, how alive its holder is and why, what it holds, and all its keys, oldest first."""
 
     session_agent_id: str
@@ -133,14 +138,17 @@ def register(
 @operation("agent.list")
 def list_agents(session: Session) -> AgentList:
     """All names ever registered here: agents and people, also those that have ended."""
-    from msgspec.structs import replace
-
     from moot.flows.observed.run_guard import guards_of_active
 
     registry = session.workspace.engine.registry()
     guards = guards_of_active(session.workspace)
     known = (describe_agent(registry, name) for name in sorted(registry.agents))
-    return AgentList([replace(agent, guarded=guards.get(agent.agent)) for agent in known])
+    return AgentList(
+        [
+            ListedAgent(**msgspec.structs.asdict(agent), guarded=guards.get(agent.agent))
+            for agent in known
+        ]
+    )
 
 
 @operation("agent.show")
@@ -154,12 +162,12 @@ def show(session: Session, name: str) -> ShownAgent:
     session.require_agent(name)
     workspace = session.workspace
     registry = workspace.engine.registry()
-    guarded = guards_of_active(workspace).get(name)
-    agent = msgspec.structs.replace(describe_agent(registry, name), guarded=guarded)
+    agent = describe_agent(registry, name)
     observation = observe(workspace, [name], session.stale_millis)
     view = views.view_agent(workspace.engine.state(PRESENCE, STREAM), name, observation)
     return ShownAgent(
         **msgspec.structs.asdict(agent),
+        guarded=guards_of_active(workspace).get(name),
         session_agent_id=view.session_agent_id,
         logical_agent_id=view.logical_agent_id,
         liveness=str(view.liveness),

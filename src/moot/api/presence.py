@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from moot.api.guard.run_watch import UNWATCHED, RunWatch
 from moot.api.operation import operation
+from moot.api.run_watch import UNWATCHED, RunWatch
 from moot.api.scopes import reserve_command
 from moot.api.session import settings_for
 from moot.core.clock import SECOND, Millis
@@ -119,8 +119,8 @@ def run(
     (`command_not_run`). Both before anyone is registered; else refused like `present`. Every call
     starts its program: there is no repeat of a run.
     """
-    from moot.api.guard.launching import prepare_start
-    from moot.api.guard.proving import proving
+    from moot.api.guard_proof import proving
+    from moot.api.launching import prepare_start
 
     if not words:
         raise Malformed("no program is named", code="no_program", hint="name one behind `--`")
@@ -206,7 +206,7 @@ def _run_program(
     """Run it to its end and give its exit status, as a shell would say it."""
     import subprocess
 
-    from moot.api.guard.launching import cannot_run
+    from moot.api.launching import cannot_run
 
     try:
         program = subprocess.Popen(

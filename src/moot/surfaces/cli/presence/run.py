@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from moot.api import presence
-from moot.api.guard.run_watch import RunWatch
+from moot.api.run_watch import RunWatch
 from moot.surfaces.cli.presence.from_root import remark_on_misread
 from moot.surfaces.cli.presence.scope_hints import scope_hints
 from moot.surfaces.terminal.answer import Answer, paint, say_aside, visible

@@ -13,20 +13,20 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from moot.core.errors import MootError
 
 if TYPE_CHECKING:
     import subprocess
 
-    from moot.api.guard.launching import GuardedStart
-    from moot.api.guard.run_watch import RunWatch
+    from moot.api.launching import GuardedStart
+    from moot.api.run_watch import RunWatch
     from moot.api.session import Session
     from moot.core.clock import Millis
     from moot.system.footprint import Footprint
 
-LOOK_SECONDS = 2.0
+LOOK_SECONDS: Final = 2.0
 
 
 class GuardProof:

@@ -17,7 +17,7 @@ from moot.core.errors import MootError, Refused, Unavailable
 from moot.core.findings import Finding
 
 if TYPE_CHECKING:
-    from moot.api.guard.run_watch import RunWatch
+    from moot.api.run_watch import RunWatch
     from moot.api.session import Session
     from moot.flows.guard.guarded_paths import GuardedPaths
     from moot.flows.launch.started_tools import StartedTool
