@@ -5,13 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from moot.api import presence
 from moot.api.events import send_blocked
-from moot.api.presence import RunWatch, present
+from moot.api.presence import present
+from moot.api.run_watch import RunWatch
 from moot.api.session import Session
 from moot.api.status import Status, status
 from moot.core.errors import MootError, Refused, Unavailable
@@ -139,8 +141,8 @@ class Notes(RunWatch):
     def arrived(self, name: str) -> None:
         self.lines.append(f"{name} arrived")
 
-    def starting(self, name: str) -> None:
-        self.lines.append(f"{name} starts")
+    def starting(self, name: str, tools: Sequence[str]) -> None:
+        self.lines.append(f"{name} starts {list(tools)}")
 
     def started(self, program: subprocess.Popen[bytes]) -> None:
         assert isinstance(program.args, list)
@@ -159,7 +161,7 @@ def test_a_program_finds_the_sessions_environment_and_folder(
     assert (ran.exit_status, status_of(session, ran.agent)) == (5, "retired")
     assert notes.lines == [
         f"{ran.agent} arrived",
-        f"{ran.agent} starts",
+        f"{ran.agent} starts []",
         f"started {sys.executable}",
     ]
     folder, *names = out.read_text().split()
@@ -168,9 +170,25 @@ def test_a_program_finds_the_sessions_environment_and_folder(
     assert wanted <= set(names) <= wanted | {"LC_CTYPE", "__CF_USER_TEXT_ENCODING"}
 
 
-def test_a_program_that_is_not_there_leaves_nobody_behind(session: Session) -> None:
+def test_a_program_that_is_not_there_registers_nobody(session: Session, tmp_path: Path) -> None:
+    before = count_events(session)
+    (tmp_path / "closed").write_text("not to be run")
+    for word in ("no-such-program-here", "./no-such-program", str(tmp_path / "closed")):
+        with pytest.raises(Unavailable) as refused:
+            presence.run(session, [word], name=FINCH)
+        assert refused.value.code == "command_not_run"
+        assert count_events(session) == before
+        assert not is_locked(session, FINCH)
+
+
+def test_a_program_that_the_system_refuses_leaves_nobody_behind(
+    session: Session, tmp_path: Path
+) -> None:
+    script = tmp_path / "script"
+    script.write_text("#!/no/such/interpreter\n")
+    script.chmod(0o755)
     with pytest.raises(Unavailable) as refused:
-        presence.run(session, ["no-such-program-here"], name=FINCH)
+        presence.run(session, [str(script)], name=FINCH)
     assert refused.value.code == "command_not_run"
     assert status_of(session, FINCH) == "retired"
 

@@ -16,7 +16,7 @@ ALL = commands_with_envelopes()
 # tests of their own: tests/golden requires an answer of each, and holds the data of all.
 SUCCEEDS: dict[str, Words] = {
     "init": ("init",),
-    "run": ("run", "--name", "coral-finch", "--no-hooks", "--", "true"),
+    "run": ("run", "--name", "coral-finch", "--", "true"),
     "status": ("status",),
     "reserve": ("reserve", "src/auth", "--agent", "amber-otter"),
     "release": ("release", "--all", "--agent", "amber-otter"),

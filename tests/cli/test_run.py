@@ -57,11 +57,24 @@ def test_a_crash_of_the_program_is_a_clean_end_too(shop: Project) -> None:
     assert status_of(shop, "amber-otter") == "retired"
 
 
-def test_a_program_that_cannot_be_started_leaves_nobody_behind(shop: Project) -> None:
+def test_a_program_that_is_not_there_registers_nobody(shop: Project) -> None:
     done = shop.spawn("run", "--name", "amber-otter", "--json", "--", "no-such-program-here")
     assert done.code == 4
     assert done.error["code"] == "command_not_run"
-    assert status_of(shop, "amber-otter") == "retired"
+    assert shop.ok("status")["agents"] == []
+
+
+def test_the_option_that_left_hooks_out_is_gone_and_says_so(shop: Project) -> None:
+    done = shop.spawn("run", "--json", "--no-hooks", "--", PYTHON, "-c", "print(1)")
+    assert (done.code, done.error["code"]) == (2, "usage")
+    assert "--unguarded" in done.error["message"]
+    assert shop.ok("status")["agents"] == []
+
+
+def test_of_another_program_edits_are_watched_and_that_is_said_in_one_line(shop: Project) -> None:
+    done = shop.spawn("run", "--name", "amber-otter", "--", PYTHON, "-c", "print(1)")
+    (line,) = done.err.splitlines()
+    assert line.endswith("its edits are watched, not checked")
 
 
 def test_what_is_reserved_first_is_held_while_it_runs(shop: Project) -> None:

@@ -82,7 +82,7 @@ def test_with_standard_error_full_as_well_only_the_exit_code_is_left(
 
 def test_a_program_runs_although_nobody_hears_what_is_said_beside_it(project: Project) -> None:
     code = "import sys; open('ran', 'w').close(); sys.exit(7)"
-    words = ("run", "--name", "coral-finch", "--no-hooks", "--", sys.executable, "-c", code)
+    words = ("run", "--name", "coral-finch", "--", sys.executable, "-c", code)
     assert into_full(project, *words, err=True) == (7, "")
     assert (project.root / "ran").exists()
     assert project.ok("agent", "show", "coral-finch")["status"] == "retired"

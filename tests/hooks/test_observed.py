@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from moot.flows.observed.tool_use import MOST_BYTES_STORED
+from tests.hooks.stand_ins import MOOT, put_program
 from tests.hooks.yard import CRANE, OTTER, Yard, call
 
 NOON = "2026-02-18T14:00:00Z"
@@ -248,6 +249,7 @@ def program(yard: Yard, body: str) -> str:
     file = folder / "claude"
     file.write_text(f"#!{sys.executable}\n{body}\n")
     file.chmod(file.stat().st_mode | stat.S_IXUSR)
+    put_program(folder, "moot", MOOT)
     return f"{folder}:{os.environ['PATH']}"
 
 
@@ -257,7 +259,7 @@ def test_a_run_in_which_no_hook_spoke_is_one_gap(tmp_path: Path) -> None:
     yard = Yard(root, tmp_path / "keys")
     yard.ok("init")
     path = program(yard, "print('worked')")
-    done = yard.spawn("run", "--name", "coral-finch", "--no-hooks", "--", "claude", PATH=path)
+    done = yard.spawn("run", "--name", "coral-finch", "--", "claude", PATH=path)
     assert done.code == 0, done
     (one,) = sessions(yard)
     assert (one["agent"], one["observed"], one["ended"]) == ("coral-finch", 0, True)
@@ -272,7 +274,7 @@ def test_a_run_whose_hook_spoke_is_closed_without_a_gap(tmp_path: Path) -> None:
     said = json.dumps(call("claude-write-done", root))
     hook = [sys.executable, "-P", "-m", "moot", "hook", "claude"]
     path = program(yard, f"import subprocess; subprocess.run({hook!r}, input={said!r}, text=True)")
-    done = yard.spawn("run", "--name", "coral-finch", "--no-hooks", "--", "claude", PATH=path)
+    done = yard.spawn("run", "--name", "coral-finch", "--", "claude", PATH=path)
     assert done.code == 0, done
     (one,) = sessions(yard)
     assert (one["observed"], one["ended"], one["gap_count"]) == (1, True, 0)

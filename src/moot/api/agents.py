@@ -47,11 +47,18 @@ class RegisteredAgent(msgspec.Struct, frozen=True, kw_only=True, rename={"kind":
     since: str
 
 
+class ListedAgent(RegisteredAgent, frozen=True, kw_only=True):
+    """`guarded` says who checks its edits now: guarded, expected, unguarded or watched; None if
+    that is not known."""
+
+    guarded: str | None = None
+
+
 class AgentList(msgspec.Struct, frozen=True):
     """All names ever registered here, by name; `sub_agents` are those at work under one of them,
     without a name or key of their own."""
 
-    agents: list[RegisteredAgent]
+    agents: list[ListedAgent]
     sub_agents: tuple[SubAgentView, ...] = ()
 
 
@@ -64,7 +71,7 @@ class AgentKey(msgspec.Struct, frozen=True):
     custodian: str
 
 
-class ShownAgent(RegisteredAgent, frozen=True, kw_only=True):
+class ShownAgent(ListedAgent, frozen=True, kw_only=True):
     """A name, how alive its holder is and why, what it holds, and all its keys, oldest first."""
 
     session_agent_id: str
@@ -135,8 +142,15 @@ def register(
 @operation("agent.list")
 def list_agents(session: Session) -> AgentList:
     """All names ever registered here: agents and people, also those that have ended."""
+    from moot.flows.observed.run_guard import guards_of_active
+
     registry = session.workspace.engine.registry()
-    agents = [describe_agent(registry, name) for name in sorted(registry.agents)]
+    guards = guards_of_active(session.workspace)
+    known = (describe_agent(registry, name) for name in sorted(registry.agents))
+    agents = [
+        ListedAgent(**msgspec.structs.asdict(agent), guarded=guards.get(agent.agent))
+        for agent in known
+    ]
     return AgentList(agents, _list_sub_agents(session))
 
 
@@ -155,6 +169,7 @@ def _list_sub_agents(session: Session) -> tuple[SubAgentView, ...]:
 @operation("agent.show")
 def show(session: Session, name: str) -> ShownAgent:
     """One agent: how alive it is and why we say so, what it holds, its keys."""
+    from moot.flows.observed.run_guard import guards_of_active
     from moot.flows.presence.observation import observe
     from moot.protocols.presence import STREAM, views
     from moot.protocols.presence.machine import MACHINE as PRESENCE
@@ -167,6 +182,7 @@ def show(session: Session, name: str) -> ShownAgent:
     view = views.view_agent(workspace.engine.state(PRESENCE, STREAM), name, observation)
     return ShownAgent(
         **msgspec.structs.asdict(agent),
+        guarded=guards_of_active(workspace).get(name),
         session_agent_id=view.session_agent_id,
         logical_agent_id=view.logical_agent_id,
         liveness=str(view.liveness),

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -14,18 +13,20 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from moot.api.operation import operation
+from moot.api.run_watch import UNWATCHED, RunWatch
 from moot.api.runner_arriving import Arrived, arrive_by_runner
 from moot.api.runner_lending import lent_settings
 from moot.api.scopes import reserve_command
 from moot.api.session import settings_for
 from moot.core.clock import SECOND, Millis
-from moot.core.errors import Malformed, MootError, Unavailable
+from moot.core.errors import Malformed, MootError
 
 if TYPE_CHECKING:
     import subprocess
 
-    from moot.api.runner_requests import AnswerHook
     from moot.api.session import Session
+    from moot.core.machine import Command
+    from moot.flows.presence.arrival import ArrivalPlace
     from moot.workspace.workspace import Workspace
 
 LONGEST_PAUSE: Final[Millis] = 60 * SECOND
@@ -40,36 +41,17 @@ _NEWCOMER: Final = "some-body"
 Failed = Callable[[str, Exception], None]
 
 
-class RunWatch:
-    """What may be of interest while `run` goes on; override what you want to know."""
-
-    def arrived(self, name: str) -> None:
-        """The agent has joined and holds its scopes; no hook and no program has started."""
-
-    def installed_hooks(self, tool: str) -> None:
-        """Hooks of a coding tool were missing, and were installed."""
-
-    def starting(self, name: str) -> None:
-        """The program is about to be started."""
-
-    def started(self, program: subprocess.Popen[bytes]) -> None:
-        """The program runs: from now on signals can be passed on to it."""
-
-    # Answers the hooks of a coding tool below the program; None: they answer themselves.
-    answer_hook: AnswerHook | None = None
-
-    def failed(self, what: str, error: Exception) -> None:
-        """Something beside the program did not work; the run goes on."""
-
-
-UNWATCHED: Final = RunWatch()
-
-
 class Ran(msgspec.Struct, frozen=True):
-    """As whom the program ran, and how it ended; 128 and more: by a signal."""
+    """As whom the program ran, and how it ended; 128 and more: by a signal.
+
+    `tools` are the coding tools that it was known to start, `unguarded` those of them whose hook
+    was known not to run.
+    """
 
     agent: str
     exit_status: int
+    tools: tuple[str, ...] = ()
+    unguarded: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -95,10 +77,7 @@ def present(
     from moot.keys.running_names import hold_name
     from moot.protocols.presence import STREAM
 
-    workspace, branch = session.workspace, session.place.branch
-    place = arrival.ArrivalPlace(session.place.worktree, branch, work or branch)
-    first = [reserve_command(session, scopes, work)] if scopes else []
-    arrival.require_welcome(workspace, name or _NEWCOMER, place, *first)
+    place, first = _require_welcome(session, name, scopes, work)
     arrived = _arrive(session, name)
     session, name = arrived.session, arrived.name
     workspace = session.workspace
@@ -127,7 +106,7 @@ def run(
     name: str | None = None,
     scopes: Sequence[str] = (),
     work: str | None = None,
-    hooks: bool = True,
+    unguarded: bool = False,
     output: int | None = None,
     watch: RunWatch = UNWATCHED,
 ) -> Ran:
@@ -135,25 +114,33 @@ def run(
 
     `words` is the program and its arguments. It runs in the session's folder and finds the
     session's `env`, with its name in MOOT_AGENT; a person's passphrase is withheld. `output` is the
-    descriptor that it prints to (default: ours). Unless `hooks` is off, missing hooks of a known
-    coding tool are installed. Signals are the caller's to pass on (`watch.started`).
+    descriptor that it prints to (default: ours). Signals are the caller's to pass on
+    (`watch.started`).
 
-    Refused like `present`; a program that cannot be started is Unavailable (`command_not_run`).
-    Every call starts its program: there is no repeat of a run.
+    Missing hooks of a coding tool are installed, also behind wrappers such as `env` or `npx`. If
+    its hook would not run all the same, it is not started: Refused (`guard_off`), with what mends
+    it; `unguarded` starts it, and that is on record. A program that is not there is Unavailable
+    (`command_not_run`). Both before anyone is registered; else refused like `present`. Every call
+    starts its program: there is no repeat of a run.
     """
+    from moot.api.guard_proof import proving
+    from moot.api.launching import prepare_start
+
     if not words:
         raise Malformed("no program is named", code="no_program", hint="name one behind `--`")
+    _require_welcome(session, name, scopes, work)
+    starts = prepare_start(session, words, unguarded=unguarded, watch=watch)
+    tools = tuple(dict.fromkeys(start.tool for start in starts))
     with present(session, name, scopes=scopes, work=work, failed=watch.failed) as agent:
         acting = agent.actor()
         watch.arrived(acting)
-        if hooks:
-            _install_missing_hooks(agent, words[0], watch)
-        watch.starting(acting)
-        since = session.workspace.engine.clock()
-        with lent_settings(agent, watch.answer_hook) as lent:
-            exit_status = _run_program(words, agent, lent, output, watch)
-        _end_watched_sessions(agent, words[0], since, watch)
-    return Ran(acting, exit_status)
+        with (
+            proving(agent, starts, watch) as prove,
+            lent_settings(agent, watch.answer_hook) as lent,
+        ):
+            watch.starting(acting, tools)
+            exit_status = _run_program(words, agent, lent, output, watch, prove)
+    return Ran(acting, exit_status, tools, tuple(one.tool for one in starts if one.problems))
 
 
 def environment_of(session: Session, lent: Mapping[str, str]) -> dict[str, str]:
@@ -162,6 +149,19 @@ def environment_of(session: Session, lent: Mapping[str, str]) -> dict[str, str]:
     name = session.actor()
     identity = settings_for(name, session.require_agent(name).epoch)
     return {**inherited, **identity, "MOOT_HOME": str(session.workspace.path), **lent}
+
+
+def _require_welcome(
+    session: Session, name: str | None, scopes: Sequence[str], work: str | None
+) -> tuple[ArrivalPlace, list[Command]]:
+    """Where a newcomer works and what it reserves first; Refused if it may not come in so."""
+    from moot.flows.presence import arrival
+
+    branch = session.place.branch
+    place = arrival.ArrivalPlace(session.place.worktree, branch, work or branch)
+    first = [reserve_command(session, scopes, work)] if scopes else []
+    arrival.require_welcome(session.workspace, name or _NEWCOMER, place, *first)
+    return place, list(first)
 
 
 def _arrive(session: Session, name: str | None) -> Arrived:
@@ -210,50 +210,29 @@ def _heartbeat(workspace: Workspace, name: str, stale: Millis) -> Iterator[None]
         thread.join()
 
 
-def _install_missing_hooks(session: Session, program: str, watch: RunWatch) -> None:
-    """Failing to is told, not fatal."""
-    from moot.api.tools import ensure_hooks_for
-
-    with _never_raising(watch.failed, "hooks were not installed"):
-        tool = ensure_hooks_for(session, program)
-        if tool is not None:
-            watch.installed_hooks(tool)
-
-
 def _run_program(
     words: Sequence[str],
     session: Session,
     lent: Mapping[str, str],
     output: int | None,
     watch: RunWatch,
+    prove: Callable[[subprocess.Popen[bytes]], None],
 ) -> int:
     """Run it to its end and give its exit status, as a shell would say it."""
     import subprocess
+
+    from moot.api.launching import cannot_run
 
     try:
         program = subprocess.Popen(
             words, env=environment_of(session, lent), stdout=output, cwd=session.folder
         )
     except OSError as error:
-        raise Unavailable(
-            "command_not_run",
-            f"{words[0]}: {error.strerror or error}",
-            hint="check the command behind `--`",
-        ) from None
+        raise cannot_run(words[0], error.strerror or str(error)) from None
     watch.started(program)
+    prove(program)
     code = program.wait()
     return 128 - code if code < 0 else code
-
-
-def _end_watched_sessions(session: Session, program: str, since: Millis, watch: RunWatch) -> None:
-    """What was watched of a known tool is over; if its hook never spoke, that is on record."""
-    from moot.flows.observed.sessions import end_sessions_of_run
-    from moot.flows.tools import HOOK_TOOLS
-
-    tool = os.path.basename(program)
-    if tool in HOOK_TOOLS:
-        with _never_raising(watch.failed, "what was watched of it is not closed"):
-            end_sessions_of_run(session.workspace, session.actor(), f"{tool}:run", since)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import msgspec
 from moot.api.agenda import DueItem, list_due
 from moot.api.operation import operation
 from moot.core.errors import Tampered
+from moot.flows.observed.run_guard import UnguardedSpan, guards_of_active, list_unguarded
 from moot.protocols.presence import STREAM, views
 from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.presence.work_state import Health
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
     from moot.protocols.presence.model import State
     from moot.workspace.workspace import Workspace
 
+__all__ = [
+    "ACTIVE",
+    "MailCounts",
+    "RecordSummary",
+    "RegisteredAgentView",
+    "Status",
+    "UnguardedSpan",
+    "status",
+]
 ACTIVE: Final = "active"
 
 
@@ -27,11 +37,13 @@ class RegisteredAgentView(views.AgentView, frozen=True, kw_only=True):
     """An agent as presence sees it, with its class and whether its key has ended.
 
     `status` is active, or how it ended; who has ended shows signs of life to nobody, and its
-    `label` says the same.
+    `label` says the same. `guarded` says who checks its edits now: guarded, expected, unguarded or
+    watched; None if that is not known.
     """
 
     kind: str = msgspec.field(name="class")
     status: str
+    guarded: str | None = None
 
 
 class MailCounts(msgspec.Struct, frozen=True):
@@ -59,7 +71,10 @@ class RecordSummary(msgspec.Struct, frozen=True):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """`agents` are all who were ever registered; `pending` are events that owe an acceptance."""
+    """`agents` are all who were ever registered; `pending` are events that owe an acceptance.
+
+    `unguarded` are the newest times in which a coding tool worked and nobody checked its edits.
+    """
 
     workspace: str
     you: str | None
@@ -71,6 +86,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     due: tuple[DueItem, ...]
     mail: MailCounts
     record: RecordSummary
+    unguarded: tuple[UnguardedSpan, ...] = ()
 
 
 @operation("status")
@@ -93,6 +109,7 @@ def status(session: Session) -> Status:
         due=list_due(workspace),
         mail=_count_mail(session),
         record=_summarize_record(workspace),
+        unguarded=tuple(list_unguarded(workspace)),
     )
 
 
@@ -102,6 +119,7 @@ def _view_everyone(session: Session, state: State) -> tuple[RegisteredAgentView,
 
     registry = session.workspace.engine.registry()
     observation = observe(session.workspace, registry.agents, session.stale_millis)
+    guards = guards_of_active(session.workspace)
     everyone = []
     for name, agent in sorted(registry.agents.items()):
         view = views.view_agent(state, name, observation)
@@ -109,7 +127,11 @@ def _view_everyone(session: Session, state: State) -> tuple[RegisteredAgentView,
         label = view.label if ending is None else str(ending).capitalize()
         facts = {**msgspec.structs.asdict(view), "label": label}
         status = str(ending or ACTIVE)
-        everyone.append(RegisteredAgentView(**facts, kind=str(agent.kind), status=status))
+        everyone.append(
+            RegisteredAgentView(
+                **facts, kind=str(agent.kind), status=status, guarded=guards.get(name)
+            )
+        )
     return tuple(everyone)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -86,25 +85,14 @@ def uninstall(session: Session, tool: str) -> UninstalledHooks:
     return UninstalledHooks(tool, [str(path) for path in done.changed])
 
 
-def ensure_hooks_for(session: Session, program: str) -> str | None:
-    """Install the hooks that a program about to be started lacks here.
-
-    Given back is the name of the tool, if hooks were installed; None if it is no coding tool that
-    we know, cannot be started, or has its hooks.
-    """
-    from shutil import which
-
-    from moot.flows.guard.guarded_paths import GuardedPaths
+def ensure_hooks(tool: str, guarded: GuardedPaths) -> bool:
+    """Install the hooks that a tool about to be started lacks there; True if it lacked any."""
     from moot.flows.tools.install import install_hooks, is_installed
 
-    tool = os.path.basename(program)
-    if tool not in CODING_TOOLS or which(program, path=session.env.get("PATH")) is None:
-        return None
-    guarded = GuardedPaths(session.workspace.path, session.place.worktree)
     if is_installed(tool, guarded):
-        return None
+        return False
     install_hooks(tool, guarded)
-    return tool
+    return True
 
 
 def _require_tool(tool: str) -> None:

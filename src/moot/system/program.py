@@ -26,13 +26,13 @@ class Program(NamedTuple):
 
 
 def find_program(word: str, folder: Path, env: Mapping[str, str]) -> Program:
-    for path in _places(word, folder, env):
+    for path in find_places(word, folder, env):
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return Program(path, _digest(path))
     return Program()
 
 
-def _places(word: str, folder: Path, env: Mapping[str, str]) -> Iterator[str]:
+def find_places(word: str, folder: Path, env: Mapping[str, str]) -> Iterator[str]:
     """As the system itself looks: a word with a folder in it is a path, another is searched."""
     if sys.platform == "win32":
         yield shutil.which(word, path=env.get("PATH")) or ""

@@ -111,9 +111,11 @@ def a_program_runs_as_an_agent_and_leaves_nothing_behind(world: World) -> None:
     words = (sys.executable, "-c", code, str(mark))
     assert world.refuse("run", name=OTTER, words=words) == "name_taken"
     assert world.refuse("run", name="coral-finch", scopes=["../x"], words=words) == "scope_outside"
+    bare = ["sh", "-c", "claude --bare"]
+    assert world.refuse("run", name="coral-finch", words=bare) == "guard_off"
     assert not mark.exists()
     ran = world.do("run", name="coral-finch", scopes=["src"], words=words)
-    assert ran == {"agent": "coral-finch", "exit_status": 3}
+    assert ran == {"agent": "coral-finch", "exit_status": 3, "tools": [], "unguarded": []}
     assert mark.read_text() == "coral-finch"
     seen = world.do("status")
     (finch,) = (one for one in seen["agents"] if one["agent"] == "coral-finch")

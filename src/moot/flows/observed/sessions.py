@@ -1,9 +1,9 @@
 """What a coding tool's hook saw, one record for each session, and the times nobody watched.
 
 A gap (T-18) is the time in which our hook was uninstalled; the time from the last thing seen to the
-start of a session that goes on, if its agent showed signs of life in between; and a whole run under
-`moot run` in which no hook reported anything. A quiet time alone is none: thinking leaves no tool
-calls.
+start of a session that goes on, if its agent showed signs of life in between; and a run under
+`moot run` as long as no hook has reported anything (run_guard.py). A quiet time alone is none:
+thinking leaves no tool calls.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ PROTOCOL: Final = "observed"
 SESSION_SPACE: Final = "observed.sessions"
 HOOK_OFF: Final = "hook off"
 NO_HOOK: Final = "no hook spoke"
+# Begins the session name of a run's own record, which no hook writes.
+RUN: Final = "run:"
 MAX_SESSIONS: Final = 1_000
 MAX_PARTS: Final = 1_000
 
@@ -53,7 +55,7 @@ def record_tool_use(
     workspace: Workspace, agent: str, session: str, observation: ObserveTool
 ) -> None:
     """Record one use of a tool, signed by the agent itself."""
-    workspace.engine.execute(_open_record(workspace, agent, session).stream, observation, agent)
+    workspace.engine.execute(open_record(workspace, agent, session).stream, observation, agent)
 
 
 def begin_session(workspace: Workspace, agent: str, session: str, alive_at: Millis | None) -> None:
@@ -61,7 +63,7 @@ def begin_session(workspace: Workspace, agent: str, session: str, alive_at: Mill
 
     An agent that was alive after the last thing seen has worked without its hook: a gap.
     """
-    record = _open_record(workspace, agent, session)
+    record = open_record(workspace, agent, session)
     if not record.state.agent:
         workspace.engine.execute(record.stream, BeginObserving(session=session), agent)
         return
@@ -73,7 +75,7 @@ def begin_session(workspace: Workspace, agent: str, session: str, alive_at: Mill
 
 
 def end_session(workspace: Workspace, agent: str, session: str, reason: str) -> None:
-    record = _open_record(workspace, agent, session)
+    record = open_record(workspace, agent, session)
     if record.state.agent:
         workspace.engine.execute(record.stream, EndObserving(reason=reason), agent)
 
@@ -90,7 +92,7 @@ def note_hook_removed(workspace: Workspace, tool: str, worktree: Path) -> int:
     for record in list_sessions(workspace):
         member = sorted_index.find_member(presence, record.state.agent)
         is_there = member is None or member.worktree in ("", str(worktree))
-        is_tools = record.state.session.startswith(f"{tool}:")
+        is_tools = record.state.session.startswith((f"{tool}:", f"{RUN}{tool}"))
         if is_there and is_tools and not record.state.ended:
             with suppress(MootError):
                 workspace.engine.execute(record.stream, StopWatching(why=HOOK_OFF), SYSTEM)
@@ -98,36 +100,27 @@ def note_hook_removed(workspace: Workspace, tool: str, worktree: Path) -> int:
     return stopped
 
 
-def end_sessions_of_run(workspace: Workspace, agent: str, session: str, since: Millis) -> None:
-    """A program that ran as `agent` since then has ended: end its sessions.
-
-    If no hook reported anything in that time, the whole run is recorded as a gap.
-    """
-    records = [
-        record for record in list_sessions(workspace, agent) if record.state.last_at >= since
-    ]
-    for record in records:
-        if not record.state.ended:
+def end_sessions_of_run(workspace: Workspace, agent: str, since: Millis) -> None:
+    """A program that ran as `agent` since then has ended: end what its hooks began."""
+    for record in list_sessions(workspace, agent):
+        is_hooks = not record.state.session.startswith(RUN)
+        if is_hooks and record.state.last_at >= since and not record.state.ended:
             workspace.engine.execute(record.stream, EndObserving(reason="its program ended"), agent)
-    now = workspace.engine.clock()
-    if records or since >= now:
-        return
-    stream = _open_record(workspace, agent, session).stream
-    for command in (
-        BeginObserving(session=session),
-        NoteGap(since=since, until=now, why=NO_HOOK),
-        EndObserving(reason="its program ended"),
-    ):
-        workspace.engine.execute(stream, command, agent)
 
 
 def list_sessions(workspace: Workspace, agent: str | None = None) -> list[WatchedSession]:
-    """Every watched session, or one agent's, as they began."""
+    """Every watched session, or one agent's, as they began; runs only if they had a gap."""
     prefix = f"{PROTOCOL}/" + (f"{agent}~" if agent else "")
     with workspace.store.read() as view:
         rows = view.rows(SESSION_SPACE, prefix, limit=MAX_SESSIONS)
-    records = [WatchedSession(row.key, workspace.engine.state(MACHINE, row.key)) for row in rows]
+    every = [WatchedSession(row.key, workspace.engine.state(MACHINE, row.key)) for row in rows]
+    records = [record for record in every if not _is_uneventful_run(record.state)]
     return sorted(records, key=lambda record: (record.state.since, record.stream))
+
+
+def _is_uneventful_run(state: State) -> bool:
+    """A run whose hook is expected or spoke in time: the sessions say all there is to say."""
+    return state.session.startswith(RUN) and not state.gap_count and state.blind_since is None
 
 
 def count_work_during_trace(workspace: Workspace, trace: Trace) -> str:
@@ -150,7 +143,7 @@ def _sessions_during_trace(workspace: Workspace, trace: Trace) -> list[WatchedSe
     ]
 
 
-def _open_record(workspace: Workspace, agent: str, session: str) -> WatchedSession:
+def open_record(workspace: Workspace, agent: str, session: str) -> WatchedSession:
     """The record that this session goes on in.
 
     A record that was ended takes nothing more: the session goes on in a second part, and so on.

@@ -142,12 +142,12 @@ def plugin_missing(setup: Setup) -> Breaches:
             continue
         if not same:
             yield "the plugin is not the one this moot installs", str(path)
-        elif problem := _load(path, setup.env):
+        elif problem := why_not_loaded(path, setup.env):
             yield f"the plugin does not load: {problem}", str(path)
 
 
-def _load(path: Path, env: Mapping[str, str]) -> str:
-    """Loaded by node, if there is one; what it says if that fails."""
+def why_not_loaded(path: Path, env: Mapping[str, str]) -> str:
+    """What node says if it cannot load a plugin; empty if it can, or if there is no node."""
     node = shutil.which("node", path=env.get("PATH"))
     if node is None:
         return ""

@@ -11,11 +11,11 @@ import os
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from moot.core.errors import Unavailable
+from moot.core.errors import Refused, Unavailable
 from moot.core.version import VERSION
 from moot.flows.guard.guarded_paths import GuardedPaths
 from moot.flows.tools import hook_entries, json_settings
@@ -23,6 +23,7 @@ from moot.flows.tools.original_files import put
 
 CODEX_SECONDS: Final = 20.0
 TRUST_FOLDER: Final = "TRUST_FOLDER"
+TRUST_PARENT: Final = "TRUST_PARENT"
 
 
 class CodexHook(NamedTuple):
@@ -40,9 +41,14 @@ def store_trust(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> str
     return f"{tool} asks for no trust"
 
 
-def codex_hooks(root: Path, env: Mapping[str, str]) -> list[CodexHook]:
-    """Our hooks as Codex sees them; Unavailable if Codex is not here or does not answer."""
-    (answer,) = _codex(env, [("hooks/list", {"cwds": [str(root)]})])
+def codex_hooks(
+    root: Path, env: Mapping[str, str], command: Sequence[str] = ("codex",)
+) -> list[CodexHook]:
+    """Our hooks as Codex sees them in a folder; Unavailable if it is not here or does not answer.
+
+    `command` starts Codex, if it is not the one on PATH.
+    """
+    (answer,) = _codex(env, [("hooks/list", {"cwds": [str(root)]})], command)
     return list(_ours(answer))
 
 
@@ -71,9 +77,11 @@ def _trust_codex(root: Path, env: Mapping[str, str]) -> str:
     return f"Codex trusts {len(hooks)} hooks of this project from now on"
 
 
-def _codex(env: Mapping[str, str], asked: list[tuple[str, Any]]) -> list[dict[str, Any]]:
+def _codex(
+    env: Mapping[str, str], asked: list[tuple[str, Any]], command: Sequence[str] = ("codex",)
+) -> list[dict[str, Any]]:
     """Ask Codex's app server, one JSON object a line."""
-    codex = shutil.which("codex", path=env.get("PATH"))
+    codex = shutil.which(command[0], path=env.get("PATH", os.defpath))
     if codex is None:
         raise Unavailable("codex_missing", "codex is not on PATH", hint="install Codex first")
     client = {"clientInfo": {"name": "moot", "version": VERSION}}
@@ -83,7 +91,7 @@ def _codex(env: Mapping[str, str], asked: list[tuple[str, Any]]) -> list[dict[st
         {"id": number, "method": method, "params": params}
         for number, (method, params) in enumerate(asked, 1)
     ]
-    replies = _converse([codex, "app-server"], lines, env, len(asked))
+    replies = _converse([codex, *command[1:], "app-server"], lines, env, len(asked))
     for number, (method, _params) in enumerate(asked, 1):
         if "result" not in replies.get(number, {}):
             why = json.dumps(replies.get(number, {}).get("error", "no answer"))[:200]
@@ -129,16 +137,17 @@ def _converse(
 
 
 def gemini_trusts(root: Path, env: Mapping[str, str]) -> bool:
-    """Its environment says so, or its list of folders does: for this one or one around it."""
+    """Its environment says so, or its list of folders does: the entry nearest to the folder."""
     if env.get("GEMINI_CLI_TRUST_WORKSPACE") == "true":
         return True
     try:
         known = json_settings.parse(_trusted_folders(env).read_text("utf-8"), "")
-    except OSError:
+    except (OSError, ValueError, Refused):
         return False
-    return any(
-        known.get(str(folder)) in (TRUST_FOLDER, "TRUST_PARENT") for folder in (root, *root.parents)
-    )
+    near = {os.path.dirname(key): level for key, level in known.items() if level == TRUST_PARENT}
+    near |= {key: level for key, level in known.items() if level != TRUST_PARENT}
+    levels = (near[str(folder)] for folder in (root, *root.parents) if str(folder) in near)
+    return next(levels, None) in (TRUST_FOLDER, TRUST_PARENT)
 
 
 def _trust_gemini(guarded: GuardedPaths, env: Mapping[str, str]) -> str:
@@ -151,5 +160,7 @@ def _trust_gemini(guarded: GuardedPaths, env: Mapping[str, str]) -> str:
 
 
 def _trusted_folders(env: Mapping[str, str]) -> Path:
-    home = Path(env.get("HOME") or os.path.expanduser("~"))
-    return home / ".gemini" / "trustedFolders.json"
+    if env.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH"):
+        return Path(env["GEMINI_CLI_TRUSTED_FOLDERS_PATH"])
+    home = env.get("GEMINI_CLI_HOME") or env.get("HOME") or os.path.expanduser("~")
+    return Path(home) / ".gemini" / "trustedFolders.json"

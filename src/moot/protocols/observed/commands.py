@@ -47,10 +47,23 @@ class NoteGap(Command, frozen=True):
     why: str
 
 
+class NoteUnseenChanges(Command, frozen=True):
+    """Put down files that changed in a run in which no hook has spoken."""
+
+    files: tuple[str, ...]
+
+
 class EndObserving(Command, frozen=True):
     """The session is over."""
 
     reason: str = ""
 
 
-COMMANDS = (BeginObserving, ObserveTool, StopWatching, NoteGap, EndObserving)
+COMMANDS = (
+    BeginObserving,
+    ObserveTool,
+    StopWatching,
+    NoteGap,
+    NoteUnseenChanges,
+    EndObserving,
+)

@@ -41,8 +41,21 @@ class GapNoted(Event, frozen=True):
     why: str
 
 
+class UnseenChangesNoted(Event, frozen=True):
+    """Files that changed while a program ran and no hook spoke; by whom is not known."""
+
+    files: tuple[str, ...]
+
+
 class ObservingEnded(Event, frozen=True):
     reason: str
 
 
-EVENTS = (ObservingBegun, ToolObserved, WatchingStopped, GapNoted, ObservingEnded)
+EVENTS = (
+    ObservingBegun,
+    ToolObserved,
+    WatchingStopped,
+    GapNoted,
+    UnseenChangesNoted,
+    ObservingEnded,
+)

@@ -58,6 +58,11 @@ def _on_gap(state: State, recorded: Recorded[did.GapNoted]) -> State:
     )
 
 
+def _on_unseen_changes(state: State, _recorded: Recorded[did.UnseenChangesNoted]) -> State:
+    """The event has the names; nothing follows from them."""
+    return state
+
+
 def _on_ended(state: State, _recorded: Recorded[did.ObservingEnded]) -> State:
     return replace(state, ended=True)
 
@@ -67,5 +72,6 @@ _EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.ToolObserved: _on_tool,
     did.WatchingStopped: _on_stopped,
     did.GapNoted: _on_gap,
+    did.UnseenChangesNoted: _on_unseen_changes,
     did.ObservingEnded: _on_ended,
 }

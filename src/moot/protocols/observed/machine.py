@@ -1,7 +1,8 @@
 """The automaton of one observed session.
 
-new --begun--> watched --tool, gap--> watched
+new --begun--> watched --tool, gap, changes--> watched
                watched --stopped----> blind --gap--> watched
+                                      blind --changes--> blind
                watched --ended------> ended
 """
 
@@ -42,10 +43,11 @@ TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
     Stage.WATCHED: {
         did.ToolObserved: Stage.WATCHED,
         did.GapNoted: Stage.WATCHED,
+        did.UnseenChangesNoted: Stage.WATCHED,
         did.WatchingStopped: Stage.BLIND,
         did.ObservingEnded: Stage.ENDED,
     },
-    Stage.BLIND: {did.GapNoted: Stage.WATCHED},
+    Stage.BLIND: {did.GapNoted: Stage.WATCHED, did.UnseenChangesNoted: Stage.BLIND},
     Stage.ENDED: {},
 }
 
@@ -103,6 +105,12 @@ def _draft_gap(_state: State, command: ask.NoteGap, _now: Millis) -> Iterator[Ev
     yield did.GapNoted(since=command.since, until=command.until, why=command.why)
 
 
+def _draft_unseen_changes(
+    _state: State, command: ask.NoteUnseenChanges, _now: Millis
+) -> Iterator[Event]:
+    yield did.UnseenChangesNoted(files=command.files)
+
+
 def _draft_end(state: State, command: ask.EndObserving, now: Millis) -> Iterator[Event]:
     yield from _open_gap(state, now)
     yield did.ObservingEnded(reason=command.reason)
@@ -113,6 +121,7 @@ _DRAFTS: Final[dict[type[Command], Callable[[State, Any, Millis], Iterable[Event
     ask.ObserveTool: _draft_tool,
     ask.StopWatching: _draft_stop,
     ask.NoteGap: _draft_gap,
+    ask.NoteUnseenChanges: _draft_unseen_changes,
     ask.EndObserving: _draft_end,
 }
 

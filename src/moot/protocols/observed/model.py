@@ -14,6 +14,8 @@ from moot.core.clock import Millis
 MAX_TOOLS, MAX_GAPS = 200, 64
 # Tools beyond the first `MAX_TOOLS` names are counted together under this one.
 OTHER_TOOLS: Final = "(others)"
+# Why nobody watched: it was started so, as somebody wanted it.
+UNGUARDED: Final = "unguarded"
 
 
 class Stage(StrEnum):

@@ -74,9 +74,14 @@ def no_hash(case: Case[State, ask.ObserveTool]) -> Breaches:
         yield "", "input_hash"
 
 
-def too_many_files(case: Case[State, ask.ObserveTool]) -> Breaches:
+def too_many_files(case: Case[State, ask.ObserveTool | ask.NoteUnseenChanges]) -> Breaches:
     if len(case.command.files) > MAX_FILES:
         yield f"{len(case.command.files)} files", "files"
+
+
+def no_files(case: Case[State, ask.NoteUnseenChanges]) -> Breaches:
+    if not case.command.files:
+        yield "", "files"
 
 
 def stopped_in_the_future(case: Case[State, ask.StopWatching]) -> Breaches:
@@ -97,6 +102,7 @@ _AGENT_OR_WORKSPACE = Rule("T-10", "not_yours", "another agent is watched here",
                            "each session has a record of its own")  # fmt: skip
 _BEGUN = Rule("T-10", "not_begun", "nothing is watched here yet", not_begun, "begin with its agent")
 _TEXT = Rule("T-10", "bad_text", "a text is too long or broken", bad_text, "shorten it")
+_FILES = Rule("T-10", "too_many_items", "too many files", too_many_files, "name their folders")
 
 RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
     ask.BeginObserving: (
@@ -109,7 +115,7 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
         Rule("T-10", "tool_missing", "say which tool was used", no_tool, "give the tool's name"),
         Rule("T-10", "input_hash_missing", "the input stands here as its hash", no_hash,
              "64 hex digits of SHA-256; never the input itself"),
-        Rule("T-10", "too_many_items", "too many files", too_many_files, "name their folders"),
+        _FILES,
     ),
     ask.StopWatching: (
         _OPEN, _AGENT_OR_WORKSPACE, _BEGUN, _TEXT,
@@ -120,6 +126,10 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
         _OPEN, _AGENT_OR_WORKSPACE, _BEGUN, _TEXT,
         Rule("T-11", "bad_span", "a gap ends after it began, and not in the future", bad_span,
              "give when watching stopped and when it went on"),
+    ),
+    ask.NoteUnseenChanges: (
+        _OPEN, _AGENT_OR_WORKSPACE, _BEGUN, _TEXT, _FILES,
+        Rule("T-18", "no_files", "say which files changed", no_files, "name at least one"),
     ),
     ask.EndObserving: (_OPEN, _AGENT_OR_WORKSPACE, _BEGUN, _TEXT),
 }  # fmt: skip

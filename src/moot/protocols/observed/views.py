@@ -8,7 +8,7 @@ import msgspec
 
 from moot.core.clock import Millis, to_text
 from moot.core.quoted import Quoted
-from moot.protocols.observed.model import State
+from moot.protocols.observed.model import UNGUARDED, Gap, State
 
 
 class GapView(msgspec.Struct, frozen=True):
@@ -57,11 +57,17 @@ def count_work(governed: int, sessions: Iterable[State]) -> str:
     gaps = [gap for state in states for gap in state.gaps]
     blind = [state for state in states if state.blind_since is not None]
     gap_count = sum(state.gap_count for state in states) + len(blind)
-    spans = [f"{gap.why} {_minute(gap.since)} to {_minute(gap.until)}" for gap in gaps[-3:]]
+    spans = [_describe_gap(gap) for gap in gaps[-3:]]
     spans += [f"{state.blind_why} since {_minute(state.blind_since or 0)}" for state in blind[:3]]
     when = f" ({'; '.join(spans)})" if spans else ""
     observed = sum(state.count for state in states)
     return f"governed {governed}, observed {observed}, gaps {gap_count}{when}"
+
+
+def _describe_gap(gap: Gap) -> str:
+    """`hook off 14:02 to 14:20`, `unguarded from 14:02 to 14:20`."""
+    word = "from " if gap.why == UNGUARDED else ""
+    return f"{gap.why} {word}{_minute(gap.since)} to {_minute(gap.until)}"
 
 
 def _minute(at: Millis) -> str:

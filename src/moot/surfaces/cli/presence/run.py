@@ -6,25 +6,40 @@ Everything that is said here goes to standard error: standard output belongs to 
 from __future__ import annotations
 
 import signal
+import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from moot.api import presence
+from moot.api.run_watch import RunWatch
 from moot.surfaces.cli.presence.from_root import remark_on_misread
 from moot.surfaces.cli.presence.scope_hints import scope_hints
 from moot.surfaces.hooks.served import answer_hook
-from moot.surfaces.terminal.answer import Answer, say_aside
+from moot.surfaces.terminal.answer import Answer, paint, say_aside, visible
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
     import subprocess
 
+    from moot.core.findings import Finding
+
 STDERR: Final = 2
+MOST_NAMES: Final = 10
 FORWARDED: Final = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGCONT")
 # A terminal sends these to both of us: the program decides what they mean.
 SHARED: Final = ("SIGINT", "SIGQUIT")
+
+
+def _is_gone(_context: click.Context, _parameter: click.Parameter, is_given: bool) -> None:
+    """`--no-hooks` left a tool unguarded without a word; nothing does that any more."""
+    if is_given:
+        raise click.UsageError(
+            "--no-hooks is gone: hooks are always installed; --unguarded starts a tool without"
+            " them, and says so"
+        )
 
 
 @command(
@@ -36,14 +51,17 @@ SHARED: Final = ("SIGINT", "SIGQUIT")
 @click.option("--name", metavar="NAME", help="The agent's name (default: one is made up).")
 @click.option("--reserve", "scopes", multiple=True, metavar="SCOPE", help="Reserve this first.")
 @click.option("--work", "--bead", "work", metavar="ID", help="On what (default: the branch).")
-@click.option("--no-hooks", is_flag=True, help="Do not install missing hooks for the tool.")
+@click.option(
+    "--unguarded", is_flag=True, help="Start it although nothing will check its edits; on record."
+)
+@click.option("--no-hooks", is_flag=True, hidden=True, expose_value=False, callback=_is_gone)
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND...")
 def run(
     shell: Shell,
     name: str | None,
     scopes: tuple[str, ...],
     work: str | None,
-    no_hooks: bool,
+    unguarded: bool,
     words: tuple[str, ...],
 ) -> Answer:
     """Run COMMAND as an agent: registered, alive while it runs, released when it ends.
@@ -52,9 +70,16 @@ def run(
     holds is given back at the end, even if it crashes. With --json standard output is ours: what
     the program prints goes to standard error.
 
+    A coding tool asks before each edit: missing hooks are installed, and if they would not run (no
+    trust, a switch, another folder) it is not started, and you read what mends it. --unguarded
+    starts it all the same; from when to when is on record. Of any other program edits are watched,
+    not checked.
+
     Examples:
       moot run -- claude
       moot run --name amber-otter --reserve src/auth -- codex
+      moot run -- env CODEX_HOME=/srv/codex timeout 1h npx -y @openai/codex exec "fix the tests"
+      moot run --unguarded -- gemini --skip-trust
     """
     with _Signals() as signals, scope_hints(shell, scopes, "run --reserve"):
         ran = presence.run(
@@ -63,14 +88,14 @@ def run(
             name=name,
             scopes=scopes,
             work=work,
-            hooks=not no_hooks,
+            unguarded=unguarded,
             output=STDERR if shell.json else None,
             watch=_Commentary(words[0], scopes, shell, signals),
         )
     return Answer(ran, lambda: (), ran.exit_status)
 
 
-class _Commentary(presence.RunWatch):
+class _Commentary(RunWatch):
     """Says on standard error what goes on beside the program, and hands the program its signals."""
 
     answer_hook = staticmethod(answer_hook)
@@ -90,8 +115,30 @@ class _Commentary(presence.RunWatch):
     def installed_hooks(self, tool: str) -> None:
         _say(f"installed hooks for {tool}; `moot hook uninstall {tool}` removes them")
 
-    def starting(self, name: str) -> None:
-        _say(f"{name} works here until {self._program} ends")
+    def consents_to_trust(self, tool: str, problems: Sequence[Finding]) -> bool:
+        if not self._shell.interactive():
+            return False
+        for problem in problems:
+            _say(visible(problem.message))
+        return click.confirm(f"trust the hooks of moot in {tool} here?", default=False, err=True)
+
+    def unguarded(self, tool: str, problems: Sequence[Finding]) -> None:
+        word = paint("unguarded", "red", sys.stderr)
+        _say(f"{word}: nothing checks the edits of {tool}: {visible(problems[0].message)}")
+
+    def starting(self, name: str, tools: Sequence[str]) -> None:
+        more = "" if tools else "; its edits are watched, not checked"
+        _say(f"{name} works here until {self._program} ends{more}")
+
+    def silent_tool(self, tool: str) -> None:
+        word = paint("unguarded", "red", sys.stderr)
+        _say(f"{word}: {tool} runs and its hook is silent: nothing checks its edits")
+
+    def unseen_changes(self, files: Sequence[str]) -> None:
+        word = paint("unguarded", "red", sys.stderr)
+        names = ", ".join(map(visible, files[:MOST_NAMES]))
+        more = f" and {len(files) - MOST_NAMES} more" if len(files) > MOST_NAMES else ""
+        _say(f"{word}: no hook spoke, and these files changed meanwhile: {names}{more}")
 
     def started(self, program: subprocess.Popen[bytes]) -> None:
         self._signals.pass_to(program)

@@ -14,6 +14,7 @@ from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.shell import Shell, command
 
 MOST_SCOPES = 4
+MOST_SPANS = 3
 
 
 @command(None, "status", "status")
@@ -37,6 +38,7 @@ def _lines(seen: screen.Status) -> Iterable[str]:
         yield "written until `moot ledger doctor` is followed"
     yield ""
     yield from _agent_lines(seen)
+    yield from map(_unguarded_line, seen.unguarded[-MOST_SPANS:])
     yield ""
     yield from _work_lines(seen)
     yield from _mail_lines(seen.mail)
@@ -70,7 +72,7 @@ def _agent_lines(seen: screen.Status) -> Iterable[str]:
     shown = [view for view in current if view.here or view.holds or view.agent in busy]
     if shown:
         rows = [row for view in shown for row in _rows_of(view, seen)]
-        yield from listing(rows, ("NAME", "ALIVE", "WORK", "HOLDS"))
+        yield from listing(rows, ("NAME", "ALIVE", "GUARD", "WORK", "HOLDS"))
     else:
         yield "nobody is here: `moot run -- COMMAND`, or `moot join`"
     if len(current) > len(shown):
@@ -82,10 +84,17 @@ def _rows_of(view: screen.RegisteredAgentView, seen: screen.Status) -> Iterable[
     """An agent, then each of its sub-agents with what that one works on."""
     theirs = {scope for sub_agent in view.sub_agents for scope in sub_agent.holds}
     own = [scope for scope in view.holds if scope not in theirs]
-    yield view.agent, view.label, _work_of(view, seen), _first_scopes(own)
+    guard = view.guarded or "-"
+    yield view.agent, view.label, guard, _work_of(view, seen), _first_scopes(own)
     for sub_agent in view.sub_agents:
         holds = _first_scopes(sub_agent.holds)
-        yield sub_agent.name, sub_agent.label, sub_agent.kind or "sub-agent", holds
+        yield sub_agent.name, sub_agent.label, guard, sub_agent.kind or "sub-agent", holds
+
+
+def _unguarded_line(span: screen.UnguardedSpan) -> str:
+    until = f"to {span.until}" if span.until else "until now"
+    word = paint("unguarded", "red" if span.until is None else "yellow")
+    return f"{word}  {span.agent} ({span.tool}) from {span.since} {until}"
 
 
 def _work_of(agent: screen.RegisteredAgentView, seen: screen.Status) -> str:

@@ -1,0 +1,50 @@
+"""What may be of interest while `moot run` goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from moot.api.runner_requests import AnswerHook
+    from moot.core.findings import Finding
+
+
+class RunWatch:
+    """Override what you want to know. Nothing is registered before `arrived`."""
+
+    def installed_hooks(self, tool: str) -> None:
+        """Hooks of a coding tool were missing, and were installed."""
+
+    def consents_to_trust(self, _tool: str, _problems: Sequence[Finding]) -> bool:
+        """Does the user trust our hooks in this tool? Only a person may say yes."""
+        return False
+
+    def arrived(self, name: str) -> None:
+        """The agent has joined and holds its scopes; no program has started."""
+
+    def unguarded(self, tool: str, problems: Sequence[Finding]) -> None:
+        """A tool is about to start although nothing will check its edits, as it was asked for."""
+
+    def starting(self, name: str, tools: Sequence[str]) -> None:
+        """The program is about to be started; it is, or starts, these coding tools."""
+
+    def started(self, program: subprocess.Popen[bytes]) -> None:
+        """The program runs: from now on signals can be passed on to it."""
+
+    def silent_tool(self, tool: str) -> None:
+        """A coding tool runs below the program, and its hook has said nothing for a while."""
+
+    def unseen_changes(self, files: Sequence[str]) -> None:
+        """A coding tool has ended, no hook has spoken, and these files have changed meanwhile."""
+
+    # Answers the hooks of a coding tool below the program; None: they answer themselves.
+    answer_hook: AnswerHook | None = None
+
+    def failed(self, what: str, error: Exception) -> None:
+        """Something beside the program did not work; the run goes on."""
+
+
+UNWATCHED: Final = RunWatch()

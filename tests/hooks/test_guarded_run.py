@@ -1,0 +1,482 @@
+"""`moot run` of a coding tool: guarded, or not started; and what nobody checked is on record."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.api import guard_proof, presence
+from moot.api.run_watch import RunWatch
+from moot.api.session import Session
+from moot.core.errors import Refused
+from moot.core.findings import Finding
+from moot.flows.launch import silent_tools
+from moot.keys.folder import KeyFolder
+from tests.cli.project import MOOT as MOOT_WORDS
+from tests.hooks.stand_ins import prepare_path, put_codex, put_program, write
+from tests.hooks.yard import CRANE, OTTER, Yard, call
+
+FINCH = "coral-finch"
+SECONDS = 60
+HEADER = f"""#!{sys.executable}
+import json, os, subprocess, sys
+from pathlib import Path
+
+def speak(event="SessionStart"):
+    said = {{"session_id": "s1", "cwd": os.getcwd(), "hook_event_name": event, "source": "startup"}}
+    subprocess.run(["moot", "hook", "claude"], input=json.dumps(said), text=True, check=True,
+                   stdout=subprocess.DEVNULL, timeout={SECONDS})
+
+def guard():
+    done = subprocess.run(["moot", "--json", "status"], capture_output=True, check=True,
+                          timeout={SECONDS})
+    agents = json.loads(done.stdout)["data"]["agents"]
+    return next(one["guarded"] for one in agents if one["agent"] == os.environ["MOOT_AGENT"])
+"""
+
+
+@pytest.fixture
+def ready(yard: Yard) -> Yard:
+    prepare_path(yard)
+    return yard
+
+
+def put_claude(yard: Yard, body: str, name: str = "claude") -> Path:
+    return put_program(Path(yard.env["PATH"]), name, HEADER + body)
+
+
+def agents(yard: Yard) -> dict[str, str]:
+    return {one["agent"]: one["status"] for one in yard.ok("status")["agents"]}
+
+
+def facts(yard: Yard) -> tuple[int, dict[str, str]]:
+    """How many events there are, and who was ever registered."""
+    seen = yard.ok("status")
+    return seen["record"]["events"], {one["agent"]: one["status"] for one in seen["agents"]}
+
+
+def unguarded(yard: Yard) -> list[tuple[str, str, bool, str]]:
+    spans = yard.ok("status")["unguarded"]
+    return [(one["agent"], one["tool"], one["until"] is not None, one["why"]) for one in spans]
+
+
+def run(yard: Yard, *words: str, **settings: str) -> Any:
+    return yard.spawn("run", "--name", FINCH, *words, **settings)
+
+
+# Guarded.
+
+
+def test_a_tool_is_expected_to_speak_and_guarded_once_it_has(ready: Yard) -> None:
+    put_claude(ready, "print(guard()); speak(); print(guard())")
+    done = run(ready, "--", "claude")
+    assert (done.code, done.out) == (0, "expected\nguarded\n"), done.err
+    assert "installed hooks for claude" in done.err
+    assert "unguarded" not in done.err
+    assert unguarded(ready) == []
+    assert ready.ok("trace", "observed")["counted"] == "observed 0, gaps 0"
+    assert agents(ready)[FINCH] == "retired"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("env", "A=b", "claude", "-p", "x"),
+        ("timeout", "50", "claude"),
+        ("bash", "-c", "exec claude -p x"),
+        ("sh", "-ec", "claude -p x"),
+        ("./linked",),
+    ],
+)
+def test_a_tool_behind_a_wrapper_gets_its_hooks(ready: Yard, words: tuple[str, ...]) -> None:
+    program = put_claude(ready, "speak(); print(guard())")
+    (ready.root / "linked").symlink_to(program)
+    done = run(ready, "--json", "--", *words)
+    assert (done.code, done.data["tools"], done.data["unguarded"]) == (0, ["claude"], []), done
+    assert "guarded\n" in done.err
+    assert "installed hooks for claude" in done.err
+
+
+def test_a_program_that_is_no_tool_is_watched(ready: Yard) -> None:
+    put_claude(ready, "print(guard())", name="script")
+    done = run(ready, "--", "script")
+    assert (done.code, done.out) == (0, "watched\n")
+    assert unguarded(ready) == []
+
+
+def test_a_start_that_only_tells_something_needs_no_guard(ready: Yard) -> None:
+    put_codex(Path(ready.env["PATH"]))
+    assert run(ready, "--", "codex", "--version").code == 0
+    assert not (ready.root / ".codex").exists()
+    assert unguarded(ready) == []
+
+
+# Refused.
+
+
+def refuse(yard: Yard, *words: str, **settings: str) -> dict[str, Any]:
+    """The error of a run that must not start; nobody came, nothing was recorded or written."""
+    before = facts(yard)
+    done = run(yard, "--json", "--", *words, **settings)
+    assert (done.code, done.error["code"]) == (1, "guard_off"), done
+    assert done.error["hint"]
+    assert facts(yard) == before
+    assert not (yard.root / "written.txt").exists()
+    error: dict[str, Any] = done.error
+    return error
+
+
+def test_headless_codex_does_not_start_without_trust(ready: Yard) -> None:
+    put_codex(Path(ready.env["PATH"]))
+    ready.reserve(CRANE, "written.txt")
+    error = refuse(ready, "codex", "exec", "overwrite it")
+    assert "`moot hook install codex --trust`" in error["hint"]
+    assert [one["code"] for one in error["findings"]] == ["hook_untrusted"]
+    ready.ok("hook", "install", "codex", "--trust")
+    done = run(ready, "--", "codex", "exec", "x")
+    assert done.code == 0, done.err
+    assert (ready.root / "written.txt").exists()
+    assert unguarded(ready) == []
+
+
+def test_codex_in_another_home_is_another_codex(ready: Yard, tmp_path: Path) -> None:
+    put_codex(Path(ready.env["PATH"]))
+    ready.ok("hook", "install", "codex", "--trust")
+    error = refuse(ready, "env", f"CODEX_HOME={tmp_path / 'new'}", "codex", "exec", "x")
+    assert f"CODEX_HOME={tmp_path / 'new'} moot hook install codex" in error["hint"]
+
+
+def test_a_flag_that_the_tool_suggests_itself_does_not_unguard_it(ready: Yard) -> None:
+    put_claude(ready, "Path('written.txt').touch()", name="gemini")
+    refuse(ready, "gemini", "--skip-trust", "--yolo")
+    refuse(ready, "gemini", "--yolo")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("claude", "--bare"),
+        ("claude", "--setting-sources", "user"),
+        ("claude", "--settings", '{"disableAllHooks": true}'),
+        ("env", "-i", "{bin}/claude"),
+        ("bash", "-c", "claude --bare -p x"),
+        ("npx", "-y", "@anthropic-ai/claude-code", "--bare"),
+    ],
+)
+def test_a_switch_in_the_command_line_refuses_the_start(
+    ready: Yard, words: tuple[str, ...]
+) -> None:
+    put_claude(ready, "Path('written.txt').touch()")
+    put_claude(ready, "Path('written.txt').touch()", name="npx")
+    refuse(ready, *(word.replace("{bin}", ready.env["PATH"]) for word in words))
+
+
+def test_settings_that_cannot_be_merged_refuse_the_start_and_stay(ready: Yard) -> None:
+    put_claude(ready, "Path('written.txt').touch()")
+    files = [ready.root / ".claude" / name for name in ("settings.json", "settings.local.json")]
+    for file in files:
+        write(file, "{ by hand")
+    refuse(ready, "claude")
+    assert [file.read_text() for file in files] == ["{ by hand"] * 2
+
+
+def test_a_tool_that_would_work_elsewhere_is_refused(ready: Yard, tmp_path: Path) -> None:
+    put_codex(Path(ready.env["PATH"]))
+    ready.ok("hook", "install", "codex", "--trust")
+    (tmp_path / "elsewhere").mkdir()
+    error = refuse(ready, "codex", "-C", str(tmp_path / "elsewhere"), "exec", "x")
+    assert [one["code"] for one in error["findings"]] == ["hook_other_folder"]
+
+
+def test_one_tool_of_two_that_is_off_refuses_both(ready: Yard) -> None:
+    put_claude(ready, "Path('written.txt').touch()")
+    put_codex(Path(ready.env["PATH"]))
+    refuse(ready, "sh", "-c", "claude -p a; codex exec b")
+
+
+# Unguarded, because somebody wants it so.
+
+
+def test_what_is_started_unguarded_says_so_and_is_on_record(ready: Yard) -> None:
+    put_claude(ready, "print(guard()); Path('written.txt').touch()")
+    done = run(ready, "--unguarded", "--", "claude", "--bare")
+    assert (done.code, done.out) == (0, "unguarded\n")
+    lines = [line for line in done.err.splitlines() if "nothing checks" in line]
+    assert len(lines) == 1
+    assert "--bare" in lines[0]
+    assert "no hook spoke, and these files changed meanwhile: written.txt" in done.err
+    assert unguarded(ready) == [(FINCH, "claude", True, "unguarded")]
+    shown = ready.run("status").out
+    assert f"unguarded  {FINCH} (claude) from 2" in shown
+    counted = ready.ok("trace", "observed")["counted"]
+    assert counted.startswith("observed 0, gaps 1 (unguarded from ")
+    assert " to " in counted
+    assert not (ready.root / ".claude").exists()
+
+
+def test_an_unguarded_start_of_a_guarded_tool_is_guarded(ready: Yard) -> None:
+    put_claude(ready, "print(guard()); speak(); print(guard())")
+    ready.ok("hook", "install", "claude")
+    done = run(ready, "--unguarded", "--", "claude")
+    assert (done.code, done.out) == (0, "expected\nguarded\n"), done.err
+    assert unguarded(ready) == []
+
+
+def test_what_an_unguarded_run_changed_is_signed_by_its_agent(ready: Yard) -> None:
+    put_claude(ready, "Path('a.txt').write_text('two'); Path('new.txt').touch()")
+    done = run(ready, "--json", "--unguarded", "--", "claude", "--bare")
+    assert (done.data["tools"], done.data["unguarded"]) == (["claude"], ["claude"])
+    (session,) = ready.ok("trace", "observed")["sessions"]
+    with ready.workspace() as space, space.store.read() as view:
+        bodies = [record.body for record in view.records(session["id"])]
+    assert [body.type.partition(".")[2] for body in bodies] == [
+        "observing_begun",
+        "watching_stopped",
+        "unseen_changes_noted",
+        "gap_noted",
+        "observing_ended",
+    ]
+    assert bodies[2].data["files"] == ["a.txt", "new.txt"]
+    assert {body.actor.id for body in bodies} == {FINCH}
+    assert ready.ok("verify")["verdict"] in ("valid", "unproven")
+
+
+# A yes at a terminal.
+
+
+class Consenting(RunWatch):
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, list[str]]] = []
+        self.silent: list[str] = []
+        self.files: list[str] = []
+        self.program: subprocess.Popen[bytes] | None = None
+
+    def consents_to_trust(self, tool: str, problems: Sequence[Finding]) -> bool:
+        self.asked.append((tool, [problem.code for problem in problems]))
+        return True
+
+    def started(self, program: subprocess.Popen[bytes]) -> None:
+        self.program = program
+
+    def silent_tool(self, tool: str) -> None:
+        self.silent.append(tool)
+        assert self.program is not None
+        self.program.terminate()
+
+    def unseen_changes(self, files: Sequence[str]) -> None:
+        self.files += files
+
+
+def session_in(yard: Yard) -> Session:
+    return Session(yard.root, keys=KeyFolder(yard.keys), env=yard.env)
+
+
+def test_a_persons_consent_stores_trust_and_starts_the_tool(ready: Yard) -> None:
+    put_codex(Path(ready.env["PATH"]))
+    watch = Consenting()
+    with session_in(ready) as session:
+        ran = presence.run(session, ["codex", "exec", "x"], name=FINCH, watch=watch)
+    assert (ran.exit_status, ran.unguarded) == (0, ())
+    assert watch.asked == [("codex", ["hook_untrusted"])]
+    assert unguarded(ready) == []
+
+
+def test_consent_does_not_switch_hooks_on_that_were_switched_off(ready: Yard) -> None:
+    put_claude(ready, "Path('written.txt').touch()")
+    watch = Consenting()
+    before = facts(ready)
+    with session_in(ready) as session, pytest.raises(Refused) as refused:
+        presence.run(session, ["claude", "--bare"], watch=watch)
+    assert (refused.value.code, watch.asked, facts(ready)) == ("guard_off", [], before)
+
+
+@pytest.mark.parametrize(("typed", "code"), [(b"y\n", 0), (b"n\n", 1), (b"\n", 1)])
+def test_a_person_at_a_terminal_is_asked(ready: Yard, typed: bytes, code: int) -> None:
+    put_codex(Path(ready.env["PATH"]))
+    ours, theirs = pty.openpty()
+    os.write(ours, typed)
+    try:
+        done = subprocess.run(
+            [*MOOT_WORDS, "run", "--name", FINCH, "--", "codex", "exec", "x"],
+            cwd=ready.root,
+            env=ready.env,
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            timeout=SECONDS,
+            check=False,
+        )
+    finally:
+        os.close(theirs)
+        os.close(ours)
+    assert done.returncode == code
+    assert (ready.root / "written.txt").exists() == (code == 0)
+    assert (FINCH in agents(ready)) == (code == 0)
+
+
+# Proved afterwards.
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A silent tool is told at the first look."""
+    monkeypatch.setattr(silent_tools, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(guard_proof, "LOOK_SECONDS", 0.02)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_tool_that_appears_below_and_is_silent_is_told_once(ready: Yard) -> None:
+    """It is started by a script that nobody looked into; told, the test ends the script."""
+    put_claude(ready, "Path('written.txt').touch(); sys.stdin.read()")
+    body = "subprocess.run(['claude'], stdin=subprocess.PIPE)"
+    put_claude(ready, f"p = {body.replace('run', 'Popen')}\np.wait()", name="script")
+    watch = Consenting()
+    with session_in(ready) as session:
+        ran = presence.run(session, ["script"], name=FINCH, watch=watch)
+    assert (ran.exit_status, ran.tools) == (128 + 15, ())
+    assert watch.silent == ["claude"]
+    assert unguarded(ready) == [(FINCH, "claude", True, "no hook spoke")]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_tool_whose_hook_speaks_late_was_unguarded_until_then(ready: Yard) -> None:
+    put_claude(ready, "sys.stdin.readline(); speak(); print(guard(), flush=True)")
+    put_claude(ready, "subprocess.run(['claude'], check=True)", name="script")
+
+    class Late(Consenting):
+        def silent_tool(self, tool: str) -> None:
+            self.silent.append(tool)
+            os.write(told, b"go on\n")
+
+    wait, told = os.pipe()
+    watch = Late()
+    before = os.dup(0)
+    os.dup2(wait, 0)
+    try:
+        with session_in(ready) as session:
+            ran = presence.run(session, ["script"], name=FINCH, watch=watch)
+    finally:
+        os.dup2(before, 0)
+        for descriptor in (wait, told, before):
+            os.close(descriptor)
+    assert (ran.exit_status, watch.silent) == (0, ["claude"])
+    (span,) = ready.ok("status")["unguarded"]
+    (spoke,) = [
+        one["since"] for one in ready.ok("trace", "observed")["sessions"] if "s1" in one["session"]
+    ]
+    assert (span["why"], span["until"]) == ("no hook spoke", spoke)
+
+
+def test_a_tool_that_was_expected_and_never_spoke_is_a_gap_with_its_files(ready: Yard) -> None:
+    put_claude(ready, "Path('a.txt').write_text('changed')")
+    done = run(ready, "--", "claude")
+    assert done.code == 0
+    assert "no hook spoke, and these files changed meanwhile: a.txt" in done.err
+    assert unguarded(ready) == [(FINCH, "claude", True, "no hook spoke")]
+
+
+def test_a_tool_under_a_run_of_its_own_is_that_runs(ready: Yard) -> None:
+    put_claude(ready, "speak(); print(guard())")
+    done = run(ready, "--", "moot", "run", "--name", "slate-wren", "--", "claude")
+    assert (done.code, done.out) == (0, "guarded\n"), done.err
+    assert unguarded(ready) == []
+
+
+# Odd places.
+
+
+def test_without_a_repository_the_workspaces_folder_counts(tmp_path: Path) -> None:
+    root = tmp_path / "plain"
+    root.mkdir()
+    yard = Yard(root, tmp_path / "keys")
+    prepare_path(yard)
+    yard.ok("init")
+    put_claude(yard, "speak(); print(guard())")
+    done = run(yard, "--", "claude")
+    assert (done.code, done.out) == (0, "guarded\n"), done.err
+
+
+def test_a_home_that_cannot_be_written_does_not_unguard(ready: Yard) -> None:
+    put_codex(Path(ready.env["PATH"]))
+    home = write(ready.root.parent / "a file", "not a folder")
+    error = refuse(ready, "codex", "exec", "x", HOME=str(home))
+    assert "codex" in error["message"]
+
+
+def test_in_the_second_worktree_the_tool_is_guarded_there(ready: Yard) -> None:
+    put_claude(ready, "speak(); print(guard())")
+    done = ready.spawn("run", "--name", FINCH, "--", "claude", cwd=ready.other)
+    assert (done.code, done.out) == (0, "guarded\n"), done.err
+    assert not (ready.root / ".claude").exists()
+
+
+def test_a_repository_inside_another_is_guarded_or_refused(ready: Yard) -> None:
+    inner = ready.root / "inner"
+    inner.mkdir()
+    assert ready.git("init", "--quiet", cwd=inner).code == 0
+    put_claude(ready, "Path('written.txt').touch()")
+    before = facts(ready)
+    done = ready.spawn("run", "--json", "--name", FINCH, "--", "claude", cwd=inner)
+    assert (done.code, done.error["code"]) == (1, "guard_off")
+    assert f"cd {ready.root}" in done.error["hint"]
+    assert facts(ready) == before
+    assert json.dumps(sorted(os.listdir(inner))) == '[".git"]'
+
+
+# As `status` and `agent` tell it.
+
+
+class Asking(RunWatch):
+    """Looks at the workspace while the program runs."""
+
+    def __init__(self, yard: Yard) -> None:
+        self._yard = yard
+        self.status: dict[str, Any] = {}
+        self.lines = ""
+
+    def started(self, _program: subprocess.Popen[bytes]) -> None:
+        self.status = self._yard.ok("status")
+        self.lines = self._yard.run("status").out
+
+
+def test_while_it_runs_unguarded_everyone_can_see_it(ready: Yard) -> None:
+    put_claude(ready, "")
+    watch = Asking(ready)
+    with session_in(ready) as session:
+        words = ["claude", "--bare"]
+        ran = presence.run(session, words, name=FINCH, unguarded=True, watch=watch)
+    assert ran.unguarded == ("claude",)
+    (finch,) = [one for one in watch.status["agents"] if one["agent"] == FINCH]
+    (span,) = watch.status["unguarded"]
+    assert (finch["guarded"], span["until"]) == ("unguarded", None)
+    assert f"unguarded  {FINCH} (claude) from {span['since']} until now" in watch.lines
+
+
+def test_a_session_that_its_own_hook_began_is_guarded(yard: Yard) -> None:
+    yard.hook("claude", call("claude-start", yard.root), OTTER)
+    shown = {one["agent"]: one["guarded"] for one in yard.ok("agent", "list")["agents"]}
+    assert shown == {OTTER: "guarded", CRANE: None}
+    assert yard.ok("agent", "show", OTTER)["guarded"] == "guarded"
+    (row,) = [line for line in yard.run("status").out.splitlines() if line.startswith(OTTER)]
+    assert row.split()[2] == "guarded"
+
+
+def test_a_hook_that_was_taken_away_unguards_its_session(yard: Yard) -> None:
+    yard.ok("hook", "install", "claude")
+    yard.hook("claude", call("claude-start", yard.root), OTTER)
+    yard.ok("hook", "uninstall", "claude")
+    assert yard.ok("agent", "show", OTTER)["guarded"] == "unguarded"
+
+
+def test_who_has_ended_is_guarded_by_nobody(yard: Yard) -> None:
+    yard.hook("claude", call("claude-start", yard.root), OTTER)
+    yard.ok("agent", "retire", OTTER)
+    assert yard.ok("agent", "show", OTTER)["guarded"] is None
