@@ -40,34 +40,42 @@ def hook() -> None:
 @click.argument("tool", type=TOOL)
 @click.option("--skill/--no-skill", default=True, help="Also write the agent's manual.")
 @click.option("--trust", is_flag=True, help="Store your trust in these hooks (codex, gemini).")
-def install(shell: Shell, tool: str, skill: bool, trust: bool) -> Answer:
+@click.option("--share", is_flag=True, help="Write lines that are meant to be committed.")
+def install(shell: Shell, tool: str, skill: bool, trust: bool, share: bool) -> Answer:
     """Set up TOOL so that it asks before it edits. What is there stays; ours is added.
 
-    Writes into the settings of this worktree. Doing it again changes nothing; `uninstall` puts
-    back what was there. Codex and Gemini CLI run hooks only if you trust them: --trust stores
-    that, and without it this command says what you must do.
+    Writes for you alone: into the tool's local settings, or into files that git ignores from then
+    on in this clone. With --share it writes lines to be committed, which do nothing for colleagues
+    who have no moot. Doing it again changes nothing; `uninstall` puts back what was there. Codex
+    and Gemini CLI run hooks only if you trust them: --trust stores that, and without it this
+    command says what you must do.
 
     Examples:
       moot hook install claude
       moot hook install codex --trust
       moot hook install git
     """
-    installed = tools.install(shell.session, tool, skill=skill, trust=trust)
+    installed = tools.install(shell.session, tool, skill=skill, trust=trust, share=share)
     return Answer(installed, lambda: _installed_lines(installed))
 
 
 @command(hook, "uninstall", "hook.uninstall")
-@click.argument("tool", type=TOOL)
-def uninstall(shell: Shell, tool: str) -> Answer:
+@click.argument("tool", type=TOOL, required=False)
+@click.option("--all", "everywhere", is_flag=True, help="In all worktrees; all tools if none named")
+def uninstall(shell: Shell, tool: str | None, everywhere: bool) -> Answer:
     """Take our hooks out of TOOL's settings and put back what was there.
 
-    Files that nobody changed since are restored byte for byte; others keep their changes.
+    Files that nobody changed since are restored byte for byte; others keep their changes. Where
+    other worktrees share the same hooks, this is refused and says which; --all takes them out of
+    every worktree, and without TOOL everything of every tool.
 
     Examples:
       moot hook uninstall claude
+      moot hook uninstall codex --all
+      moot hook uninstall --all
     """
-    removed = tools.uninstall(shell.session, tool)
-    return Answer(removed, lambda: _changed_lines("uninstalled", tool, removed.changed))
+    removed = tools.uninstall(shell.session, tool, everywhere=everywhere)
+    return Answer(removed, lambda: _changed_lines("uninstalled", removed.tool, removed.changed))
 
 
 def _installed_lines(installed: tools.InstalledHooks) -> Iterable[str]:
