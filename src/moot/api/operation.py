@@ -21,7 +21,7 @@ SUBJECTS: Final = (
     *("workspaces", "ledger", "verification", "trust", "artifacts"),
     *("mail.sending", "mail.answers", "mail.reading", "mail.texts", "mail.research", "mail.runs"),
     *("agents", "agent_keys", "joining", "scopes"),
-    *("guard.checks", "guard.tool_sessions", "tools"),
+    *("guard.checks", "guard.tool_sessions", "tools", "tool_checks"),
     *("debates.reading", "debates.writing", "debates.proof", "debates.runs"),
     *("parliaments.sessions", "parliaments.bills", "parliaments.files", "parliaments.runs"),
     *("traces.lifecycle", "traces.planning", "traces.execution", "traces.claims"),

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 # All that hooks can be installed for: coding tools, and git itself.
 CODING_TOOLS: Final = HOOK_TOOLS
 TOOLS: Final = (*CODING_TOOLS, "git")
+# Stands for all of them that are on PATH.
+EVERY_TOOL: Final = "all"
+# Those that run hooks only if their user trusts them.
+ASK_FOR_TRUST: Final = frozenset({"codex", "gemini"})
 
 
 class InstalledHooks(msgspec.Struct, frozen=True):
@@ -65,8 +69,8 @@ def install(
     from moot.flows.tools.install import install_hooks, uninstall_hooks
     from moot.flows.tools.tool_trust import store_trust
 
-    _require_tool(tool)
-    guarded = _require_guarded(session)
+    require_tool(tool)
+    guarded = require_guarded(session)
     done = install_hooks(tool, guarded, skill, share=share, env=session.env)
     try:
         trusted = store_trust(tool, guarded, session.env) if trust else None
@@ -93,13 +97,14 @@ def uninstall(
     from moot.flows.tools.worktrees import all_worktrees
 
     if tool is not None:
-        _require_tool(tool)
+        require_tool(tool)
     elif not everywhere:
         raise Malformed(
             "no tool is named", code="no_tool", hint="name one, or `moot hook uninstall --all`"
         )
-    guarded = _require_guarded(session, inner=True)
-    tools = TOOLS if tool is None else (tool,)
+    guarded = require_guarded(session, inner=True)
+    everything = TOOLS if _has_git(guarded) else CODING_TOOLS
+    tools = everything if tool is None else (tool,)
     if not everywhere:
         _require_unshared(session, tools[0], guarded)
     roots = all_worktrees(guarded.worktree_root) if everywhere else (guarded.worktree_root,)
@@ -116,8 +121,6 @@ def _uninstall_in(
     from moot.flows.tools.hook_stamps import forget_spoken
     from moot.flows.tools.install import uninstall_hooks
 
-    if tool == "git" and not _has_git(guarded):
-        return []
     changed: list[Path] = []
     for root in roots:
         changed += uninstall_hooks(tool, replace(guarded, worktree_root=root), env=session.env)[1]
@@ -132,6 +135,7 @@ def _uninstall_in(
 
 
 def _has_git(guarded: GuardedPaths) -> bool:
+    """True if there can be a git hook of ours here."""
     from moot.flows.tools.git_hook import place_for
 
     try:
@@ -192,23 +196,37 @@ def ensure_hooks_for(session: Session, program: str) -> str | None:
     return tool
 
 
-def find_programs(session: Session) -> tuple[str, ...]:
-    """The tools that hooks can be installed for and that are on the session's PATH."""
+def unguarded_programs(session: Session) -> tuple[str, ...]:
+    """The tools on the session's PATH, and git, that do not ask before they edit here."""
     from shutil import which
 
-    return tuple(tool for tool in TOOLS if which(tool, path=session.env.get("PATH")) is not None)
+    from moot.flows.guard.guarded_paths import find_guarded_folder
+    from moot.flows.tools.install import is_installed
+
+    found = (tool for tool in TOOLS if which(tool, path=session.env.get("PATH")) is not None)
+    guarded = find_guarded_folder(session.folder, session.home)
+    if guarded is None:
+        return tuple(found)
+
+    def is_set_up(tool: str) -> bool:
+        try:
+            return is_installed(tool, guarded, env=session.env)
+        except MootError:
+            return tool == "git"  # no repository, or its hooks are not ours to touch
+
+    return tuple(tool for tool in found if not is_set_up(tool))
 
 
-def _require_tool(tool: str) -> None:
-    if tool not in TOOLS:
+def require_tool(tool: str, known: Sequence[str] = TOOLS) -> None:
+    if tool not in known:
         raise Malformed(
             f"no coding tool called {tool} is known",
             code="unknown_tool",
-            hint=f"one of {', '.join(TOOLS)}",
+            hint=f"one of {', '.join(known)}",
         )
 
 
-def _require_guarded(session: Session, *, inner: bool = False) -> GuardedPaths:
+def require_guarded(session: Session, *, inner: bool = False) -> GuardedPaths:
     """`inner`: also inside a repository of its own that the project around it guards."""
     from moot.flows.guard.guarded_paths import find_guarded_folder
 

@@ -21,10 +21,12 @@ from moot.flows.tools import (
     hook_entries,
     hook_files,
     json_settings,
+    manual,
     opencode_plugin,
     tool_trust,
 )
 from moot.flows.tools.hook_command import program_of
+from moot.flows.tools.original_files import OriginalFiles
 from moot.flows.tools.settings_files import Reach, SettingsFile, settings_files
 
 Breaches = Iterator[Breach]
@@ -174,6 +176,15 @@ def plugin_missing(setup: Setup) -> Breaches:
             yield f"the plugin does not load: {problem}", str(path)
 
 
+def notes_hidden(setup: Setup) -> Breaches:
+    mine = OriginalFiles(setup.guarded.workspace).files_of_this_clone()
+    for tool in setup.settings:
+        file = setup.guarded.worktree_root / manual.FILES[tool]
+        if file in mine and file.is_file():
+            if not manual.is_only_ours(tool, file.read_text("utf-8", "replace")):
+                yield "", str(file), None, {"TOOL": tool}
+
+
 def _load(path: Path, env: Mapping[str, str]) -> str:
     """Loaded by node, if there is one; what it says if that fails."""
     node = shutil.which("node", path=env.get("PATH"))
@@ -246,5 +257,11 @@ RULES: Final[tuple[Rule[Setup], ...]] = (
         "opencode runs without our plugin, and says nothing",
         plugin_missing,
         "`moot hook install opencode` writes it anew",
+    ),
+    _rule(
+        "hook_hides_notes",
+        "git ignores these notes because of ours, and others have written there since",
+        notes_hidden,
+        "`moot hook install TOOL` takes ours out, and git sees them again",
     ),
 )

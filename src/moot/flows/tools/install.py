@@ -171,8 +171,11 @@ def _plan(
         and file.reach is not Reach.USER  # other projects rest on it
         and not _is_needed(tool, file, guarded, env)
     ]
+    notes = hook_files.manual_file(tool, guarded)
     if skill and (share or _is_for_this_clone(tool, guarded)):
-        put_in.append(hook_files.manual_file(tool, guarded))
+        put_in.append(notes)
+    elif skill and notes.path in OriginalFiles(guarded.workspace).files_of_this_clone():
+        take_out.append(notes)  # somebody writes there now, and git should see it
     return _Plan(put_in, take_out)
 
 

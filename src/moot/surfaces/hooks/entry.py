@@ -14,16 +14,17 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
 import msgspec
 
 from moot.api.session import Session, ToolSession
-from moot.flows.tools.coding_tools import TOOLS, HookMoment
+from moot.flows.tools.coding_tools import TEST_SESSION, TOOLS, HookMoment
 from moot.surfaces.environment import read_epoch, read_stale_time
 from moot.surfaces.hooks import answers
-from moot.surfaces.hooks.call import MAX_BYTES, Unreadable, read_call, session_key
+from moot.surfaces.hooks.call import MAX_BYTES, HookCall, Unreadable, read_call, session_key
 
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
@@ -76,6 +77,8 @@ def answer(
         call = read_call(TOOLS[tool], data, here)
         moment = call.moment
         tell_moment(moment)
+        if call.session == TEST_SESSION and moment is not HookMoment.BEFORE:
+            return Reply()
         from moot.surfaces.hooks.moments import HANDLERS
 
         session = session_for(env, call.cwd, call.tool_session)
@@ -83,10 +86,25 @@ def answer(
             return Reply(HANDLERS[moment](call, session))
         finally:
             session.close(checkpoint=moment in CHECKPOINTED)
+            if call.session != TEST_SESSION:
+                _stamp_spoken(call, session)
     except Unreadable as problem:
         return _unreadable(problem, moment or problem.moment, env, here)
     except Exception as error:  # noqa: BLE001 - never a traceback, never silently open
         return _in_trouble(error, moment)
+
+
+def _stamp_spoken(call: HookCall, session: Session) -> None:
+    """Leave a sign that this tool's hook speaks here; nothing rests on it."""
+    from moot.core.errors import MootError
+    from moot.flows.guard.guarded_paths import find_guarded_folder
+    from moot.flows.tools.hook_stamps import stamp_spoken
+
+    with suppress(MootError, OSError):
+        guarded = find_guarded_folder(session.folder, session.home)
+        if guarded is not None:
+            root, at_start = guarded.worktree_root, call.moment is HookMoment.START
+            stamp_spoken(guarded.workspace, call.tool.name, root, at_start=at_start)
 
 
 def check_commit(env: Mapping[str, str], here: str) -> Reply:
