@@ -97,7 +97,8 @@ def hooks_folder(start: Path) -> Path:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable("no_git", f"git does not answer: {error}", hint="install git") from None
     if done.returncode != 0:
-        raise Unavailable("no_git", done.stderr.strip() or "not a git repository")
+        why = done.stderr.strip() or "not a git repository"
+        raise Unavailable("no_git", why, hint="run `git init`")
     return start / done.stdout.rstrip("\n")
 
 

@@ -22,9 +22,9 @@ from typing import Final, NamedTuple
 from moot.flows.tools.coding_tools import TOOLS, HookMoment
 
 FAILED: Final = "echo 'moot hook failed' >&2; exit 2"
-# Where a user's keys are, if MOOT_KEYS does not say it; by `sys.platform`.
-_KEY_FOLDERS: Final = {"darwin": "$HOME/Library/Application Support/moot/keys"}
-_KEY_FOLDER: Final = "${XDG_DATA_HOME:-$HOME/.local/share}/moot/keys"
+# Where a user's keys are if MOOT_KEYS does not say it: usually, and on a Mac.
+_KEY_FOLDER: Final = "${MOOT_KEYS:-${XDG_DATA_HOME:-$HOME/.local/share}/moot/keys}"
+_MAC_KEY_FOLDER: Final = "${MOOT_KEYS:-$HOME/Library/Application Support/moot/keys}"
 
 
 class Workspace(NamedTuple):
@@ -56,7 +56,8 @@ def hook_command(tool: str, event: str, workspace: Workspace | None) -> str:
         return f"{start} || true"
     if workspace is None:
         return f"{start} || {{ {_fail_near_a_workspace()}; exit 0; }}"
-    ledger = f'"${{MOOT_KEYS:-{_key_folder()}}}/{workspace.ledger}"'
+    keys = _MAC_KEY_FOLDER if sys.platform == "darwin" else _KEY_FOLDER
+    ledger = f'"{keys}/{workspace.ledger}"'
     there = f"[ -e {shlex.quote(str(workspace.folder))} ] || [ -e {ledger} ]"
     return f"{start} || {{ {there} || exit 0; {FAILED}; }}"
 
@@ -103,18 +104,17 @@ def _is_before(tool: str, event: str) -> bool:
 
 
 def _fail_near_a_workspace() -> str:
-    """Up from here, and up from the folder that all worktrees of the repository share."""
+    """Up from here, and up from the folder that all worktrees of the repository share.
+
+    The same text on every system: colleagues may have another one.
+    """
     shared = 'cd "$(git rev-parse --git-common-dir 2>/dev/null || echo .)" && pwd -P'
-    made_there = f'grep -qxFse "$d" "${{MOOT_KEYS:-{_key_folder()}}}"/*/made-in'
+    made_in = f'"{_KEY_FOLDER}"/*/made-in "{_MAC_KEY_FOLDER}"/*/made-in'
     return (
         f'for d in "$(pwd -P)" "$({shared})"; do while [ -n "$d" ]; do'
-        f' if [ -n "$MOOT_HOME$MOOT_AGENT" ] || [ -e "$d/.moot" ] || {made_there};'
+        f' if [ -n "$MOOT_HOME$MOOT_AGENT" ] || [ -e "$d/.moot" ] || grep -qxFse "$d" {made_in};'
         f" then {FAILED}; fi; d=${{d%/*}}; done; done"
     )
-
-
-def _key_folder() -> str:
-    return _KEY_FOLDERS.get(sys.platform, _KEY_FOLDER)
 
 
 def _is_program(path: str) -> bool:

@@ -7,7 +7,6 @@ doubled.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import NamedTuple
 from moot.core.errors import MootError, Refused
 from moot.flows.guard.guarded_paths import GuardedPaths
 from moot.flows.tools import hook_command, hook_entries, json_settings, manual, opencode_plugin
+from moot.flows.tools.original_files import bytes_of
 from moot.flows.tools.settings_files import Reach, SettingsFile, project_file, settings_files
 from moot.workspace.trust import read_trust_file
 
@@ -90,10 +90,10 @@ def files_with_ours(
 
 def may_hold_ours(tool: str, path: Path) -> bool:
     """True if settings have something of ours, or cannot be read and speak of moot."""
-    data = _bytes(path) or b""
-    if b"moot" not in data:
-        return False
     try:
+        data = bytes_of(path) or b""
+        if b"moot" not in data:
+            return False
         document = json_settings.parse(data.decode(), str(path))
     except (ValueError, MootError):
         return True
@@ -166,7 +166,7 @@ def read_document(path: Path) -> json_settings.Document:
 
 
 def planned(file: InstalledFile) -> bytes:
-    before = _bytes(file.path)
+    before = bytes_of(file.path)
     return file.merge(None if before is None else _decoded(before, file.path)).encode()
 
 
@@ -181,7 +181,7 @@ def mended(file: InstalledFile) -> Callable[[bytes], bytes | None]:
 
 
 def require_mendable(file: InstalledFile) -> None:
-    before = _bytes(file.path)
+    before = bytes_of(file.path)
     if before is not None:
         mended(file)(before)
 
@@ -266,10 +266,6 @@ def _read(path: Path) -> str | None:
         return path.read_text("utf-8")
     except (OSError, ValueError):
         return None
-
-
-def _bytes(path: Path) -> bytes | None:
-    return path.read_bytes() if os.path.lexists(path) else None
 
 
 def _decoded(data: bytes, path: Path) -> str:

@@ -180,9 +180,9 @@ def notes_hidden(setup: Setup) -> Breaches:
     mine = OriginalFiles(setup.guarded.workspace).files_of_this_clone()
     for tool in setup.settings:
         file = setup.guarded.worktree_root / manual.FILES[tool]
-        if file in mine and file.is_file():
-            if not manual.is_only_ours(tool, file.read_text("utf-8", "replace")):
-                yield "", str(file), None, {"TOOL": tool}
+        text = file.read_text("utf-8", "replace") if file in mine and file.is_file() else None
+        if text is not None and not manual.is_only_ours(tool, text):
+            yield "", str(file), None, {"TOOL": tool}
 
 
 def _load(path: Path, env: Mapping[str, str]) -> str:

@@ -19,6 +19,7 @@ from moot.workspace.workspace import key_folder
 
 NAME: Final = "opencode-plugin.js"
 SHARED: Final = ".moot-opencode.js"
+USERS: Final = "moot-opencode.js"
 _BEFORE: Final = 'const BEFORE = ""\n'
 _OTHERWISE: Final = 'const OTHERWISE = ""\n'
 
@@ -33,7 +34,7 @@ def text(command: Callable[[str], str]) -> str:
 
 def place(guarded: GuardedPaths, reach: Reach, env: Mapping[str, str]) -> Path:
     if reach is Reach.USER:
-        return key_folder(env).path / "hooks" / NAME
+        return key_folder(env).path / "hooks" / USERS
     return guarded.workspace / NAME
 
 
@@ -54,4 +55,4 @@ def named(document: Mapping[str, Any], settings: Path) -> list[Path]:
 def is_ours(entry: str) -> bool:
     """True for every entry that we ever wrote."""
     path = entry.replace("\\", "/")
-    return path.endswith((f"/.moot/{NAME}", f"/hooks/{NAME}", f"/{SHARED}"))
+    return path.endswith((f"/.moot/{NAME}", f"/hooks/{USERS}", f"/{SHARED}"))

@@ -59,7 +59,7 @@ class OriginalFiles:
 
         What others changed since the last time counts as theirs, without what is ours in it.
         """
-        before = _bytes(path)
+        before = bytes_of(path)
         known = self._files.get(str(path))
         if before == data:
             if known is not None and known.shared != shared:
@@ -76,7 +76,7 @@ class OriginalFiles:
 
     def restore(self, path: Path, mend: Mend) -> bool:
         """Undo: exactly if the file is as we left it, else by `mend` (None: no file is left)."""
-        now = _bytes(path)
+        now = bytes_of(path)
         known = self._files.pop(str(path), None)
         if known is not None and now is not None and _digest(now) == known.after:
             data = known.data
@@ -112,6 +112,9 @@ class OriginalFiles:
     def _save(self) -> None:
         data = msgspec.json.format(msgspec.json.encode(self._files)) if self._files else None
         put(self.path, data)
+        if data is None:
+            with suppress(OSError):
+                self.path.parent.rmdir()
 
 
 def put(path: Path, data: bytes | None) -> None:
@@ -135,28 +138,31 @@ def put(path: Path, data: bytes | None) -> None:
         ) from error
 
 
-def _bytes(path: Path) -> bytes | None:
+def bytes_of(path: Path) -> bytes | None:
+    """What is there; None if nothing is."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise StoreFailed(
-            "settings_unreadable", f"{path} cannot be read: {error.strerror or error}"
+            "settings_unreadable",
+            f"{path} cannot be read: {error.strerror or error}",
+            hint="check what is in its place, and its permissions",
         ) from error
 
 
 @contextmanager
 def all_or_nothing(files: Iterable[Path]) -> Iterator[None]:
     """A block that changes these files; if it fails, they are as they were, and so are folders."""
-    before = {file: _bytes(file) for file in files}
+    before = {file: bytes_of(file) for file in files}
     made = [folder for file in before for folder in _missing(file.parent)]
     try:
         yield
     except BaseException:
         for file, data in before.items():
             with suppress(StoreFailed):
-                if _bytes(file) != data:
+                if bytes_of(file) != data:
                     put(file, data)
         for folder in sorted(made, key=len, reverse=True):
             with suppress(OSError):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import click
 
 from moot.api import workspaces
-from moot.api.tools import ASK_FOR_TRUST, unguarded_programs
+from moot.api.tools import ASK_FOR_TRUST, CODING_TOOLS, unguarded_programs
 from moot.surfaces.cli.guard.hook_lines import installed_lines
 from moot.surfaces.terminal.answer import Answer, paint
 from moot.surfaces.terminal.shell import Shell, command
@@ -70,5 +70,5 @@ def _lines(made: workspaces.MadeWorkspace, *, asked: bool) -> Iterable[str]:
         yield "from a backup, in the place of this one: the keys are still in your key folder"
     for hooks in made.hooks:
         yield from installed_lines(hooks)
-    if made.programs and not asked:
-        yield f"{', '.join(made.programs)} do not ask before they edit here: moot init --tools all"
+    if not asked and any(program in CODING_TOOLS for program in made.programs):
+        yield f"not asking before they edit: {', '.join(made.programs)}; `moot init --tools all`"
