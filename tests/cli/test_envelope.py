@@ -42,6 +42,7 @@ SUCCEEDS: dict[str, Words] = {
     "event.list": ("event", "list"),
     "hook.install": ("hook", "install", "claude"),
     "hook.uninstall": ("hook", "uninstall", "claude"),
+    "hook.status": ("hook", "status"),
     "guard.check": ("guard", "check", "src/auth.py"),
     "mail.template": ("mail", "template", "QUESTION"),
     "mail.send": (
@@ -160,6 +161,7 @@ REFUSALS: dict[str, tuple[str, int, Words]] = {
     ),
     "trace.verify": ("unreadable_file", 4, ("trace", "verify", "none.moot")),
     "agent.register": ("name_taken", 1, ("agent", "register", "amber-otter")),
+    "hook.test": ("hook_not_installed", 1, ("hook", "test", "claude")),
     "agent.show": ("agent_not_found", 1, ("agent", "show", "no-body")),
     "agent.heartbeat": ("agent_not_found", 1, ("agent", "heartbeat", "--agent", "no-body")),
     "agent.retire": ("agent_not_found", 1, ("agent", "retire", "no-body")),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from moot.flows.tools import git_hook
 from tests.hooks.yard import CRANE, OTTER, Yard, call
 
 
@@ -67,7 +68,12 @@ def test_a_damaged_workspace_stops_agents_and_warns_people(on_path: Yard) -> Non
     assert (code, "cannot be checked" in err) == (0, True)
 
 
-def test_without_moot_people_commit_and_agents_do_not(on_path: Yard) -> None:
+def test_without_moot_people_commit_and_agents_do_not(
+    on_path: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_path.ok("hook", "uninstall", "git", "--all")
+    monkeypatch.setattr(git_hook, "moot_words", lambda: ("/gone/away/moot",))
+    on_path.ok("hook", "install", "git")
     bare = {"PATH": "/usr/bin:/bin"}
     assert commit(on_path, MOOT_AGENT=OTTER, **bare)[0] == 1
     assert commit(on_path, **bare) == (0, "")

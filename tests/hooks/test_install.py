@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from moot.flows.tools.git_hook import LINE
+from moot.flows.tools.hook_command import is_ours
 from tests.hooks.yard import OTTER, Yard
 
 JSON_TOOLS = {
-    "claude": ".claude/settings.json",
+    "claude": ".claude/settings.local.json",
     "codex": ".codex/hooks.json",
     "gemini": ".gemini/settings.json",
     "opencode": "opencode.json",
@@ -29,11 +31,21 @@ ODD = (
 
 
 def snapshot(root: Path) -> dict[str, bytes]:
-    """Every file of a worktree, but for git's and moot's own."""
+    """Every file of a worktree, with git's own list of what it ignores here, without the record."""
     files = (path for path in root.rglob("*") if path.is_file())
     names = {str(path.relative_to(root)): path for path in files}
-    skipped = (".git/", ".moot/ledger", ".moot/artifacts")
-    return {name: path.read_bytes() for name, path in names.items() if not name.startswith(skipped)}
+    skipped = (".moot/ledger", ".moot/artifacts")
+    return {
+        name: path.read_bytes()
+        for name, path in names.items()
+        if not name.startswith(skipped) and (not name.startswith(".git/") or "info/" in name)
+    }
+
+
+def uninstall(yard: Yard, tool: str) -> list[str]:
+    """Everywhere: the second worktree shares some of it."""
+    changed: list[str] = yard.ok("hook", "uninstall", tool, "--all")["changed"]
+    return changed
 
 
 def document(yard: Yard, tool: str) -> dict[str, Any]:
@@ -48,7 +60,7 @@ def test_installing_and_uninstalling_in_an_empty_project_leaves_no_trace(
     before = snapshot(yard.root)
     assert yard.ok("hook", "install", tool)["changed"]
     assert snapshot(yard.root) != before
-    yard.ok("hook", "uninstall", tool)
+    uninstall(yard, tool)
     assert snapshot(yard.root) == before
     assert not (yard.root / f".{tool}").exists()
 
@@ -64,7 +76,7 @@ def test_settings_that_were_there_come_back_byte_for_byte(yard: Yard, tool: str)
     assert list(merged)[:3] == ["zeta", "hooks", "alpha"]
     assert merged["alpha"] == {"ü": [1, 2, 3]}
     assert merged["hooks"]["PreToolUse"][0]["hooks"][0]["command"] == "lint"
-    yard.ok("hook", "uninstall", tool)
+    uninstall(yard, tool)
     assert snapshot(yard.root) == before
 
 
@@ -74,8 +86,8 @@ def test_installing_again_changes_nothing(yard: Yard, tool: str) -> None:
     once = snapshot(yard.root)
     assert yard.ok("hook", "install", tool)["changed"] == []
     assert snapshot(yard.root) == once
-    yard.ok("hook", "uninstall", tool)
-    assert yard.ok("hook", "uninstall", tool)["changed"] == []
+    uninstall(yard, tool)
+    assert uninstall(yard, tool) == []
 
 
 @pytest.mark.parametrize("tool", ["claude", "codex", "gemini"])
@@ -85,9 +97,14 @@ def test_edits_fail_closed_and_other_moments_open(yard: Yard, tool: str) -> None
     for event, entries in hooks.items():
         (entry,) = entries
         (handler,) = entry["hooks"]
-        end = "|| true" if event != BEFORE[tool] else "|| { echo 'moot hook failed' >&2; exit 2; }"
-        assert handler["command"] == f"moot hook {tool} {end}"
-        assert handler["timeout"] == (10_000 if tool == "gemini" else 10)
+        assert is_ours(tool, handler["command"])
+        assert handler["command"].endswith("echo 'moot hook failed' >&2; exit 2; }") == (
+            event == BEFORE[tool]
+        )
+        assert handler["command"].endswith("|| true") == (event != BEFORE[tool])
+        usual = 10_000 if tool == "gemini" else 10
+        codex_cuts_it = (tool, event) == ("codex", "SessionEnd")
+        assert handler["timeout"] == (3 if codex_cuts_it else usual)
     assert hooks[BEFORE[tool]][0]["matcher"]
 
 
@@ -98,7 +115,7 @@ def test_what_was_added_meanwhile_stays_when_ours_goes(yard: Yard) -> None:
     changed["hooks"]["PreToolUse"].append({"hooks": [{"type": "command", "command": "mine"}]})
     changed["model"] = "opus"
     path.write_text(json.dumps(changed), encoding="utf-8")
-    yard.ok("hook", "uninstall", "claude")
+    uninstall(yard, "claude")
     left = {"PreToolUse": [{"hooks": [{"type": "command", "command": "mine"}]}]}
     assert document(yard, "claude") == {"hooks": left, "model": "opus"}
 
@@ -144,16 +161,23 @@ def test_the_manual_is_a_skill_for_claude_and_can_be_left_out(yard: Yard) -> Non
     assert skill.read_text("utf-8").startswith("---\nname: moot\n")
 
 
-def test_the_manual_is_a_marked_block_in_notes_that_others_wrote(yard: Yard) -> None:
+def test_notes_that_others_wrote_are_left_alone(yard: Yard) -> None:
     notes = yard.root / "AGENTS.md"
     notes.write_text("# Ours\n\nBe kind.", encoding="utf-8")
     yard.ok("hook", "install", "codex")
+    assert notes.read_text("utf-8") == "# Ours\n\nBe kind."
+
+
+def test_a_shared_manual_is_a_marked_block_in_notes_that_others_wrote(yard: Yard) -> None:
+    notes = yard.root / "AGENTS.md"
+    notes.write_text("# Ours\n\nBe kind.", encoding="utf-8")
+    yard.ok("hook", "install", "codex", "--share")
     text = notes.read_text("utf-8")
     assert text.startswith("# Ours\n\nBe kind.\n\n<!-- moot: begin")
     notes.write_text(text + "\nMore.\n", encoding="utf-8")
-    yard.ok("hook", "install", "codex")
+    yard.ok("hook", "install", "codex", "--share")
     assert notes.read_text("utf-8").count("<!-- moot: begin") == 1
-    yard.ok("hook", "uninstall", "codex")
+    uninstall(yard, "codex")
     assert notes.read_text("utf-8") == "# Ours\n\nBe kind.\n\nMore.\n"
 
 
@@ -161,9 +185,9 @@ def test_notes_that_two_tools_share_stay_until_the_last_goes(yard: Yard) -> None
     before = snapshot(yard.root)
     yard.ok("hook", "install", "codex")
     yard.ok("hook", "install", "opencode")
-    yard.ok("hook", "uninstall", "codex")
+    uninstall(yard, "codex")
     assert (yard.root / "AGENTS.md").exists()
-    yard.ok("hook", "uninstall", "opencode")
+    uninstall(yard, "opencode")
     assert snapshot(yard.root) == before
 
 
@@ -201,7 +225,7 @@ def test_the_git_hook_goes_where_git_looks_also_from_a_worktree(yard: Yard) -> N
     yard.ok("hook", "install", "git", cwd=yard.other)
     assert (hooks(yard) / "pre-commit").stat().st_mode & stat.S_IXUSR
     assert yard.ok("hook", "install", "git")["changed"] == []
-    yard.ok("hook", "uninstall", "git")
+    uninstall(yard, "git")
     assert not (hooks(yard) / "pre-commit").exists()
 
 
@@ -213,7 +237,7 @@ def test_an_older_hook_still_runs_with_its_exit_code_and_comes_back(yard: Yard) 
     (yard.root / "a.txt").write_text("x", encoding="utf-8")
     done = yard.git("commit", "--all", "--message=x")
     assert (done.code, done.err.strip()) == (1, "the old one")
-    yard.ok("hook", "uninstall", "git")
+    uninstall(yard, "git")
     assert (hooks(yard) / "pre-commit").read_text("utf-8") == old
     assert (hooks(yard) / "pre-commit").stat().st_mode & stat.S_IXUSR
     assert not (hooks(yard) / "pre-commit.before-moot").exists()
@@ -225,10 +249,10 @@ def test_husky_gets_a_line_and_loses_it_again(yard: Yard) -> None:
     file.parent.mkdir()
     file.write_text("npm test", encoding="utf-8")
     yard.ok("hook", "install", "git")
-    assert file.read_text("utf-8").splitlines() == ["npm test", "moot hook git # moot: pre-commit"]
+    assert file.read_text("utf-8").splitlines() == ["npm test", LINE]
     assert yard.ok("hook", "install", "git")["changed"] == []
     assert not (yard.root / ".husky/_").exists()
-    yard.ok("hook", "uninstall", "git")
+    uninstall(yard, "git")
     assert file.read_text("utf-8") == "npm test"
 
 
@@ -238,7 +262,7 @@ def test_the_pre_commit_framework_keeps_its_file_and_runs_ours_first(yard: Yard)
     yard.ok("hook", "install", "git")
     assert (hooks(yard) / "pre-commit").read_text("utf-8") == theirs
     assert "moot hook git" in (hooks(yard) / "pre-commit.legacy").read_text("utf-8")
-    yard.ok("hook", "uninstall", "git")
+    uninstall(yard, "git")
     assert not (hooks(yard) / "pre-commit.legacy").exists()
 
 
@@ -248,7 +272,7 @@ def test_ours_is_found_where_the_framework_moved_it(yard: Yard) -> None:
     (hooks(yard) / "pre-commit").rename(hooks(yard) / "pre-commit.legacy")
     script(hooks(yard) / "pre-commit", "# generated by pre-commit\n")
     assert yard.ok("hook", "install", "git")["changed"] == []
-    yard.ok("hook", "uninstall", "git")
+    uninstall(yard, "git")
     assert (hooks(yard) / "pre-commit.legacy").read_text("utf-8") == "#!/bin/sh\n# old\n"
 
 
@@ -280,8 +304,9 @@ def test_the_workspace_is_still_healthy_with_everything_installed(yard: Yard) ->
 
 
 def test_the_settings_in_the_documentation_are_those_that_are_installed(yard: Yard) -> None:
-    yard.ok("hook", "install", "claude")
+    yard.ok("hook", "install", "claude", "--share")
     text = (Path(__file__).parents[2] / "docs" / "hooks.md").read_text("utf-8")
     shown = json.loads(text[text.index('    {"hooks"') :].partition("\n\n")[0])
     (event,) = shown["hooks"]
-    assert shown["hooks"][event] == document(yard, "claude")["hooks"][event]
+    project = json.loads((yard.root / ".claude/settings.json").read_bytes())
+    assert shown["hooks"][event] == project["hooks"][event]

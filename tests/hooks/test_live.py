@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from moot.flows.tools import hook_command
 from moot.flows.tools.hook_health import find_problems
 from tests.hooks.yard import Yard
 
@@ -35,15 +36,25 @@ def test_nothing_is_said_of_tools_that_are_not_set_up(ready: Yard) -> None:
     assert codes(ready) == []
 
 
-def test_a_missing_moot_blocks_every_edit_and_is_told(ready: Yard, tmp_path: Path) -> None:
-    ready.ok("hook", "install", "claude")
+def test_a_missing_moot_blocks_every_edit_and_is_told(
+    ready: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready.ok("hook", "install", "claude", "--share")
     (tmp_path / "bin/moot").unlink()
     assert codes(ready) == ["hook_moot_missing"]
+    ready.ok("hook", "uninstall", "claude")
+    moved = tmp_path / "moved/moot"
+    with monkeypatch.context() as patch:
+        patch.setattr(hook_command, "moot_words", lambda: (str(moved),))
+        ready.ok("hook", "install", "claude")
+        assert codes(ready) == ["hook_moot_missing"]
+    ready.ok("hook", "install", "claude")
+    assert codes(ready) == []
 
 
 def test_a_hook_that_was_taken_out_is_told(ready: Yard) -> None:
     ready.ok("hook", "install", "claude")
-    path = ready.root / ".claude/settings.json"
+    path = ready.root / ".claude/settings.local.json"
     changed = json.loads(path.read_bytes())
     del changed["hooks"]["PostToolUse"]
     path.write_text(json.dumps(changed), encoding="utf-8")
@@ -58,7 +69,8 @@ def test_switched_off_hooks_of_claude_are_told(ready: Yard, tmp_path: Path, file
     ready.ok("hook", "install", "claude")
     path = tmp_path / file
     path.parent.mkdir(exist_ok=True)
-    path.write_text('{"disableAllHooks": true}', encoding="utf-8")
+    said = json.loads(path.read_bytes()) if path.exists() else {}
+    path.write_text(json.dumps({**said, "disableAllHooks": True}), encoding="utf-8")
     assert codes(ready) == ["hook_switched_off"]
 
 

@@ -66,7 +66,7 @@ def _prepare_tool(
     if unguarded:
         return GuardedStart(started.tool, find_guard_problems(started, guarded))
     if not started.is_other_user:
-        _install(started.tool, guarded, watch)
+        _install(started.tool, guarded, session.env, watch)
     problems = find_guard_problems(started, guarded)
     if (
         problems
@@ -96,11 +96,11 @@ def _guarded_by(session: Session, started: StartedTool) -> GuardedPaths:
     return there if there is not None and there.workspace == own.workspace else own
 
 
-def _install(tool: str, guarded: GuardedPaths, watch: RunWatch) -> None:
+def _install(tool: str, guarded: GuardedPaths, env: Mapping[str, str], watch: RunWatch) -> None:
     from moot.api.tools import ensure_hooks
 
     try:
-        if ensure_hooks(tool, guarded):
+        if ensure_hooks(tool, guarded, env):
             watch.installed_hooks(tool)
     except (MootError, OSError) as error:
         hint = error.hint if isinstance(error, MootError) else ""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from moot.api.operation import operation
 from moot.core.errors import Malformed, MootError, Unavailable
@@ -13,12 +15,18 @@ from moot.core.findings import Finding
 from moot.flows.tools import HOOK_TOOLS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from moot.api.session import Session
     from moot.flows.guard.guarded_paths import GuardedPaths
 
 # All that hooks can be installed for: coding tools, and git itself.
 CODING_TOOLS: Final = HOOK_TOOLS
 TOOLS: Final = (*CODING_TOOLS, "git")
+# Stands for all of them that are on PATH.
+EVERY_TOOL: Final = "all"
+# Those that run hooks only if their user trusts them.
+ASK_FOR_TRUST: Final = frozenset({"codex", "gemini"})
 
 
 class InstalledHooks(msgspec.Struct, frozen=True):
@@ -35,76 +43,178 @@ class InstalledHooks(msgspec.Struct, frozen=True):
 
 
 class UninstalledHooks(msgspec.Struct, frozen=True):
-    """`changed` are the files that were restored or removed."""
+    """`changed` are the files that were restored or removed. `tool` is `all` if none was named."""
 
     tool: str
     changed: list[str]
+    worktrees: list[str]
 
 
 @operation("hook.install", writes=True, runs_programs=True)
 def install(
-    session: Session, tool: str, *, skill: bool = True, trust: bool = False
+    session: Session, tool: str, *, skill: bool = True, trust: bool = False, share: bool = False
 ) -> InstalledHooks:
     """Set up a coding tool (or git) so that it asks before it edits. A repeat changes nothing.
 
-    Writes into the tool's settings of this worktree; what is there stays, ours is added. With
-    `skill` the agent's manual is written too. `trust` stores the user's trust in these hooks where
-    the tool wants it (codex, gemini): a person's decision. Refused as `settings_unreadable` if a
-    file cannot be merged; then none is touched.
+    Writes into the tool's local settings of this worktree, else into files that git then ignores in
+    this clone, else (if such a file is in git already) into the user's own settings; what is there
+    stays, ours is added. With `share` it writes lines meant to be committed, which step aside for
+    whoever has no moot and no workspace. With `skill` the agent's manual is written too, where
+    nobody else's notes are. `trust` stores the user's trust in these hooks where the tool wants it
+    (codex, gemini): a person's decision. Refused as `settings_unreadable` if a file cannot be
+    merged, as `inner_repository` inside a repository of its own; then none is touched.
     """
     from moot.flows.tools.hook_health import find_problems
-    from moot.flows.tools.install import install_hooks
+    from moot.flows.tools.install import install_hooks, uninstall_hooks
     from moot.flows.tools.tool_trust import store_trust
 
-    _require_tool(tool)
-    guarded = _require_guarded(session)
-    done = install_hooks(tool, guarded, skill)
-    trusted = store_trust(tool, guarded, session.env) if trust else None
+    require_tool(tool)
+    guarded = require_guarded(session)
+    done = install_hooks(tool, guarded, skill, share=share, env=session.env)
+    try:
+        trusted = store_trust(tool, guarded, session.env) if trust else None
+    except MootError:
+        if done.changed and not share:  # it was asked for whole
+            uninstall_hooks(tool, guarded, env=session.env)
+        raise
     problems = find_problems(session.folder, session.env, session.home)
     return InstalledHooks(tool, [str(path) for path in done.changed], trusted, problems)
 
 
 @operation("hook.uninstall", writes=True)
-def uninstall(session: Session, tool: str) -> UninstalledHooks:
+def uninstall(
+    session: Session, tool: str | None = None, *, everywhere: bool = False
+) -> UninstalledHooks:
     """Take our hooks out of a tool's settings and put back what was there.
 
     Doing it again changes nothing. Files that nobody changed since are restored byte for byte;
     others keep their changes. That its sessions are not watched from now on is on record. Refused
+    as `hooks_shared` if other worktrees or projects would be unguarded with this one; `everywhere`
+    takes it out of all of them, and without a `tool` it takes out everything of every tool. Refused
     as `settings_unreadable` if a file cannot be read.
     """
+    from moot.flows.tools.worktrees import all_worktrees
+
+    if tool is not None:
+        require_tool(tool)
+    elif not everywhere:
+        raise Malformed(
+            "no tool is named", code="no_tool", hint="name one, or `moot hook uninstall --all`"
+        )
+    guarded = require_guarded(session, inner=True)
+    everything = TOOLS if _has_git(guarded) else CODING_TOOLS
+    tools = everything if tool is None else (tool,)
+    if not everywhere:
+        _require_unshared(session, tools[0], guarded)
+    roots = all_worktrees(guarded.worktree_root) if everywhere else (guarded.worktree_root,)
+    changed = [file for each in tools for file in _uninstall_in(session, each, guarded, roots)]
+    return UninstalledHooks(
+        tool or "all", [str(file) for file in changed], [str(root) for root in roots]
+    )
+
+
+def _uninstall_in(
+    session: Session, tool: str, guarded: GuardedPaths, roots: Sequence[Path]
+) -> list[Path]:
+    """Take one tool's hooks out of these worktrees, and put on record that nobody watches them."""
+    from moot.flows.tools.hook_stamps import forget_spoken
     from moot.flows.tools.install import uninstall_hooks
 
-    _require_tool(tool)
-    guarded = _require_guarded(session)
-    done = uninstall_hooks(tool, guarded)
-    if done.changed and tool in CODING_TOOLS:
-        from moot.flows.observed.sessions import note_hook_removed
+    changed: list[Path] = []
+    for root in roots:
+        changed += uninstall_hooks(tool, replace(guarded, worktree_root=root), env=session.env)[1]
+    for root in roots:
+        forget_spoken(guarded.workspace, tool, root)
+        if changed and tool in CODING_TOOLS:
+            from moot.flows.observed.sessions import note_hook_removed
 
-        with suppress(MootError):  # the hooks are out, whether or not it can be recorded
-            note_hook_removed(session.workspace, tool, guarded.worktree_root)
-    return UninstalledHooks(tool, [str(path) for path in done.changed])
+            with suppress(MootError):  # the hooks are out, whether or not it can be recorded
+                note_hook_removed(session.workspace, tool, root)
+    return changed
 
 
-def ensure_hooks(tool: str, guarded: GuardedPaths) -> bool:
-    """Install the hooks that a tool about to be started lacks there; True if it lacked any."""
-    from moot.flows.tools.install import install_hooks, is_installed
+def _has_git(guarded: GuardedPaths) -> bool:
+    """True if there can be a git hook of ours here."""
+    from moot.flows.tools.git_hook import place_for
 
-    if is_installed(tool, guarded):
+    try:
+        place_for(guarded.worktree_root)
+    except MootError:
         return False
-    install_hooks(tool, guarded)
     return True
 
 
-def _require_tool(tool: str) -> None:
-    if tool not in TOOLS:
+def _require_unshared(session: Session, tool: str, guarded: GuardedPaths) -> None:
+    """Refused if somebody else's guard would go with it."""
+    from moot.core.errors import Refused
+    from moot.flows.tools.dependents import find_dependents
+
+    others = find_dependents(tool, guarded, session.env)
+    if not others:
+        return
+    who = ", ".join(_with_agents(session, other) for other in others)
+    raise Refused(
+        "hooks_shared",
+        f"the hooks of {tool} here also guard {who}",
+        hint=f"`moot hook uninstall {tool} --all` takes them out of all of these",
+    )
+
+
+def _with_agents(session: Session, folder: Path) -> str:
+    """A worktree and who is at work there, as far as the record can be read."""
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
+
+    try:
+        members = session.workspace.engine.state(PRESENCE, STREAM).members
+    except MootError:
+        return str(folder)
+    names = [member.name for member in members if member.worktree == str(folder)]
+    return f"{folder} ({', '.join(names)})" if names else str(folder)
+
+
+def ensure_hooks(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> bool:
+    """Install the hooks that a tool about to be started lacks there; True if it lacked any."""
+    from moot.flows.tools.install import install_hooks, is_installed
+
+    if is_installed(tool, guarded, env=env):
+        return False
+    install_hooks(tool, guarded, env=env)
+    return True
+
+
+def unguarded_programs(session: Session) -> tuple[str, ...]:
+    """The tools on the session's PATH, and git, that do not ask before they edit here."""
+    from shutil import which
+
+    from moot.flows.guard.guarded_paths import find_guarded_folder
+    from moot.flows.tools.install import is_installed
+
+    found = (tool for tool in TOOLS if which(tool, path=session.env.get("PATH")) is not None)
+    guarded = find_guarded_folder(session.folder, session.home)
+    if guarded is None:
+        return tuple(found)
+
+    def is_set_up(tool: str) -> bool:
+        try:
+            return is_installed(tool, guarded, env=session.env)
+        except MootError:
+            return tool == "git"  # no repository, or its hooks are not ours to touch
+
+    return tuple(tool for tool in found if not is_set_up(tool))
+
+
+def require_tool(tool: str, known: Sequence[str] = TOOLS) -> None:
+    if tool not in known:
         raise Malformed(
             f"no coding tool called {tool} is known",
             code="unknown_tool",
-            hint=f"one of {', '.join(TOOLS)}",
+            hint=f"one of {', '.join(known)}",
         )
 
 
-def _require_guarded(session: Session) -> GuardedPaths:
+def require_guarded(session: Session, *, inner: bool = False) -> GuardedPaths:
+    """`inner`: also inside a repository of its own that the project around it guards."""
     from moot.flows.guard.guarded_paths import find_guarded_folder
 
     guarded = find_guarded_folder(session.folder, session.home)
@@ -112,4 +222,14 @@ def _require_guarded(session: Session) -> GuardedPaths:
         raise Unavailable(
             "no_workspace", f"no workspace for {session.folder}", hint="run `moot init` first"
         )
+    if not inner:
+        _require_own_root(session, guarded)
     return guarded
+
+
+def _require_own_root(session: Session, guarded: GuardedPaths) -> None:
+    """Tools that are started in a repository inside another one read its settings alone."""
+    from moot.flows.tools.settings_files import require_own_root
+    from moot.workspace.find import worktree_root
+
+    require_own_root(session.folder, guarded, worktree_root(session.folder))

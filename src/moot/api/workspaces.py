@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from moot.api.operation import operation
+from moot.api.tools import ASK_FOR_TRUST, EVERY_TOOL, TOOLS, InstalledHooks, require_tool
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from moot.api.session import Session
@@ -23,7 +25,11 @@ class EarlierLedger(msgspec.Struct, frozen=True):
 
 
 class MadeWorkspace(msgspec.Struct, frozen=True):
-    """`created` is False if it was there already: then nothing was changed."""
+    """`created` is False if it was there already: then nothing was changed.
+
+    `programs` are the coding tools on PATH (and git) that do not ask before they edit here, after
+    what `hooks` says was set up; a tool that could not be is in both, with the reason.
+    """
 
     created: bool
     workspace: str
@@ -31,6 +37,8 @@ class MadeWorkspace(msgspec.Struct, frozen=True):
     fingerprint: str
     operator: bool
     earlier: list[EarlierLedger]
+    programs: list[str]
+    hooks: list[InstalledHooks]
 
 
 def exists(session: Session) -> bool:
@@ -40,16 +48,29 @@ def exists(session: Session) -> bool:
     return (_project_folder(session) / FOLDER).exists()
 
 
-@operation("init", writes=True)
-def init(session: Session, *, passphrase: str | None = None) -> MadeWorkspace:
+@operation("init", writes=True, runs_programs=True)
+def init(
+    session: Session,
+    *,
+    passphrase: str | None = None,
+    tools: Sequence[str] = (),
+    trust: bool = False,
+) -> MadeWorkspace:
     """Make a workspace for the repository around the session's folder; a repeat changes nothing.
 
     Writes `.moot/` in the root of the main worktree (ignored by git) and the keys into the key
     folder. With a `passphrase`, of at least 8 characters, the person's own key `operator` is made
     as well. The session's own idea of when an agent is stale becomes that of the workspace.
+    `tools` are set up so that they ask before they edit; `all` are those on PATH. `trust` stores
+    the user's trust in these hooks where a tool wants it: a person's decision. A tool that cannot
+    be set up does not stop the others: its reason is in `hooks`.
     """
+    from moot.api.tools import unguarded_programs
     from moot.workspace.create import create_workspace
     from moot.workspace.trust import fingerprint
+
+    for tool in tools:
+        require_tool(tool, (*TOOLS, EVERY_TOOL))
 
     folder = _project_folder(session)
     clock, is_fixed = _clock(session)
@@ -59,6 +80,7 @@ def init(session: Session, *, passphrase: str | None = None) -> MadeWorkspace:
     session.home = folder
     if created:
         _set_stale_time(session)
+    hooks = _install_hooks(session, tools, trust)
     workspace = session.workspace
     return MadeWorkspace(
         created,
@@ -67,7 +89,26 @@ def init(session: Session, *, passphrase: str | None = None) -> MadeWorkspace:
         fingerprint(workspace.trust),
         "operator" in workspace.engine.registry().agents,
         _earlier_ledgers(session, folder) if created else [],
+        list(unguarded_programs(session)),
+        hooks,
     )
+
+
+def _install_hooks(session: Session, tools: Sequence[str], trust: bool) -> list[InstalledHooks]:
+    """Each tool by itself: one whose settings cannot be read is no reason against the others."""
+    from moot.api.tools import install, unguarded_programs
+    from moot.core.errors import MootError
+    from moot.core.findings import Finding
+
+    wanted = unguarded_programs(session) if EVERY_TOOL in tools else tuple(dict.fromkeys(tools))
+    done = []
+    for tool in wanted:
+        try:
+            done.append(install(session, tool, trust=trust and tool in ASK_FOR_TRUST))
+        except MootError as error:
+            why = Finding(rule="hooks", code=error.code, message=str(error), hint=error.hint or "")
+            done.append(InstalledHooks(tool, [], None, (why,)))
+    return done
 
 
 def _project_folder(session: Session) -> Path:

@@ -184,6 +184,12 @@ class KeyFolder:
         files = sorted(self.path.glob(f"*/{_PLACE}"))
         return [ORIGIN_PREFIX + file.parent.name for file in files if _read_or_none(file) == wanted]
 
+    def folders_with_ledgers(self) -> list[Path]:
+        """The folders in which ledgers were made with keys of this folder, each once."""
+        files = sorted(self.path.glob(f"*/{_PLACE}"))
+        places = dict.fromkeys(place for file in files if (place := _read_or_none(file)))
+        return [Path(os.fsdecode(place)) for place in places]
+
     def names_with_keys(self, origin: str) -> Iterator[str]:
         """Names that have a key file here for that ledger."""
         for path in sorted(self.ledger_folder(origin).glob("*.key")):

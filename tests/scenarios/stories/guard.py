@@ -248,18 +248,50 @@ def what_others_hold_is_seen_before_a_commit(world: World) -> None:
 
 @story(does="hook.install hook.uninstall", refuses="hook.install hook.uninstall")
 def hooks_are_installed_and_taken_out_again(world: World) -> None:
-    settings = world.project.root / ".claude" / "settings.json"
+    settings = world.project.root / ".claude" / "settings.local.json"
     settings.parent.mkdir()
-    settings.write_text("{ not json", encoding="utf-8")
+    damaged = '{ "hooks": not json, "moot hook claude"'
+    settings.write_text(damaged, encoding="utf-8")
     for operation in ("hook.install", "hook.uninstall"):
         assert world.refuse(operation, tool="claude") == "settings_unreadable"
-        assert settings.read_text("utf-8") == "{ not json"
+        assert settings.read_text("utf-8") == damaged
     settings.write_text('{"model": "mine"}\n', encoding="utf-8")
     installed = world.do("hook.install", tool="claude", skill=False)
     assert (installed["tool"], installed["changed"]) == ("claude", [str(settings)])
     assert installed["trusted"] is None
     assert world.do("hook.install", tool="claude", skill=False)["changed"] == []
     removed = world.do("hook.uninstall", tool="claude")
-    assert removed == {"tool": "claude", "changed": [str(settings)]}
+    assert (removed["tool"], removed["changed"]) == ("claude", [str(settings)])
+    assert removed["worktrees"] == [str(world.project.root)]
     assert settings.read_text("utf-8") == '{"model": "mine"}\n'
     assert world.do("hook.uninstall", tool="claude")["changed"] == []
+    assert world.refuse("hook.uninstall") == "no_tool"
+
+
+@story(does="hook.install hook.uninstall")
+def everything_of_every_tool_is_taken_out_at_once(world: World) -> None:
+    make_repository(world)
+    for tool in ("claude", "codex", "git"):
+        assert world.do("hook.install", tool=tool)["changed"]
+    removed = world.do("hook.uninstall", everywhere=True)
+    assert (removed["tool"], len(removed["changed"])) == ("all", 5)
+    assert {path.name for path in world.project.root.iterdir()} == {".git", ".moot"}
+
+
+@story(does="hook.install hook.status hook.test", refuses="hook.test")
+def whether_hooks_are_on_is_told_and_tried(world: World) -> None:
+    root = str(world.project.root)
+    assert world.refuse("hook.test", tool="claude") == "hook_not_installed"
+    world.do("hook.install", tool="claude", skill=False)
+    rows = {row["tool"]: row for row in world.do("hook.status")["tools"]}
+    claude = rows["claude"]
+    assert (claude["worktree"], claude["installed"], claude["wrong"]) == (root, True, None)
+    assert (claude["trusted"], claude["last_spoke_at"]) == (None, None)
+    assert (rows["codex"]["installed"], rows["codex"]["trusted"]) == (False, None)
+    before = world.events()
+    tried = world.do("hook.test", tool="claude")
+    assert (tried["passed"], tried["exit_status"], tried["err"]) == (True, 0, "")
+    assert "[not_for_agents]" in tried["out"]
+    assert world.events() == before
+    (row,) = (row for row in world.do("hook.status")["tools"] if row["tool"] == "claude")
+    assert row["last_spoke_at"] is None

@@ -69,6 +69,8 @@ class Tool(msgspec.Struct, frozen=True):
 
 
 FAILURE: Final = "PostToolUseFailure"
+# The session of `moot hook test`: it is only ever refused, and leaves no trace.
+TEST_SESSION: Final = "moot-hook-test"
 _COMMON: Final = {
     "PreToolUse": HookMoment.BEFORE,
     "PostToolUse": HookMoment.AFTER,

@@ -1,25 +1,30 @@
-"""What we put into each tool's settings: events, matchers, commands, timeouts.
+"""What we put into each tool's settings: events, matchers, timeouts.
 
-Measured: with `|| { ...; exit 2; }` a crash or a missing `moot` blocks an edit in all three tools;
-at any other moment that form would make Gemini CLI loop or drop results, so it is `|| true` there.
+The commands themselves are `hook_command.py`'s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from moot.flows.tools.coding_tools import TOOLS, HookMoment
 
 
 class Settings(NamedTuple):
-    """One tool that is set up by JSON: the file, what its edit tools match, its unit of time."""
+    """One tool that is set up by JSON: the file, what its edit tools match, its unit of time.
+
+    `file` is the project's, `local` one beside it that is never committed, if the tool has one.
+    `shorter` are events that the tool itself allows less time.
+    """
 
     tool: str
     file: str
     matcher: str
     timeout: int
     events: tuple[str, ...]
+    local: str | None = None
+    shorter: Mapping[str, int] = {}
 
 
 SETTINGS: Final[Mapping[str, Settings]] = {
@@ -39,6 +44,7 @@ SETTINGS: Final[Mapping[str, Settings]] = {
                 "SessionEnd",
                 "SubagentStop",
             ),
+            local=".claude/settings.local.json",
         ),
         Settings(
             "codex",
@@ -46,6 +52,8 @@ SETTINGS: Final[Mapping[str, Settings]] = {
             "apply_patch|Bash",
             10,
             ("PreToolUse", "PostToolUse", "SessionStart", "Stop", "SessionEnd", "SubagentStop"),
+            # Codex cuts it to that, and says so at every start.
+            shorter={"SessionEnd": 3},
         ),
         Settings(
             "gemini",
@@ -60,28 +68,16 @@ SETTINGS: Final[Mapping[str, Settings]] = {
 _MATCHED: Final = frozenset({HookMoment.BEFORE, HookMoment.AFTER})
 
 
-def entries(settings: Settings) -> dict[str, list[dict[str, Any]]]:
-    """Event -> what is added to it."""
-    return {event: [_entry(settings, event)] for event in settings.events}
+def entries(settings: Settings, command: Callable[[str], str]) -> dict[str, list[dict[str, Any]]]:
+    """Event -> what is added to it; `command` is given the event."""
+    return {event: [_entry(settings, event, command(event))] for event in settings.events}
 
 
-def command(tool: str, event: str) -> str:
-    """Closed before an edit, open at every other moment."""
-    if TOOLS[tool].events[event] is HookMoment.BEFORE:
-        return f"moot hook {tool} || {{ echo 'moot hook failed' >&2; exit 2; }}"
-    return f"moot hook {tool} || true"
-
-
-def is_ours(tool: str, command: str) -> bool:
-    """Every command we ever installed for a tool begins so."""
-    return command.split()[:3] == ["moot", "hook", tool]
-
-
-def _entry(settings: Settings, event: str) -> dict[str, Any]:
+def _entry(settings: Settings, event: str, command: str) -> dict[str, Any]:
     handler = {
         "type": "command",
-        "command": command(settings.tool, event),
-        "timeout": settings.timeout,
+        "command": command,
+        "timeout": settings.shorter.get(event, settings.timeout),
     }
     matched = TOOLS[settings.tool].events[event] in _MATCHED
     return {**({"matcher": settings.matcher} if matched else {}), "hooks": [handler]}

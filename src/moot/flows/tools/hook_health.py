@@ -9,25 +9,37 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from moot.core.errors import MootError
-from moot.core.findings import Finding, Rule, Severity, check_all
+from moot.core.findings import Breach, Finding, Rule, Severity, check_all
 from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder
-from moot.flows.tools import hook_entries, install, json_settings, tool_trust
+from moot.flows.tools import (
+    HOOK_TOOLS,
+    hook_entries,
+    hook_files,
+    json_settings,
+    manual,
+    opencode_plugin,
+    tool_trust,
+)
+from moot.flows.tools.hook_command import program_of
+from moot.flows.tools.original_files import OriginalFiles
+from moot.flows.tools.settings_files import Reach, SettingsFile, settings_files
 
-Breaches = Iterator[tuple[str, str | None]]
+Breaches = Iterator[Breach]
 NODE_SECONDS: Final = 15
 
 
 class Setup(NamedTuple):
-    """One worktree as its tools see it: parsed settings by tool, where there are any of ours."""
+    """One worktree as its tools see it: by tool the file that holds ours, and what it says."""
 
     guarded: GuardedPaths
     env: Mapping[str, str]
     settings: Mapping[str, json_settings.Document]
+    files: Mapping[str, SettingsFile]
 
 
 def find_problems(
@@ -40,45 +52,57 @@ def find_problems(
         guarded = None
     if guarded is None:
         return ()
-    return check_all(RULES, Setup(guarded, env, dict(_settings_with_ours(guarded))))
+    return check_all(RULES, _setup_of(HOOK_TOOLS, guarded, env))
 
 
-def _settings_with_ours(guarded: GuardedPaths) -> Iterator[tuple[str, json_settings.Document]]:
-    for tool, wanted in hook_entries.SETTINGS.items():
-        document = _document(guarded.worktree_root / wanted.file)
-        said = [one for event in wanted.events for one in json_settings.commands(document, event)]
-        if any(hook_entries.is_ours(tool, one) for one in said):
-            yield tool, document
-    document = _document(guarded.worktree_root / install.OPENCODE_FILE)
-    if _plugins(document):
-        yield "opencode", document
+def find_problems_of(
+    tool: str, guarded: GuardedPaths, env: Mapping[str, str]
+) -> tuple[Finding, ...]:
+    """What keeps the hooks of one tool from working in one worktree, if it has any there."""
+    return check_all(RULES, _setup_of((tool,), guarded, env))
 
 
-def _document(path: Path) -> json_settings.Document:
-    try:
-        return json_settings.parse(path.read_text("utf-8"), str(path))
-    except (OSError, ValueError, MootError):
-        return {}
-
-
-def _plugins(document: json_settings.Document) -> list[str]:
-    known = document.get("plugin")
-    listed = known if isinstance(known, list) else []
-    return [one for one in listed if isinstance(one, str) and install.is_plugin(one)]
+def _setup_of(tools: Iterable[str], guarded: GuardedPaths, env: Mapping[str, str]) -> Setup:
+    files = {}
+    for tool in tools:
+        ours = [
+            file
+            for file in settings_files(tool, guarded, env)
+            if hook_files.may_hold_ours(tool, file.path)
+        ]
+        whole = (file for file in ours if hook_files.is_complete(tool, file, guarded))
+        if ours:
+            files[tool] = next(whole, ours[0])
+    documents = {tool: hook_files.read_document(file.path) for tool, file in files.items()}
+    return Setup(guarded, env, documents, files)
 
 
 def no_moot(setup: Setup) -> Breaches:
-    if setup.settings and shutil.which("moot", path=setup.env.get("PATH")) is None:
-        yield "", None
+    for tool, document in setup.settings.items():
+        programs = set(map(program_of, hook_files.our_commands(tool, document)))
+        if any(Path(one).name == opencode_plugin.SHARED for one in _plugins(setup, tool)):
+            programs.add("moot")
+        for program in sorted(programs):
+            if shutil.which(program, path=setup.env.get("PATH")) is None:
+                message = f"{program} is not there, and {tool} asks it: every edit is blocked"
+                yield message, None, None, {"TOOL": tool}
 
 
 def incomplete(setup: Setup) -> Breaches:
-    for tool, wanted in hook_entries.SETTINGS.items():
-        if tool in setup.settings:
-            said = {one: json_settings.commands(setup.settings[tool], one) for one in wanted.events}
-            gone = [one for one in said if hook_entries.command(tool, one) not in said[one]]
-            if gone:
-                yield f"{', '.join(gone)} of {tool} is missing or was changed", wanted.file
+    for tool, document in setup.settings.items():
+        if tool not in hook_entries.SETTINGS:
+            continue
+        forms = hook_files.accepted_forms(tool, setup.guarded)
+        gone = hook_files.missing_events(tool, document, forms)
+        if gone:
+            message = f"{', '.join(gone)} of {tool} is missing or was changed"
+            yield message, str(setup.files[tool].path), None, {"TOOL": tool}
+
+
+def _plugins(setup: Setup, tool: str) -> list[Path]:
+    if tool != "opencode" or tool not in setup.files:
+        return []
+    return opencode_plugin.named(setup.settings[tool], setup.files[tool].path)
 
 
 def claude_off(setup: Setup) -> Breaches:
@@ -87,8 +111,9 @@ def claude_off(setup: Setup) -> Breaches:
     home = Path(setup.env.get("HOME") or Path.home())
     project = setup.guarded.worktree_root / ".claude"
     files = (project / "settings.json", project / "settings.local.json")
-    for path in (*files, home / ".claude" / "settings.json"):
-        if _document(path).get("disableAllHooks") is True:
+    user = Path(setup.env.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+    for path in (*files, user / "settings.json"):
+        if hook_files.read_document(path).get("disableAllHooks") is True:
             yield "", str(path)
 
 
@@ -102,7 +127,8 @@ def codex_untrusted(setup: Setup) -> Breaches:
         return
     skipped = [hook for hook in hooks if hook.status not in ("trusted", "managed")]
     if skipped or not hooks:
-        yield f"{len(skipped) or 'all'} of our hooks are skipped by Codex", ".codex/hooks.json"
+        what = f"{len(skipped) or 'all'} of our hooks are skipped by Codex"
+        yield what, str(setup.files["codex"].path)
 
 
 def _codex_by_file(setup: Setup) -> Breaches:
@@ -114,29 +140,33 @@ def _codex_by_file(setup: Setup) -> Breaches:
         said = {}
     hooks = said.get("hooks")
     state = hooks.get("state") if isinstance(hooks, dict) else None
-    file = str(setup.guarded.worktree_root / ".codex/hooks.json")
+    file = str(setup.files["codex"].path)
     if not any(str(key).startswith(f"{file}:") for key in state or {}):
-        yield "no trust is stored for them", ".codex/hooks.json"
+        yield "no trust is stored for them", file
 
 
 def gemini_untrusted(setup: Setup) -> Breaches:
-    if "gemini" in setup.settings and not tool_trust.gemini_trusts(
-        setup.guarded.worktree_root, setup.env
-    ):
+    file = setup.files.get("gemini")
+    if file is None or file.reach is Reach.USER:  # those run in every folder
+        return
+    if not tool_trust.gemini_trusts(setup.guarded.worktree_root, setup.env):
         yield "", str(setup.guarded.worktree_root)
 
 
 def gemini_off(setup: Setup) -> Breaches:
-    config = setup.settings.get("gemini", {}).get("hooksConfig")
-    if isinstance(config, dict) and config.get("enabled") is False:
-        yield "", ".gemini/settings.json"
+    if "gemini" not in setup.settings:
+        return
+    for file in settings_files("gemini", setup.guarded, setup.env):
+        config = hook_files.read_document(file.path).get("hooksConfig")
+        if isinstance(config, dict) and config.get("enabled") is False:
+            yield "", str(file.path)
 
 
 def plugin_missing(setup: Setup) -> Breaches:
-    for named in _plugins(setup.settings.get("opencode", {})):
-        path = setup.guarded.worktree_root / named
+    file = setup.files.get("opencode")
+    for path, text in hook_files.plugin_texts(file, setup.guarded) if file is not None else ():
         try:
-            same = path.read_text("utf-8") == install.plugin_text()
+            same = path.read_text("utf-8") == text
         except OSError:
             yield "the plugin is not there: opencode goes on without it", str(path)
             continue
@@ -144,6 +174,15 @@ def plugin_missing(setup: Setup) -> Breaches:
             yield "the plugin is not the one this moot installs", str(path)
         elif problem := why_not_loaded(path, setup.env):
             yield f"the plugin does not load: {problem}", str(path)
+
+
+def notes_hidden(setup: Setup) -> Breaches:
+    mine = OriginalFiles(setup.guarded.workspace).files_of_this_clone()
+    for tool in setup.settings:
+        file = setup.guarded.worktree_root / manual.FILES[tool]
+        text = file.read_text("utf-8", "replace") if file in mine and file.is_file() else None
+        if text is not None and not manual.is_only_ours(tool, text):
+            yield "", str(file), None, {"TOOL": tool}
 
 
 def why_not_loaded(path: Path, env: Mapping[str, str]) -> str:
@@ -179,9 +218,9 @@ def _rule(
 RULES: Final[tuple[Rule[Setup], ...]] = (
     _rule(
         "hook_moot_missing",
-        "moot is not on PATH: every edit of a tool with hooks is blocked",
+        "moot is not where the hooks look for it: every edit is blocked",
         no_moot,
-        "put moot on the PATH that your tools see",
+        "`moot hook install TOOL` names it anew; shared lines need it on PATH",
     ),
     _rule(
         "hook_incomplete",
@@ -218,5 +257,11 @@ RULES: Final[tuple[Rule[Setup], ...]] = (
         "opencode runs without our plugin, and says nothing",
         plugin_missing,
         "`moot hook install opencode` writes it anew",
+    ),
+    _rule(
+        "hook_hides_notes",
+        "git ignores these notes because of ours, and others have written there since",
+        notes_hidden,
+        "`moot hook install TOOL` takes ours out, and git sees them again",
     ),
 )

@@ -1,35 +1,35 @@
 """Installing and uninstalling, for every tool: merge, never overwrite; put back what was there.
 
-Everything is worked out before anything is written, so that settings that cannot be merged leave
-all files as they were. Doing it again changes nothing.
+Everything is worked out before anything is written, and what cannot be written whole is taken back,
+so that no tool is ever half set up. Doing it again changes nothing. What is installed for one
+person stays out of git (`settings_files.py`); what is meant for everyone is asked for (`share`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from moot.core.errors import Refused
+from moot.core.errors import MootError
 from moot.flows.guard.guarded_paths import GuardedPaths
-from moot.flows.tools import git_hook, hook_entries, json_settings, manual
-from moot.flows.tools.original_files import OriginalFiles
+from moot.flows.tools import git_hook, hook_files, manual, opencode_plugin
+from moot.flows.tools.git_exclude import exclude_file, hide_installed_files
+from moot.flows.tools.hook_files import InstalledFile
+from moot.flows.tools.original_files import OriginalFiles, all_or_nothing
+from moot.flows.tools.settings_files import (
+    OPENCODE_FILE,
+    Reach,
+    SettingsFile,
+    choose_settings_file,
+    settings_files,
+)
+from moot.flows.tools.worktrees import all_worktrees, is_tracked
+from moot.workspace.workspace import key_folder
 
 TOOLS: Final = ("claude", "codex", "gemini", "opencode", "git")
-PLUGIN: Final = "opencode-plugin.js"
-OPENCODE_FILE: Final = "opencode.json"
-
-Merge = Callable[[str | None], str]
-Mend = Callable[[str], str | None]
-
-
-class File(NamedTuple):
-    """One file of a tool: how ours is put in, and how it is taken out."""
-
-    path: Path
-    merge: Merge
-    mend: Mend
 
 
 class ChangedFiles(NamedTuple):
@@ -39,161 +39,175 @@ class ChangedFiles(NamedTuple):
     changed: tuple[Path, ...]
 
 
-def install_hooks(tool: str, guarded: GuardedPaths, skill: bool = True) -> ChangedFiles:
-    """Set up `tool` for the worktree that is `guarded`."""
-    originals = OriginalFiles(guarded.workspace)
+class _Plan(NamedTuple):
+    """What is put in, and older or nearer forms of the same that would run beside it."""
+
+    put_in: list[InstalledFile]
+    take_out: list[InstalledFile]
+
+
+def install_hooks(
+    tool: str,
+    guarded: GuardedPaths,
+    skill: bool = True,
+    *,
+    share: bool = False,
+    env: Mapping[str, str] = os.environ,
+) -> ChangedFiles:
+    """Set up `tool` for the worktree that is `guarded`; with `share` for all who have the project.
+
+    Where the project's own shared lines are complete, nothing is added to them.
+    """
+    records = _Records(guarded, env)
     if tool == "git":
-        written = git_hook.install(guarded.worktree_root, originals)
+        written = git_hook.install(guarded.worktree_root, records.workspace, share)
+        hide_installed_files(guarded.worktree_root, records.workspace)
         return ChangedFiles(tool, (written,) if written is not None else ())
-    planned = [(file, _planned(file)) for file in _files(tool, guarded, skill)]
-    done = [file.path for file, data in planned if originals.write(file.path, data, _mended(file))]
-    return ChangedFiles(tool, tuple(done))
+    plan = _plan(tool, guarded, skill, share, env)
+    put_in = [(file, hook_files.planned(file)) for file in plan.put_in]
+    for file in plan.take_out:
+        hook_files.require_mendable(file)
+    with records.all_or_nothing(*plan.put_in, *plan.take_out):
+        changed = [
+            file.path
+            for file, data in put_in
+            if records.of(file).write(file.path, data, hook_files.mended(file), shared=share)
+        ]
+        changed += [file.path for file in plan.take_out if records.restore(file)]
+        hide_installed_files(guarded.worktree_root, records.workspace)
+    return ChangedFiles(tool, tuple(changed))
 
 
-def uninstall_hooks(tool: str, guarded: GuardedPaths) -> ChangedFiles:
-    """Take out what is ours; files nobody touched since are as they were, byte for byte."""
-    originals = OriginalFiles(guarded.workspace)
+def uninstall_hooks(
+    tool: str,
+    guarded: GuardedPaths,
+    *,
+    env: Mapping[str, str] = os.environ,
+) -> ChangedFiles:
+    """Take out what is ours; files nobody touched since are as they were, byte for byte.
+
+    What others here still need stays: notes of another tool, a plugin that
+    another worktree's settings name. Settings that worktrees share go: whether they may is for
+    the caller to ask (`dependents.py`).
+    """
+    records = _Records(guarded, env)
     if tool == "git":
-        undone = git_hook.uninstall(guarded.worktree_root, originals)
+        undone = git_hook.uninstall(guarded.worktree_root, records.workspace)
+        hide_installed_files(guarded.worktree_root, records.workspace)
         return ChangedFiles(tool, (undone,) if undone is not None else ())
-    mine = [file for file in _files(tool, guarded, skill=True) if not _shared(tool, file, guarded)]
-    # Last in, first out: so the folders that were made for them are empty when their turn comes.
-    done = [file.path for file in reversed(mine) if originals.restore(file.path, _mended(file))]
-    return ChangedFiles(tool, tuple(done))
-
-
-def is_installed(tool: str, guarded: GuardedPaths) -> bool:
-    """Is all of it there? `moot run` asks before it starts a tool."""
-    if tool == "git":
-        return git_hook.is_present(git_hook.place_for(guarded.worktree_root))
-    wanted = _files(tool, guarded, skill=False)
-    return all(file.path.is_file() and _planned(file) == _bytes(file.path) for file in wanted)
-
-
-def _files(tool: str, guarded: GuardedPaths, skill: bool) -> list[File]:
-    made = _opencode(guarded) if tool == "opencode" else [_hooks(tool, guarded)]
-    return [*made, _manual(tool, guarded)] if skill else made
-
-
-def _hooks(tool: str, guarded: GuardedPaths) -> File:
-    """Ours is taken out first, so that an older form of it is replaced and not doubled."""
-    wanted = hook_entries.SETTINGS[tool]
-    path = guarded.worktree_root / wanted.file
-
-    def ours(said: str) -> bool:
-        return hook_entries.is_ours(tool, said)
-
-    def merge(before: str | None) -> str:
-        document = json_settings.parse(before or "", str(path))
-        added = hook_entries.entries(wanted)
-        if before and all(_holds(document, event, one) for event, one in added.items()):
-            return before
-        clean = json_settings.without_hooks(document, ours)
-        return json_settings.render(json_settings.with_hooks(clean, added, str(path)), before or "")
-
-    def mend(now: str) -> str | None:
-        document = json_settings.parse(now, str(path))
-        return _left(json_settings.without_hooks(document, ours), document, now)
-
-    return File(path, merge, mend)
-
-
-def _holds(
-    document: json_settings.Document, event: str, added: list[json_settings.Document]
-) -> bool:
-    hooks = document.get("hooks")
-    there = hooks.get(event) if isinstance(hooks, dict) else None
-    return isinstance(there, list) and all(entry in there for entry in added)
-
-
-def _opencode(guarded: GuardedPaths) -> list[File]:
-    path, plugin = guarded.worktree_root / OPENCODE_FILE, guarded.workspace / PLUGIN
-    if not path.exists() and path.with_suffix(".jsonc").exists():
-        raise Refused(
-            "settings_unreadable",
-            f"{path.with_suffix('.jsonc')} may hold comments, which merging would lose",
-            hint=f'add "{_entry(guarded)}" to its "plugin" list yourself',
+    files = [
+        file
+        for file in (
+            *hook_files.files_with_ours(tool, guarded, env),
+            hook_files.manual_file(tool, guarded),
         )
-
-    def merge(before: str | None) -> str:
-        document = json_settings.parse(before or "", str(path))
-        made = json_settings.with_item(document, "plugin", _entry(guarded), str(path))
-        return before if before and made == document else json_settings.render(made, before or "")
-
-    def mend(now: str) -> str | None:
-        document = json_settings.parse(now, str(path))
-        return _left(json_settings.without_item(document, "plugin", is_plugin), document, now)
-
-    return [
-        File(plugin, lambda _before: plugin_text(), lambda _now: None),
-        File(path, merge, mend),
+        if not _is_needed(tool, file, guarded, env)
     ]
+    for file in files:
+        hook_files.require_mendable(file)
+    with records.all_or_nothing(*files):
+        # Last in, first out: the folders that were made for them are empty when their turn comes.
+        changed = [file.path for file in reversed(files) if records.restore(file)]
+        hide_installed_files(guarded.worktree_root, records.workspace)
+    return ChangedFiles(tool, tuple(changed))
 
 
-def _left(left: json_settings.Document, document: json_settings.Document, now: str) -> str | None:
-    """What did not hold ours keeps its every byte."""
-    if left == document:
-        return now
-    return json_settings.render(left, now) if left else None
+def is_installed(tool: str, guarded: GuardedPaths, *, env: Mapping[str, str] = os.environ) -> bool:
+    """Is all of it there, in whichever file and form? `moot run` asks before it starts a tool."""
+    return find_installed(tool, guarded, env) is not None
 
 
-def plugin_text() -> str:
-    return Path(__file__).with_name(PLUGIN).read_text("utf-8")
+def find_installed(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> SettingsFile | None:
+    """The file whose hooks guard this worktree, if they are complete."""
+    if tool == "git":
+        place = git_hook.place_for(guarded.worktree_root)
+        return SettingsFile(place.file, Reach.LOCAL) if git_hook.is_present(place) else None
+    files = settings_files(tool, guarded, env)
+    return next((file for file in files if hook_files.is_complete(tool, file, guarded)), None)
 
 
-def is_plugin(said: str) -> bool:
-    return said.replace("\\", "/").endswith(f"/.moot/{PLUGIN}")
+class _Records:
+    """What was there before: of the project's files in its workspace, of the user's in the key
+    folder."""
+
+    def __init__(self, guarded: GuardedPaths, env: Mapping[str, str]) -> None:
+        self._env = env
+        self._root = guarded.worktree_root
+        self._user: OriginalFiles | None = None
+        self.workspace = OriginalFiles(guarded.workspace)
+
+    def of(self, file: InstalledFile) -> OriginalFiles:
+        if file.reach is not Reach.USER:
+            return self.workspace
+        if self._user is None:
+            self._user = OriginalFiles(key_folder(self._env).path)
+        return self._user
+
+    def restore(self, file: InstalledFile) -> bool:
+        return self.of(file).restore(file.path, hook_files.mended(file))
+
+    def all_or_nothing(self, *files: InstalledFile) -> AbstractContextManager[None]:
+        """A block that changes these files together with what is remembered of them."""
+        paths = [file.path for file in files]
+        exclude = exclude_file(self._root)
+        kept = dict.fromkeys(self.of(file).path for file in files)
+        return all_or_nothing((*paths, *kept, *([] if exclude is None else [exclude])))
 
 
-def _entry(guarded: GuardedPaths) -> str:
-    """Relative in the main worktree; another worktree has no `.moot` of its own."""
-    beside = guarded.workspace.parent == guarded.worktree_root
-    return f"./.moot/{PLUGIN}" if beside else str(guarded.workspace / PLUGIN)
+def _plan(
+    tool: str, guarded: GuardedPaths, skill: bool, share: bool, env: Mapping[str, str]
+) -> _Plan:
+    put_in: list[InstalledFile] = []
+    if share:
+        put_in = hook_files.shared_files(tool, guarded)
+    elif not hook_files.is_shared(tool, guarded) and not _serves_all_projects(tool, guarded, env):
+        chosen = choose_settings_file(tool, guarded, env)
+        put_in = hook_files.files_for(tool, chosen, guarded, env)
+    stays = {file.path for file in put_in or hook_files.shared_files(tool, guarded)}
+    take_out = [
+        file
+        for file in hook_files.files_with_ours(tool, guarded, env)
+        if file.path not in stays
+        and file.reach is not Reach.USER  # other projects rest on it
+        and not _is_needed(tool, file, guarded, env)
+    ]
+    notes = hook_files.manual_file(tool, guarded)
+    if skill and (share or _is_for_this_clone(tool, guarded)):
+        put_in.append(notes)
+    elif skill and notes.path in OriginalFiles(guarded.workspace).files_of_this_clone():
+        take_out.append(notes)  # somebody writes there now, and git should see it
+    return _Plan(put_in, take_out)
 
 
-def _manual(tool: str, guarded: GuardedPaths) -> File:
-    return File(
-        guarded.worktree_root / manual.FILES[tool],
-        lambda before: manual.with_manual(tool, before),
-        lambda now: manual.without_manual(tool, now),
-    )
+def _serves_all_projects(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> bool:
+    """True if the user's own settings have our hooks: the tool would run them twice."""
+    found = find_installed(tool, guarded, env)
+    return found is not None and found.reach is Reach.USER
 
 
-def _shared(tool: str, file: File, guarded: GuardedPaths) -> bool:
-    """A file that another installed tool still needs stays."""
-    others = [one for one in manual.FILES if one != tool]
-    same = [one for one in others if guarded.worktree_root / manual.FILES[one] == file.path]
-    return any(_in_use(one, guarded) for one in same)
+def _is_for_this_clone(tool: str, guarded: GuardedPaths) -> bool:
+    """Notes that others wrote are theirs to share: without ours a session is told at its start."""
+    file = guarded.worktree_root / manual.FILES[tool]
+    if is_tracked(file, guarded.worktree_root):
+        return False
+    return not file.exists() or manual.is_only_ours(tool, file.read_text("utf-8", "replace"))
 
 
-def _in_use(tool: str, guarded: GuardedPaths) -> bool:
+def _is_needed(
+    tool: str, file: InstalledFile, guarded: GuardedPaths, env: Mapping[str, str]
+) -> bool:
+    """A file that another installed tool, or another worktree's settings, still name."""
+    root = guarded.worktree_root
+    if file.path.is_relative_to(guarded.workspace):
+        others = (each / OPENCODE_FILE for each in all_worktrees(root) if each != root)
+        documents = ((hook_files.read_document(each), each) for each in others)
+        return any(file.path in opencode_plugin.named(*document) for document in documents)
+    same = (one for one in manual.FILES if one != tool and root / manual.FILES[one] == file.path)
+    return any(_in_use(one, guarded, env) for one in same)
+
+
+def _in_use(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> bool:
     try:
-        return is_installed(tool, guarded)
-    except Refused:
+        return is_installed(tool, guarded, env=env)
+    except MootError:
         return True
-
-
-def _planned(file: File) -> bytes:
-    before = _bytes(file.path)
-    return file.merge(None if before is None else _decoded(before, file.path)).encode()
-
-
-def _mended(file: File) -> Callable[[bytes], bytes | None]:
-    def mend(now: bytes) -> bytes | None:
-        left = file.mend(_decoded(now, file.path))
-        return None if left is None else left.encode()
-
-    return mend
-
-
-def _bytes(path: Path) -> bytes | None:
-    return path.read_bytes() if os.path.lexists(path) else None
-
-
-def _decoded(data: bytes, path: Path) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        raise Refused(
-            "settings_unreadable", f"{path} is not UTF-8; it was not touched", hint="mend the file"
-        ) from None

@@ -51,3 +51,8 @@ def without_manual(tool: str, text: str) -> str | None:
         return text
     left = before.rstrip("\n") + "\n" * bool(before.strip()) + after.removeprefix("\n")
     return left or None
+
+
+def is_only_ours(tool: str, text: str) -> bool:
+    """True if nobody else wrote anything in this file."""
+    return without_manual(tool, text) is None

@@ -4,10 +4,14 @@ import { spawn } from "node:child_process"
 
 const EDITS = new Set(["write", "edit", "multiedit", "patch", "apply_patch", "bash"])
 const TIMEOUT = 10000
+// The same command lines that other tools have in their settings; only the first one may refuse.
+const BEFORE = ""
+const OTHERWISE = ""
 
 const moot = (payload) =>
   new Promise((done) => {
-    const child = spawn("moot", ["hook", "opencode"], { cwd: payload.cwd, timeout: TIMEOUT })
+    const command = payload.hook_event_name === "PreToolUse" ? BEFORE : OTHERWISE
+    const child = spawn("sh", ["-c", command], { cwd: payload.cwd, timeout: TIMEOUT })
     let out = ""
     let err = ""
     child.stdout.on("data", (data) => (out += data))

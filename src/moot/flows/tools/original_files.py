@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -28,40 +28,55 @@ def _as_it_is(data: bytes) -> bytes | None:
 
 
 class Before(msgspec.Struct, frozen=True):
-    """`data` is None if there was no file; `folders` are those made for it; `after` is a hash."""
+    """`data` is None if there was no file; `folders` are those made for it; `after` is a hash.
+
+    `shared`: what we wrote is meant for everyone who has the project.
+    """
 
     data: bytes | None
     after: str
     folders: tuple[str, ...] = ()
+    shared: bool = False
 
 
 class OriginalFiles:
     """The record of one workspace; one entry for each file, by absolute path."""
 
     def __init__(self, workspace: Path) -> None:
-        self._path = workspace / FILE
+        self.path = workspace / FILE
         self._files: dict[str, Before] = self._read()
 
-    def write(self, path: Path, data: bytes, mend: Mend = _as_it_is) -> bool:
+    def files_of_this_clone(self) -> tuple[Path, ...]:
+        """The files we wrote that nobody else should get, but for those in the workspace."""
+        workspace = self.path.parent.parent
+        mine = (Path(name) for name, known in self._files.items() if not known.shared)
+        return tuple(file for file in mine if not file.is_relative_to(workspace))
+
+    def write(
+        self, path: Path, data: bytes, mend: Mend = _as_it_is, *, shared: bool = False
+    ) -> bool:
         """Put `data` in place of what is there, remembering that first. False: it was so.
 
         What others changed since the last time counts as theirs, without what is ours in it.
         """
-        before = _bytes(path)
-        if before == data:
-            return False
+        before = bytes_of(path)
         known = self._files.get(str(path))
+        if before == data:
+            if known is not None and known.shared != shared:
+                self._files[str(path)] = msgspec.structs.replace(known, shared=shared)
+                self._save()
+            return False
         if known is None or _digest(before) != known.after:
             folders = known.folders if known is not None else _missing(path.parent)
             known = Before(None if before is None else mend(before), "", folders)
-        self._files[str(path)] = msgspec.structs.replace(known, after=_digest(data))
+        self._files[str(path)] = msgspec.structs.replace(known, after=_digest(data), shared=shared)
         self._save()
         put(path, data)
         return True
 
     def restore(self, path: Path, mend: Mend) -> bool:
         """Undo: exactly if the file is as we left it, else by `mend` (None: no file is left)."""
-        now = _bytes(path)
+        now = bytes_of(path)
         known = self._files.pop(str(path), None)
         if known is not None and now is not None and _digest(now) == known.after:
             data = known.data
@@ -77,23 +92,29 @@ class OriginalFiles:
             self._save()
         return changed
 
+    def forget(self, path: Path) -> None:
+        """Nothing of ours is there any more."""
+        if self._files.pop(str(path), None) is not None:
+            self._save()
+
     def _read(self) -> dict[str, Before]:
         try:
-            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, Before])
+            return msgspec.json.decode(self.path.read_bytes(), type=dict[str, Before])
         except FileNotFoundError:
             return {}
         except (OSError, msgspec.DecodeError) as error:
             raise Malformed(
-                f"{self._path} cannot be read: {error}",
+                f"{self.path} cannot be read: {error}",
                 code="hooks_record_damaged",
                 hint="remove that file; uninstalling then takes out only what is ours",
             ) from None
 
     def _save(self) -> None:
-        if self._files:
-            put(self._path, msgspec.json.format(msgspec.json.encode(self._files)))
-        else:
-            self._path.unlink(missing_ok=True)
+        data = msgspec.json.format(msgspec.json.encode(self._files)) if self._files else None
+        put(self.path, data)
+        if data is None:
+            with suppress(OSError):
+                self.path.parent.rmdir()
 
 
 def put(path: Path, data: bytes | None) -> None:
@@ -117,15 +138,36 @@ def put(path: Path, data: bytes | None) -> None:
         ) from error
 
 
-def _bytes(path: Path) -> bytes | None:
+def bytes_of(path: Path) -> bytes | None:
+    """What is there; None if nothing is."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise StoreFailed(
-            "settings_unreadable", f"{path} cannot be read: {error.strerror or error}"
+            "settings_unreadable",
+            f"{path} cannot be read: {error.strerror or error}",
+            hint="check what is in its place, and its permissions",
         ) from error
+
+
+@contextmanager
+def all_or_nothing(files: Iterable[Path]) -> Iterator[None]:
+    """A block that changes these files; if it fails, they are as they were, and so are folders."""
+    before = {file: bytes_of(file) for file in files}
+    made = [folder for file in before for folder in _missing(file.parent)]
+    try:
+        yield
+    except BaseException:
+        for file, data in before.items():
+            with suppress(StoreFailed):
+                if bytes_of(file) != data:
+                    put(file, data)
+        for folder in sorted(made, key=len, reverse=True):
+            with suppress(OSError):
+                os.rmdir(folder)
+        raise
 
 
 def _missing(folder: Path) -> tuple[str, ...]:

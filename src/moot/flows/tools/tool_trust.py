@@ -18,7 +18,8 @@ from typing import Any, Final, NamedTuple
 from moot.core.errors import Refused, Unavailable
 from moot.core.version import VERSION
 from moot.flows.guard.guarded_paths import GuardedPaths
-from moot.flows.tools import hook_entries, json_settings
+from moot.flows.tools import json_settings
+from moot.flows.tools.hook_command import is_ours
 from moot.flows.tools.original_files import put
 
 CODEX_SECONDS: Final = 20.0
@@ -55,7 +56,7 @@ def codex_hooks(
 def _ours(answer: Mapping[str, Any]) -> Iterator[CodexHook]:
     for entry in answer.get("data", []):
         for hook in entry.get("hooks", []):
-            if hook_entries.is_ours("codex", str(hook.get("command", ""))):
+            if is_ours("codex", str(hook.get("command", ""))):
                 yield CodexHook(
                     str(hook.get("key", "")),
                     str(hook.get("currentHash", "")),

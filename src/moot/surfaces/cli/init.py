@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+import click
 
 from moot.api import workspaces
+from moot.api.tools import ASK_FOR_TRUST, CODING_TOOLS, unguarded_programs
+from moot.surfaces.cli.guard.hook_lines import installed_lines
 from moot.surfaces.terminal.answer import Answer, paint
 from moot.surfaces.terminal.shell import Shell, command
 
 
 @command(None, "init", "init")
-def init(shell: Shell) -> Answer:
+@click.option(
+    "--tools",
+    metavar="all|none|TOOL,...",
+    help="Coding tools to set up (default: asked at a terminal, else none).",
+)
+def init(shell: Shell, tools: str | None) -> Answer:
     """Make a workspace for this repository: one for all its worktrees.
 
     Writes `.moot/` in the root of the main worktree (ignored by git) and the keys into your key
@@ -20,17 +29,33 @@ def init(shell: Shell) -> Answer:
     counts as stale. If a ledger was made in this folder before, that is said: a new one does not
     go on with its record.
 
+    At a terminal it offers to set up all coding tools on PATH, and git, in one yes, which is also
+    your trust in these hooks. --tools says it without asking, and stores no trust.
+
     Examples:
       moot init
+      moot init --tools claude,git
       MOOT_PASSPHRASE_FILE=~/.moot-pass moot init --json
     """
     session = shell.session
     passphrase = None if workspaces.exists(session) else shell.new_passphrase("operator")
-    made = workspaces.init(session, passphrase=passphrase)
-    return Answer(made, lambda: _lines(made))
+    is_trusted = False
+    chosen = [] if tools in (None, "none") else [word for word in tools.split(",") if word]
+    if tools is None and shell.interactive():
+        offered = unguarded_programs(session)
+        is_trusted = bool(offered) and click.confirm(_question(offered), default=True, err=True)
+        chosen = list(offered) if is_trusted else []
+    made = workspaces.init(session, passphrase=passphrase, tools=chosen, trust=is_trusted)
+    return Answer(made, lambda: _lines(made, asked=tools is not None or shell.interactive()))
 
 
-def _lines(made: workspaces.MadeWorkspace) -> Iterable[str]:
+def _question(offered: Sequence[str]) -> str:
+    trust = [tool for tool in offered if tool in ASK_FOR_TRUST]
+    kept = f" (this also tells {' and '.join(trust)} that you trust these hooks)" if trust else ""
+    return f"let {', '.join(offered)} ask moot before they edit{kept}?"
+
+
+def _lines(made: workspaces.MadeWorkspace, *, asked: bool) -> Iterable[str]:
     verb = "made" if made.created else "was there already:"
     yield f"{paint('workspace', 'green')} {verb} {made.workspace}"
     yield f"keys         {made.keys}"
@@ -43,3 +68,7 @@ def _lines(made: workspaces.MadeWorkspace) -> Iterable[str]:
     if made.earlier:
         yield "its record is not continued by this one; to bring it back, restore the earlier .moot"
         yield "from a backup, in the place of this one: the keys are still in your key folder"
+    for hooks in made.hooks:
+        yield from installed_lines(hooks)
+    if not asked and any(program in CODING_TOOLS for program in made.programs):
+        yield f"not asking before they edit: {', '.join(made.programs)}; `moot init --tools all`"

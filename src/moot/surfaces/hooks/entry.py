@@ -17,13 +17,14 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
 import msgspec
 
 from moot.api.session import Session, ToolSession
-from moot.flows.tools.coding_tools import TOOLS, HookMoment
+from moot.flows.tools.coding_tools import TEST_SESSION, TOOLS, HookMoment
 from moot.surfaces.environment import read_epoch, read_stale_time
 from moot.surfaces.hooks import answers
 from moot.surfaces.hooks.call import MAX_BYTES, HookCall, Unreadable, read_call, session_key
@@ -98,6 +99,8 @@ def answer(
     try:
         call = read_call(TOOLS[tool], data, here)
         tell_call(call)
+        if call.session == TEST_SESSION and call.moment is not HookMoment.BEFORE:
+            return Reply()
         from moot.surfaces.hooks.moments import HANDLERS
 
         session = session_for(env, call.cwd, call.tool_session, stays_open)
@@ -105,6 +108,8 @@ def answer(
             reply = Reply(HANDLERS[call.moment](call, session))
         finally:
             session.close(checkpoint=call.moment in CHECKPOINTED)
+            if call.session != TEST_SESSION:
+                _stamp_spoken(call, session)
         leave(reply)
         return reply
     except Unreadable as problem:
@@ -146,6 +151,19 @@ def too_late(call: HookCall | None, env: Mapping[str, str], here: str) -> Reply:
         says_where=call is not None and _can_be_read_quickly(call),
     )
     return _unreadable(problem, call, env, (here, *_folders_of(call)))
+
+
+def _stamp_spoken(call: HookCall, session: Session) -> None:
+    """Leave a sign that this tool's hook speaks here; nothing rests on it."""
+    from moot.core.errors import MootError
+    from moot.flows.guard.guarded_paths import find_guarded_folder
+    from moot.flows.tools.hook_stamps import stamp_spoken
+
+    with suppress(MootError, OSError):
+        guarded = find_guarded_folder(session.folder, session.home)
+        if guarded is not None:
+            root, at_start = guarded.worktree_root, call.moment is HookMoment.START
+            stamp_spoken(guarded.workspace, call.tool.name, root, at_start=at_start)
 
 
 def check_commit(

@@ -6,13 +6,18 @@ The commands that tools call do not print an envelope: their answer is the tool'
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
-from moot.api import tools
-from moot.surfaces.terminal.answer import Answer, finding_line
+from moot.api import tool_checks, tools
+from moot.surfaces.cli.guard.hook_lines import (
+    changed_lines,
+    installed_lines,
+    status_lines,
+    test_lines,
+)
+from moot.surfaces.terminal.answer import DONE, REFUSED, Answer
 from moot.surfaces.terminal.lazy import LazyGroup
 from moot.surfaces.terminal.shell import Shell, command
 
@@ -23,6 +28,8 @@ SECTIONS = {
     "Set up": {
         "install": "let a coding tool ask before it edits",
         "uninstall": "take our hooks out, and put back what was there",
+        "status": "is each tool set up, trusted and heard of, in each worktree?",
+        "test": "send an edit through a tool's hook that must be refused",
     },
     "Called by the tools": {
         **{tool: f"answer {tool}: its JSON in, ours out" for tool in tools.CODING_TOOLS},
@@ -40,48 +47,71 @@ def hook() -> None:
 @click.argument("tool", type=TOOL)
 @click.option("--skill/--no-skill", default=True, help="Also write the agent's manual.")
 @click.option("--trust", is_flag=True, help="Store your trust in these hooks (codex, gemini).")
-def install(shell: Shell, tool: str, skill: bool, trust: bool) -> Answer:
+@click.option("--share", is_flag=True, help="Write lines that are meant to be committed.")
+def install(shell: Shell, tool: str, skill: bool, trust: bool, share: bool) -> Answer:
     """Set up TOOL so that it asks before it edits. What is there stays; ours is added.
 
-    Writes into the settings of this worktree. Doing it again changes nothing; `uninstall` puts
-    back what was there. Codex and Gemini CLI run hooks only if you trust them: --trust stores
-    that, and without it this command says what you must do.
+    Writes for you alone: into the tool's local settings, or into files that git ignores from then
+    on in this clone. With --share it writes lines to be committed, which do nothing for colleagues
+    who have no moot. Doing it again changes nothing; `uninstall` puts back what was there. Codex
+    and Gemini CLI run hooks only if you trust them: --trust stores that, and without it this
+    command says what you must do.
 
     Examples:
       moot hook install claude
       moot hook install codex --trust
       moot hook install git
     """
-    installed = tools.install(shell.session, tool, skill=skill, trust=trust)
-    return Answer(installed, lambda: _installed_lines(installed))
+    installed = tools.install(shell.session, tool, skill=skill, trust=trust, share=share)
+    return Answer(installed, lambda: installed_lines(installed))
 
 
 @command(hook, "uninstall", "hook.uninstall")
-@click.argument("tool", type=TOOL)
-def uninstall(shell: Shell, tool: str) -> Answer:
+@click.argument("tool", type=TOOL, required=False)
+@click.option("--all", "everywhere", is_flag=True, help="In all worktrees; all tools if none named")
+def uninstall(shell: Shell, tool: str | None, everywhere: bool) -> Answer:
     """Take our hooks out of TOOL's settings and put back what was there.
 
-    Files that nobody changed since are restored byte for byte; others keep their changes.
+    Files that nobody changed since are restored byte for byte; others keep their changes. Where
+    other worktrees share the same hooks, this is refused and says which; --all takes them out of
+    every worktree, and without TOOL everything of every tool.
 
     Examples:
       moot hook uninstall claude
+      moot hook uninstall codex --all
+      moot hook uninstall --all
     """
-    removed = tools.uninstall(shell.session, tool)
-    return Answer(removed, lambda: _changed_lines("uninstalled", tool, removed.changed))
+    removed = tools.uninstall(shell.session, tool, everywhere=everywhere)
+    return Answer(removed, lambda: changed_lines("uninstalled", removed.tool, removed.changed))
 
 
-def _installed_lines(installed: tools.InstalledHooks) -> Iterable[str]:
-    yield from _changed_lines("installed", installed.tool, installed.changed)
-    if installed.trusted:
-        yield installed.trusted
-    yield from map(finding_line, installed.findings)
+@command(hook, "status", "hook.status")
+def status(shell: Shell) -> Answer:
+    """Each tool in each worktree: set up, trusted, last heard of; what is wrong, and what to type.
+
+    Tools that are neither set up nor on PATH are only in --json.
+
+    Examples:
+      moot hook status
+      moot hook status --json
+    """
+    found = tool_checks.status(shell.session)
+    return Answer(found, lambda: status_lines(found))
 
 
-def _changed_lines(verb: str, tool: str, changed: list[str]) -> Iterable[str]:
-    if not changed:
-        yield f"{tool}: nothing to do"
-    for path in changed:
-        yield f"{tool} {verb}: {path}"
+@command(hook, "test", "hook.test")
+@click.argument("tool", type=click.Choice(tools.CODING_TOOLS))
+def test(shell: Shell, tool: str) -> Answer:
+    """Send an edit through TOOL's installed hook, exactly as the tool would: it must be refused.
+
+    The file is one that no agent may write. Nothing is written, and nothing goes on record. The
+    exit code is 1 if the answer is not the refusal.
+
+    Examples:
+      moot hook test claude
+    """
+    tried = tool_checks.try_hooks(shell.session, tool)
+    return Answer(tried, lambda: test_lines(tried), DONE if tried.passed else REFUSED)
 
 
 def _answering(tool: str) -> click.Command:

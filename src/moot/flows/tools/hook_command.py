@@ -1,0 +1,121 @@
+"""The command line that a tool runs at each of its events, as it stands in the tool's settings.
+
+    here      names this very moot by its absolute path, and knows the workspace it was made for
+    any       the same for settings that serve all of a user's projects: it looks for a workspace
+    shared    names `moot` alone: lines that colleagues get with the project
+
+Before an edit it is closed: if moot cannot be started or fails, the edit is refused where a
+workspace is, or where this user's key folder says that one was. A colleague who has neither is not
+disturbed. At every other moment a failure is nothing: measured, Gemini CLI would else drop results
+or go round in circles.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from moot.flows.tools.coding_tools import TOOLS, HookMoment
+
+FAILED: Final = "echo 'moot hook failed' >&2; exit 2"
+# Where a user's keys are if MOOT_KEYS does not say it: usually, and on a Mac.
+_KEY_FOLDER: Final = "${MOOT_KEYS:-${XDG_DATA_HOME:-$HOME/.local/share}/moot/keys}"
+_MAC_KEY_FOLDER: Final = "${MOOT_KEYS:-$HOME/Library/Application Support/moot/keys}"
+
+
+class Workspace(NamedTuple):
+    """By what a command tells that a workspace is or was there: its folder, and its ledger's id."""
+
+    folder: Path
+    ledger: str
+
+
+def moot_words() -> tuple[str, ...]:
+    """How this very moot is started, whatever is on PATH.
+
+    The script that was installed with this Python, or the one that was started; else the module,
+    by a Python that does not look for modules in the folder it stands in.
+    """
+    schemes = (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user"))
+    folders = dict.fromkeys(sysconfig.get_path("scripts", scheme) for scheme in schemes)
+    for script in (*(os.path.join(folder, "moot") for folder in folders), sys.argv[0]):
+        if os.path.basename(script) == "moot" and _is_program(script):
+            return (os.path.abspath(script),)
+    return (sys.executable, "-P", "-m", "moot")
+
+
+def hook_command(tool: str, event: str, workspace: Workspace | None) -> str:
+    """Without a `workspace`, one is looked for when the command fails."""
+    words = moot_words()
+    start = f"[ -x {shlex.quote(words[0])} ] && {shlex.join(words)} hook {tool}"
+    if not _is_before(tool, event):
+        return f"{start} || true"
+    if workspace is None:
+        return f"{start} || {{ {_fail_near_a_workspace()}; exit 0; }}"
+    keys = _MAC_KEY_FOLDER if sys.platform == "darwin" else _KEY_FOLDER
+    ledger = f'"{keys}/{workspace.ledger}"'
+    there = f"[ -e {shlex.quote(str(workspace.folder))} ] || [ -e {ledger} ]"
+    return f"{start} || {{ {there} || exit 0; {FAILED}; }}"
+
+
+def shared_hook_command(tool: str, event: str) -> str:
+    """Steps aside where there is neither a workspace nor moot."""
+    start = f"command -v moot >/dev/null 2>&1 && moot hook {tool}"
+    if not _is_before(tool, event):
+        return f"{start} || true"
+    return f"{start} || {{ {_fail_near_a_workspace()}; exit 0; }}"
+
+
+def first_hook_command(tool: str, event: str) -> str:
+    """As the first release wrote it. It still counts, until something is installed anew."""
+    if _is_before(tool, event):
+        return f"moot hook {tool} || {{ {FAILED}; }}"
+    return f"moot hook {tool} || true"
+
+
+def program_of(command: str) -> str:
+    """The program that one of our commands starts: a path, or `moot` from PATH."""
+    words = shlex.split(command)
+    return words[2] if words[0] == "[" else "moot"
+
+
+def is_ours(tool: str, command: str) -> bool:
+    """True for every command that we ever installed for a tool."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    if words[:3] == ["moot", "hook", tool]:
+        return True
+    begins_like_ours = words[:2] == ["[", "-x"] or words[:3] == ["command", "-v", "moot"]
+    calls = zip(words, words[1:], words[2:], strict=False)
+    return begins_like_ours and any(
+        os.path.basename(one) == "moot" and (two, three) == ("hook", tool)
+        for one, two, three in calls
+    )
+
+
+def _is_before(tool: str, event: str) -> bool:
+    return TOOLS[tool].events[event] is HookMoment.BEFORE
+
+
+def _fail_near_a_workspace() -> str:
+    """Up from here, and up from the folder that all worktrees of the repository share.
+
+    The same text on every system: colleagues may have another one.
+    """
+    shared = 'cd "$(git rev-parse --git-common-dir 2>/dev/null || echo .)" && pwd -P'
+    made_in = f'"{_KEY_FOLDER}"/*/made-in "{_MAC_KEY_FOLDER}"/*/made-in'
+    return (
+        f'for d in "$(pwd -P)" "$({shared})"; do while [ -n "$d" ]; do'
+        f' if [ -n "$MOOT_HOME$MOOT_AGENT" ] || [ -e "$d/.moot" ] || grep -qxFse "$d" {made_in};'
+        f" then {FAILED}; fi; d=${{d%/*}}; done; done"
+    )
+
+
+def _is_program(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)
