@@ -18,6 +18,7 @@ import msgspec
 
 from moot.api.operation import operation
 from moot.core.quoted import Quoted, quote_optional
+from moot.flows.guard.unmerged import UnmergedChange
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,12 +87,14 @@ class Holder(msgspec.Struct, frozen=True):
 class EditVerdict(msgspec.Struct, frozen=True):
     """May `agent` write? If not, `holders` says why, each reservation once.
 
-    `agent` is None if none of the files lies in a workspace.
+    `agent` is None if none of the files lies in a workspace. `unmerged` is to be told with an
+    allowed edit: changes of these files elsewhere that are not merged here.
     """
 
     allowed: bool
     agent: str | None = None
     holders: tuple[Holder, ...] = ()
+    unmerged: tuple[UnmergedChange, ...] = ()
 
 
 class CommitVerdict(msgspec.Struct, frozen=True):
@@ -162,7 +165,9 @@ def _held_path(conflict: OverlapConflict) -> HeldPath:
 
 
 @operation("hook.before_edit", writes=True)
-def before_edit(session: Session, paths: Sequence[str]) -> EditVerdict:
+def before_edit(
+    session: Session, paths: Sequence[str], *, tells_unmerged: bool = True
+) -> EditVerdict:
     """May the session's agent write these files (absolute paths)? What is free is reserved for it.
 
     All or none of a workspace: one file that another agent holds, under whatever name, stops all,
@@ -170,16 +175,44 @@ def before_edit(session: Session, paths: Sequence[str]) -> EditVerdict:
     belong to git or Moot alone, as `other_root` if the agent holds another file under this name,
     as `actor_required` if nobody knows who acts. Asking again for what one holds changes nothing,
     so a repeat needs no key.
+
+    Changes of the files on another worktree, or on a branch that agents here worked on, which are
+    not merged here are given with the verdict, once for each session and version, if
+    `tells_unmerged`; where `moot.toml` says so they refuse the edit (`unmerged_changes`).
     """
     from moot.flows.guard.guarded_paths import find_guarded_paths
+    from moot.flows.guard.unmerged import select_untold
 
     verdict = EditVerdict(allowed=True)
+    unmerged: tuple[UnmergedChange, ...] = ()
     roots = _roots_of_others(session)
     for guarded in find_guarded_paths(paths, session.folder, session.home, roots):
-        verdict = _check_and_reserve(session.in_workspace(guarded.workspace), guarded)
+        there = session.in_workspace(guarded.workspace)
+        changes = _require_merged(there, guarded)
+        verdict = _check_and_reserve(there, guarded)
         if not verdict.allowed:
             break
-    return verdict
+        if tells_unmerged:
+            reader = there.tool_session_name, there.actor()
+            unmerged += select_untold(changes, guarded, reader)
+    return msgspec.structs.replace(verdict, unmerged=unmerged) if unmerged else verdict
+
+
+def _require_merged(session: Session, guarded: GuardedPaths) -> tuple[UnmergedChange, ...]:
+    """What is not merged; refused if the settings say so, unless a holder is the greater reason."""
+    from moot.core.errors import Refused
+    from moot.flows.guard.unmerged import require_merged
+
+    workspace, name = session.workspace, session.actor()
+    try:
+        return require_merged(workspace, guarded, name, session.env)
+    except Refused:
+        from moot.flows.guard.blockers import find_blockers
+
+        root, stale = guarded.worktree_root, session.stale_millis
+        if not find_blockers(workspace, guarded.scopes, root, name, stale):
+            raise
+        return ()
 
 
 def _roots_of_others(session: Session) -> tuple[str, ...]:

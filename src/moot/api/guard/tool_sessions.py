@@ -19,6 +19,7 @@ from moot.api.operation import operation
 from moot.core.findings import Finding
 from moot.core.quoted import Quoted, quote_optional
 from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder, find_guarded_paths
+from moot.flows.guard.unmerged import UnmergedChange
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -32,7 +33,8 @@ class ToolCall(msgspec.Struct, frozen=True):
 
     `tool` is the name of what was called (Write, Bash). `paths` are the files it was to write,
     absolute. `command` is the text of a shell command, `folder` where it ran. `duration_ms` is how
-    long it took, `ok` whether it went well, if the coding tool says so.
+    long it took, `ok` whether it went well, if the coding tool says so. `tells_unmerged`: what is
+    not merged of these files is to be told now, because the tool takes no text before an edit.
     """
 
     tool: str
@@ -44,6 +46,7 @@ class ToolCall(msgspec.Struct, frozen=True):
     input: Any = None
     response: Any = None
     ok: bool | None = None
+    tells_unmerged: bool = False
 
 
 class OtherAgent(msgspec.Struct, frozen=True):
@@ -65,11 +68,15 @@ class StartedSession(msgspec.Struct, frozen=True):
 
 
 class EndedCall(msgspec.Struct, frozen=True):
-    """What a call turned out to have done: `incursions` are new on record; and what waits."""
+    """What a call turned out to have done: `incursions` are new on record; and what waits.
+
+    `unmerged` are changes of the edited files elsewhere that are not merged here.
+    """
 
     agent: str
     incursions: tuple[Finding, ...]
     waiting: Waiting
+    unmerged: tuple[UnmergedChange, ...] = ()
 
 
 class StoppingSession(msgspec.Struct, frozen=True):
@@ -175,7 +182,21 @@ def after_call(session: Session, call: ToolCall) -> EndedCall | None:
     waiting = take_waiting(there.workspace, name)
     beat_if_due(there.workspace, name)
     _record_use(there, call, guarded.worktree_root, name, began)
-    return EndedCall(name, incursions, waiting)
+    unmerged = _untold_unmerged(there, call) if call.tells_unmerged else ()
+    return EndedCall(name, incursions, waiting, unmerged)
+
+
+def _untold_unmerged(session: Session, call: ToolCall) -> tuple[UnmergedChange, ...]:
+    """What the edit before did not say, for tools that take no text with an allowed edit."""
+    from moot.flows.guard.unmerged import look_for_unmerged, select_untold
+
+    unmerged: tuple[UnmergedChange, ...] = ()
+    for guarded in find_guarded_paths(call.paths, session.folder, session.home):
+        there = session.in_workspace(guarded.workspace)
+        reader = there.tool_session_name, there.actor()
+        changes = look_for_unmerged(there.workspace, guarded, there.actor())
+        unmerged += select_untold(changes, guarded, reader)
+    return unmerged
 
 
 def _changed_although_held(

@@ -29,6 +29,7 @@ class Tool(msgspec.Struct, frozen=True):
     `plain_start`: text for the model is plain stdout at the start of a session, else JSON.
     `go_on`: the decision that makes the model go on instead of stopping; empty if there is none.
     `tells_failure`: a call that failed has an event of its own, or none at all.
+    `tells_before`: text for the model can be passed with an edit that is allowed.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Tool(msgspec.Struct, frozen=True):
     plain_start: bool
     go_on: str
     tells_failure: bool = False
+    tells_before: bool = False
 
     def event_named(self, moment: HookMoment) -> str:
         return next(name for name, known in self.events.items() if known is moment)
@@ -69,6 +71,7 @@ CLAUDE: Final = Tool(
     plain_start=True,
     go_on="block",
     tells_failure=True,
+    tells_before=True,
 )
 CODEX: Final = Tool(
     name="codex",
@@ -78,6 +81,7 @@ CODEX: Final = Tool(
     shells={"Bash": "command"},
     plain_start=True,
     go_on="block",
+    tells_before=True,
 )
 GEMINI: Final = Tool(
     name="gemini",

@@ -5,7 +5,7 @@ Only before an edit can anything be stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from moot.flows.tools.coding_tools import HookMoment
@@ -16,6 +16,7 @@ from moot.surfaces.hooks.touched import shell_folder, shell_text, touched
 if TYPE_CHECKING:
     from moot.api.guard.waiting import Waiting
     from moot.api.session import Session
+    from moot.flows.guard.unmerged import UnmergedChange
 
 SHOWN_INCURSIONS: Final = 3
 
@@ -27,7 +28,10 @@ def before(call: HookCall, session: Session) -> str:
     if shell_text(call) is not None:
         checks.before_command(session, call.call_id)
     paths = touched(call)
-    verdict = checks.before_edit(session, paths) if paths else None
+    tells = call.tool.tells_before
+    verdict = checks.before_edit(session, paths, tells_unmerged=tells) if paths else None
+    if verdict is not None and verdict.allowed and verdict.unmerged:
+        return answers.context(call.tool, HookMoment.BEFORE, _unmerged_line(verdict.unmerged))
     if verdict is None or verdict.allowed or verdict.agent is None:
         return answers.ALLOW
     from moot.surfaces.hooks.reasons import explain_held
@@ -53,6 +57,7 @@ def after(call: HookCall, session: Session) -> str:
             input=call.input,
             response=call.response,
             ok=call.ok,
+            tells_unmerged=not call.tool.tells_before,
         ),
     )
     if ended is None:
@@ -63,6 +68,8 @@ def after(call: HookCall, session: Session) -> str:
         lines.append(
             f"moot: this changed what others hold, and that is on record: {noted}. Tell the holder."
         )
+    if ended.unmerged:
+        lines.append(_unmerged_line(ended.unmerged))
     if ended.waiting:
         lines.append(_waiting_line(session, ended.agent, ended.waiting))
     return answers.context(call.tool, HookMoment.AFTER, "\n".join(lines))
@@ -100,6 +107,12 @@ def end(call: HookCall, session: Session) -> str:
 
     tool_sessions.end_session(session, reason=f"{call.tool.name} session ended")
     return answers.ALLOW
+
+
+def _unmerged_line(changes: Sequence[UnmergedChange]) -> str:
+    from moot.flows.guard.unmerged import explain_unmerged
+
+    return f"moot: {explain_unmerged(changes)} The edit is allowed; mind it, or merge that first."
 
 
 def _waiting_line(session: Session, agent: str, waiting: Waiting) -> str:
