@@ -49,6 +49,9 @@ class RunWatch:
     def starting(self, name: str) -> None:
         """The program is about to be started."""
 
+    def noticed(self, line: str) -> None:
+        """Something changed what others hold, or what they hold cannot be watched."""
+
     def started(self, program: subprocess.Popen[bytes]) -> None:
         """The program runs: from now on signals can be passed on to it."""
 
@@ -141,7 +144,8 @@ def run(
             _install_missing_hooks(agent, words[0], watch)
         watch.starting(acting)
         since = session.workspace.engine.clock()
-        exit_status = _run_program(words, agent, output, watch)
+        with _watching_others(agent, watch):
+            exit_status = _run_program(words, agent, output, watch)
         _end_watched_sessions(agent, words[0], since, watch)
     return Ran(acting, exit_status)
 
@@ -191,6 +195,17 @@ def _heartbeat(workspace: Workspace, name: str, stale: Millis) -> Iterator[None]
     finally:
         over.set()
         thread.join()
+
+
+@contextmanager
+def _watching_others(session: Session, watch: RunWatch) -> Iterator[None]:
+    """Notice changes of what others hold, for as long as the program runs."""
+    from moot.flows.watching.watcher import WatchingRun, watching
+
+    beat = max(SHORTEST_PAUSE, min(_least_patience(session) // 4, LONGEST_PAUSE)) / SECOND
+    run_of = WatchingRun(session.actor(), session.place.worktree, beat)
+    with watching(session.workspace, run_of, watch.noticed):
+        yield
 
 
 def _install_missing_hooks(session: Session, program: str, watch: RunWatch) -> None:

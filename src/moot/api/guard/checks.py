@@ -166,7 +166,7 @@ def _held_path(conflict: OverlapConflict) -> HeldPath:
 
 @operation("hook.before_edit", writes=True)
 def before_edit(
-    session: Session, paths: Sequence[str], *, tells_unmerged: bool = True
+    session: Session, paths: Sequence[str], *, call_id: str = "", tells_unmerged: bool = True
 ) -> EditVerdict:
     """May the session's agent write these files (absolute paths)? What is free is reserved for it.
 
@@ -179,7 +179,9 @@ def before_edit(
     Changes of the files on another worktree, or on a branch that agents here worked on, which are
     not merged here are given with the verdict, once for each session and version, if
     `tells_unmerged`; where `moot.toml` says so they refuse the edit (`unmerged_changes`).
+    `call_id` is what the tool calls this edit; `after_call` is told the same.
     """
+    from moot.flows.guard.call_notes import CallNote, note_beginning
     from moot.flows.guard.guarded_paths import find_guarded_paths
     from moot.flows.guard.unmerged import select_untold
 
@@ -195,6 +197,8 @@ def before_edit(
         if tells_unmerged:
             reader = there.tool_session_name, there.actor()
             unmerged += select_untold(changes, guarded, reader)
+        calling = session.tool_session_name, session.acting or "", call_id
+        note_beginning(guarded.workspace, *calling, CallNote(paths=tuple(paths)))
     return msgspec.structs.replace(verdict, unmerged=unmerged) if unmerged else verdict
 
 
@@ -381,6 +385,7 @@ def before_command(session: Session, call_id: str = "") -> None:
     from contextlib import suppress
 
     from moot.core.errors import MootError
+    from moot.flows.guard.call_notes import CallNote, note_beginning
     from moot.flows.guard.command_stamps import stamp_beginning
     from moot.flows.guard.guarded_paths import find_guarded_folder
 
@@ -388,6 +393,8 @@ def before_command(session: Session, call_id: str = "") -> None:
         guarded = find_guarded_folder(session.folder, session.home)
         if guarded is not None:
             stamp_beginning(guarded.workspace, session.tool_session_name, call_id)
+            calling = session.tool_session_name, session.acting or "", call_id
+            note_beginning(guarded.workspace, *calling, CallNote(folder=str(session.folder)))
 
 
 @operation("hook.before_commit", writes=True)

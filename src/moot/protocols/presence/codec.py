@@ -91,6 +91,8 @@ def _incursion(event: did.IncursionNoted, actor: str) -> _Parts:
         "owner_liveness": str(event.owner_liveness),
         "resolution_hint": event.resolution_hint,
     }
+    if event.blob_before is not None:
+        payload |= {"blob_before": event.blob_before, "blob_after": event.blob_after or ""}
     return EventType.INCURSION, event.owner, event.scope, payload
 
 

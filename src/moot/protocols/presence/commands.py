@@ -160,7 +160,10 @@ class Resume(Command, frozen=True):
 
 
 class NoteIncursion(Command, frozen=True):
-    """Put on record that you changed paths which others hold, past the guard."""
+    """Put on record that you changed paths which others hold, past the guard.
+
+    `blob_before` and `blob_after` are git's ids of the one file that is named, before and after.
+    """
 
     paths: tuple[str, ...]
     project_root: str
@@ -168,6 +171,8 @@ class NoteIncursion(Command, frozen=True):
     work: str | None = None
     stale_millis: Millis | None = None
     once: bool = True
+    blob_before: str | None = None
+    blob_after: str | None = None
 
 
 class SetStaleMinutes(Command, frozen=True):

@@ -252,6 +252,8 @@ PAYLOAD_RULES: Final[dict[EventType, tuple[Rule[Document], ...]]] = {
             "incoming_agent",
             "owner_liveness",
             "resolution_hint",
+            "blob_before",
+            "blob_after",
             within="payload.",
         ),
     ),

@@ -127,6 +127,7 @@ def _incursion(
     event_id: str,
 ) -> Event:
     held, verdict = conflict.held, conflict.verdict
+    note = case.command if isinstance(case.command, ask.NoteIncursion) else None
     return did.IncursionNoted(
         id=event_id,
         project_root=require_absolute_root(case.command.project_root),
@@ -142,6 +143,8 @@ def _incursion(
         last_seen_at=verdict.last_seen_at,
         outcome=outcome,
         resolution_hint=RESOLUTION_HINTS[outcome][verdict.liveness].format(owner=held.owner),
+        blob_before=None if note is None else note.blob_before,
+        blob_after=None if note is None else note.blob_after,
     )
 
 

@@ -123,7 +123,11 @@ class BlockedSent(Event, frozen=True):
 
 
 class IncursionNoted(Event, frozen=True):
-    """The actor reached into what `owner` holds; `outcome` says what came of it."""
+    """The actor reached into what `owner` holds; `outcome` says what came of it.
+
+    If it was seen, `blob_before` is git's id of the file as `owner` left it, and `blob_after` as
+    the actor did; empty where there was no file.
+    """
 
     id: str
     project_root: str
@@ -139,6 +143,8 @@ class IncursionNoted(Event, frozen=True):
     last_seen_at: Millis | None
     outcome: Literal["refused", "taken_over", "slipped_past"]
     resolution_hint: str
+    blob_before: str | None = None
+    blob_after: str | None = None
 
 
 class AgentResumed(Event, frozen=True):

@@ -28,8 +28,13 @@ def before(call: HookCall, session: Session) -> str:
     if shell_text(call) is not None:
         checks.before_command(session, call.call_id)
     paths = touched(call)
-    tells = call.tool.tells_before
-    verdict = checks.before_edit(session, paths, tells_unmerged=tells) if paths else None
+    verdict = (
+        checks.before_edit(
+            session, paths, call_id=call.call_id, tells_unmerged=call.tool.tells_before
+        )
+        if paths
+        else None
+    )
     if verdict is not None and verdict.allowed and verdict.unmerged:
         return answers.context(call.tool, HookMoment.BEFORE, _unmerged_line(verdict.unmerged))
     if verdict is None or verdict.allowed or verdict.agent is None:

@@ -90,6 +90,9 @@ class _Commentary(presence.RunWatch):
     def starting(self, name: str) -> None:
         _say(f"{name} works here until {self._program} ends")
 
+    def noticed(self, line: str) -> None:
+        _say(line)
+
     def started(self, program: subprocess.Popen[bytes]) -> None:
         self._signals.pass_to(program)
 
