@@ -52,6 +52,7 @@ def test_a_shell_call_names_its_agent_where_several_work(yard: Yard) -> None:
     hold(yard, CRANE, yard.root, "a.txt")
     join(yard, OTTER, yard.root)
     with post(yard) as otter:
+        spoke(yard, CRANE)
         with command(yard, OTTER, yard.root):
             write(yard.root / "a.txt", "changed\n")
         otter.wait_for_line("on record: a.txt")
@@ -61,7 +62,9 @@ def test_a_shell_call_names_its_agent_where_several_work(yard: Yard) -> None:
 def test_every_change_is_one_more_and_the_same_bytes_are_none(yard: Yard) -> None:
     hold(yard, CRANE, yard.root, "a.txt")
     join(yard, OTTER, yard.root)
-    with post(yard) as otter, command(yard, OTTER, yard.root):
+    with post(yard) as otter:
+        spoke(yard, CRANE)
+        note_beginning(yard.root / ".moot", "claude:s", OTTER, "1", CallNote(str(yard.root)))
         write(yard.root / "a.txt", "two\n")
         until(lambda: len(incursions(yard)) == 1)
         write(yard.root / "a.txt", "two\n")
@@ -83,8 +86,10 @@ def test_if_the_hook_was_faster_it_is_on_record_once(yard: Yard) -> None:
         over.wait()
         yield frozenset()
 
-    with post(yard, watch=late), command(yard, OTTER, yard.root):
-        write(yard.root / "a.txt", "two\n")
+    with post(yard, watch=late):
+        spoke(yard, CRANE)
+        with command(yard, OTTER, yard.root):
+            write(yard.root / "a.txt", "two\n")
         root = str(yard.root)
         note = NoteIncursion(paths=("a.txt",), project_root=root, worktree=root)
         yard.execute(OTTER, note, stream=STREAM)
@@ -98,6 +103,7 @@ def test_another_runs_agent_is_left_to_its_own_run(yard: Yard) -> None:
     for name in (OTTER, "gray-heron"):
         join(yard, name, yard.root)
     with post(yard, OTTER) as otter, post(yard, "gray-heron") as heron:
+        spoke(yard, CRANE)
         with command(yard, "gray-heron", yard.root):
             write(yard.root / "a.txt", "two\n")
         heron.wait_for_line("gray-heron changed what others hold")
@@ -145,6 +151,16 @@ def test_the_letter_says_what_and_not_who(yard: Yard) -> None:
     assert OTTER not in body
     assert f"in {yard.root}: made (nothing -> " in body
     assert len(letters(yard)) <= 2  # all of it together; the rest when the run ends
+
+
+def test_a_holder_without_hooks_may_have_done_it_itself(yard: Yard) -> None:
+    hold(yard, CRANE, yard.root, "a.txt")
+    join(yard, OTTER, yard.root)
+    with post(yard) as otter, command(yard, OTTER, yard.root):
+        write(yard.root / "a.txt", "two\n")
+        otter.wait_for_line("changed by someone unknown")
+    assert incursions(yard) == []
+    assert letters(yard) == [f"{UNKNOWN}a.txt"]
 
 
 # Nothing to report.
@@ -302,9 +318,11 @@ def test_where_no_copy_can_be_made_the_rest_goes_on(yard: Yard) -> None:
     write(yard.root / ".git" / "objects" / blob("mine\n")[:2], "in the way")
     with post(yard) as otter:
         write(yard.root / "a.txt", "mine\n")
+        spoke(yard, CRANE)
         with command(yard, OTTER, yard.root):
             write(yard.root / "a.txt", "not mine\n")
-            otter.wait_for_line("on record: a.txt")
+            otter.wait_for_line("a.txt")
+    assert all("not watched" not in line for line in otter.lines)
 
 
 def test_a_run_that_ends_at_once_still_looks(yard: Yard) -> None:

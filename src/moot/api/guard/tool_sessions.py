@@ -101,6 +101,7 @@ def start_session(session: Session) -> StartedSession | None:
     `session_replaced` if the name was adopted by another session.
     """
     from moot.flows.guard.command_stamps import sweep_old_stamps
+    from moot.flows.guard.told_once import forget_old
     from moot.flows.observed.sessions import begin_session
     from moot.flows.observed.tool_use import never_in_the_way
     from moot.flows.presence import arrival
@@ -109,6 +110,7 @@ def start_session(session: Session) -> StartedSession | None:
     if guarded is None:
         return None
     sweep_old_stamps(guarded.workspace)
+    forget_old(guarded.workspace)
     there = session.in_workspace(guarded.workspace)
     workspace = there.workspace
     name = there.known_actor() or arrival.enter_fresh(workspace)

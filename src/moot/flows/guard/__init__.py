@@ -12,4 +12,5 @@ unmerged.py        what was changed elsewhere of a file and is not merged here
 elsewhere.py       where that may be: other worktrees, branches of agents; read without git
 other_versions.py  which other versions there are, as git knows it
 told_once.py       what a session was told already
+call_notes.py      which calls run, as hooks say, for those who watch files
 """

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 FOLDER: Final = "hooks/told"
+_OLD_SECONDS: Final = 30 * 24 * 3600
+_MOST_SWEPT: Final = 200
 
 
 def is_first_time(workspace: Path, *what: str) -> bool:
@@ -25,3 +30,11 @@ def is_first_time(workspace: Path, *what: str) -> bool:
     except OSError:
         return True
     return True
+
+
+def forget_old(workspace: Path) -> None:
+    """What was told a month ago may be told again."""
+    with suppress(OSError):
+        for note in list(islice((workspace / FOLDER).iterdir(), _MOST_SWEPT)):
+            if time.time() - note.stat().st_mtime > _OLD_SECONDS:
+                note.unlink()

@@ -4,8 +4,9 @@
     a shell call       a command ran in this worktree at that moment, of one agent only
     the only run       one agent alone is active in this worktree, and no hook of it ever speaks
 
-Nothing else names anybody: where two agents' commands ran, or none, the cause is unknown. One more
-is not told apart: what a holder without hooks changes in its own worktree counts as its own.
+Nothing else names anybody. Where two agents' commands ran, or none, the cause is unknown; so it is
+if one ran beside a holder without hooks, who may have been at work itself. What such a holder's
+files become while nobody else's command runs counts as its own doing.
 """
 
 from __future__ import annotations
@@ -43,23 +44,22 @@ class Evidence:
 
     def find_cause(self, change: Change) -> str:
         """The agent that changed it, or `UNKNOWN`."""
+        root = change.file.root
         edits = [call for call in self._calls if _is_edit_of(call, change)]
         if edits:
-            return self._only_one(edits)
-        commands = [call for call in self._calls if _ran_there(call, change)]
-        if commands:
-            return self._only_one(commands)
+            return _only_one(self._agents_of(edits))
         owner = _find_member(self._state, change.held.owner)
-        if owner is not None and _is_in(owner, change.file.root) and self._is_blind(owner):
-            return owner.name
-        root = change.file.root
+        is_at_work = owner is not None and _is_in(owner, root) and self._is_blind(owner)
+        at_work = {change.held.owner} if is_at_work else set()
+        commands = [call for call in self._calls if _ran_there(call, change)]
+        if commands or at_work:
+            return _only_one(self._agents_of(commands) | at_work)
         if root not in self._only_runs:
             self._only_runs[root] = self._only_run_in(root)
         return self._only_runs[root]
 
-    def _only_one(self, calls: Iterable[CallTime]) -> str:
-        agents = {self._agent_of(call) for call in calls}
-        return agents.pop() if len(agents) == 1 else UNKNOWN
+    def _agents_of(self, calls: Iterable[CallTime]) -> set[str]:
+        return {self._agent_of(call) for call in calls}
 
     def _agent_of(self, call: CallTime) -> str:
         """A session that was not started by name is known by its key."""
@@ -85,6 +85,10 @@ class Evidence:
             spoke = has_spoken(self._workspace.path, member.name, member.session_key)
             self._blind[member.name] = not spoke
         return self._blind[member.name]
+
+
+def _only_one(agents: set[str]) -> str:
+    return next(iter(agents)) if len(agents) == 1 else UNKNOWN
 
 
 def _find_member(state: State, name: str) -> Member | None:
