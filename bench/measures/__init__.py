@@ -18,6 +18,7 @@ _NAMES = (
     "long_history",
     "command_line",
     "hook",
+    "merge_look",
     "artifacts",
     "exporting",
     "sealing",

@@ -33,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "flows.observed": BELOW_FLOWS,
     "flows.guard": BELOW_FLOWS | {"flows.presence"},
     "flows.tools": BELOW_FLOWS | {"flows.guard"},
+    "flows.watching": BELOW_FLOWS | {"flows.presence", "flows.mail", "flows.guard"},
     "flows.runs": BELOW_FLOWS
     | {"flows.presence", "flows.mail", "flows.debate", "flows.parliament", "flows.trace"},
     "flows.decisions": BELOW_FLOWS
@@ -53,7 +54,8 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     ),
     **dict.fromkeys(("click", "rich"), ("surfaces",)),
     **dict.fromkeys(("fastapi", "starlette", "uvicorn", "sse_starlette"), ("surfaces",)),
-    **dict.fromkeys(("jinja2", "mcp", "watchfiles"), ("surfaces",)),
+    **dict.fromkeys(("jinja2", "mcp"), ("surfaces",)),
+    "watchfiles": ("surfaces", "system.watching"),
     "nacl": ("core.signing", "keys.passphrase_lock", "verify"),
 }
 

@@ -1,4 +1,4 @@
-"""Environment variables: what each means. A test holds the table against the source."""
+"""Environment variables and settings: what each means. A test holds them against the source."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from typing import Final
 
 from tools.reference.markdown import table
 
+from moot.workspace.settings import SETTINGS, Setting
+
 VARIABLES: Final = {
     "MOOT_AGENT": "who acts; `moot run` sets it for the program it starts; `--as NAME` overrides it",
     "MOOT_EPOCH": "which holder of that name the program was started as; set by `moot run`. If the name was adopted since, its acts are refused",
     "MOOT_HOME": "the workspace to use, instead of the nearest `.moot/` upward; `--home DIR` overrides it",
     "MOOT_KEYS": "the key folder, instead of the one in the user's data folder",
+    "MOOT_CONFIG": "the user's own settings file, instead of `moot/moot.toml` in the user's folder for settings",
     "MOOT_PASSPHRASE_FILE": "a file with a person's passphrase, for automation; what is signed so is recorded as unattended. Never handed to programs that `moot run` starts",
     "MOOT_ACK_MINUTES": "how long answers may take: `60`, or by type `QUESTION=10,60`",
     "BB_AGENT_STALE_MINUTES": "after how many minutes without a sign of life this reader calls an agent stale; at `moot init` it becomes the workspace's own",
@@ -27,9 +30,31 @@ def page() -> str:
     lines = [
         "# Configuration",
         "",
-        "There is no configuration file yet; these variables are read by the command line and the",
-        "hooks. The library reads none of them: what it needs is handed to `moot.open`.",
+        "## Variables",
+        "",
+        "They are read by the command line and the hooks. The library reads none of them: what it",
+        "needs is handed to `moot.open`.",
         "",
         *table(("variable", "meaning"), rows),
+        "",
+        "## Settings",
+        "",
+        "`moot.toml` in the root of a worktree holds the repository's settings, a file of the same form",
+        "a user's own (`MOOT_CONFIG`, else `moot/moot.toml` in the user's folder for settings). A",
+        "repository's file comes with whatever one clones: it may only name things and make rules",
+        "stricter. Where both set a rule, the stricter one counts. A key that is not in this table is",
+        "refused (`bad_setting`) with the nearest one that is; a file that cannot be read",
+        "(`settings_unreadable`) makes every rule as strict as it can be until it is mended.",
+        "`moot ledger doctor` says so. No agent writes the repository's file.",
+        "",
+        *table(
+            ("key", "values, the default first", "in the repository's file", "meaning"),
+            [_setting_row(setting) for setting in SETTINGS],
+        ),
     ]
     return "\n".join(lines)
+
+
+def _setting_row(setting: Setting) -> tuple[str, str, str, str]:
+    values = ", ".join(f"`{choice}`" for choice in setting.choices) or "text"
+    return f"`{setting.name}`", values, "yes" if setting.in_repository else "no", setting.sentence

@@ -137,6 +137,7 @@ def run(
         with (
             proving(agent, starts, watch) as prove,
             lent_settings(agent, watch.answer_hook) as lent,
+            _watching_others(agent, watch),
         ):
             watch.starting(acting, tools)
             exit_status = _run_program(words, agent, lent, output, watch, prove)
@@ -208,6 +209,17 @@ def _heartbeat(workspace: Workspace, name: str, stale: Millis) -> Iterator[None]
     finally:
         over.set()
         thread.join()
+
+
+@contextmanager
+def _watching_others(session: Session, watch: RunWatch) -> Iterator[None]:
+    """Notice changes of what others hold, for as long as the program runs."""
+    from moot.flows.watching.watcher import WatchingRun, watching
+
+    beat = max(SHORTEST_PAUSE, min(_least_patience(session) // 4, LONGEST_PAUSE)) / SECOND
+    run_of = WatchingRun(session.actor(), session.place.worktree, beat)
+    with watching(session.workspace, run_of, watch.noticed):
+        yield
 
 
 def _run_program(

@@ -34,6 +34,9 @@ class RunWatch:
     def started(self, program: subprocess.Popen[bytes]) -> None:
         """The program runs: from now on signals can be passed on to it."""
 
+    def noticed(self, line: str) -> None:
+        """Something changed what others hold, or what they hold cannot be watched."""
+
     def silent_tool(self, tool: str) -> None:
         """A coding tool runs below the program, and its hook has said nothing for a while."""
 

@@ -25,6 +25,7 @@ from moot.workspace.seen_checkpoints_guard import lacks_checkpoint
 Breaches = Iterator[Breach]
 
 KNOWN = {"ledger.db", "ledger.db-wal", "ledger.db-shm", "artifacts", "trust.json", ".gitignore"}
+KNOWN |= {"files.db", "files.db-wal", "files.db-shm"}
 KNOWN |= {"decisions", "hooks", "opencode-plugin.js", "papers", "paths", "running"}
 SHOWN = 10
 CLOCK_SLACK: Millis = 5 * MINUTE

@@ -18,6 +18,7 @@ import msgspec
 
 from moot.api.operation import operation
 from moot.core.quoted import Quoted, quote_optional
+from moot.flows.guard.unmerged import UnmergedChange
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,13 +102,15 @@ class EditVerdict(msgspec.Struct, frozen=True):
     """May `agent` write? If not, `holders` says why, each reservation once; or `unseen` does, the
     changes that it would overwrite from memory.
 
-    `agent` is None if none of the files lies in a workspace.
+    `agent` is None if none of the files lies in a workspace. `unmerged` is to be told with an
+    allowed edit: changes of these files elsewhere that are not merged here.
     """
 
     allowed: bool
     agent: str | None = None
     holders: tuple[Holder, ...] = ()
     unseen: tuple[UnseenChange, ...] = ()
+    unmerged: tuple[UnmergedChange, ...] = ()
 
 
 class EndangeredFiles(msgspec.Struct, frozen=True):
@@ -229,7 +232,12 @@ def _held_path(conflict: OverlapConflict) -> HeldPath:
 
 @operation("hook.before_edit", writes=True)
 def before_edit(
-    session: Session, paths: Sequence[str], *, whole: Sequence[str] = ()
+    session: Session,
+    paths: Sequence[str],
+    *,
+    whole: Sequence[str] = (),
+    call_id: str = "",
+    tells_unmerged: bool = True,
 ) -> EditVerdict:
     """May the session's agent write these files (absolute paths)? What is free is reserved for it.
 
@@ -241,20 +249,50 @@ def before_edit(
     belong to git or Moot alone, as `other_root` if the agent holds another file under this name,
     as `actor_required` if nobody knows who acts, as `copy_failed` if there is no room for a copy of
     what stands there. Asking again for what one holds changes nothing, so a repeat needs no key.
+
+    Changes of the files on another worktree, or on a branch that agents here worked on, which are
+    not merged here are given with the verdict, once for each session and version, if
+    `tells_unmerged`; where `moot.toml` says so they refuse the edit (`unmerged_changes`).
+    `call_id` is what the tool calls this edit; `after_call` is told the same.
     """
+    from moot.flows.guard.call_notes import CallNote, note_beginning
     from moot.flows.guard.guarded_paths import find_guarded_paths
+    from moot.flows.guard.unmerged import select_untold
 
     verdict = EditVerdict(allowed=True)
+    unmerged: tuple[UnmergedChange, ...] = ()
     roots = _roots_of_others(session)
     for guarded in find_guarded_paths(paths, session.folder, session.home, roots):
         there = session.in_workspace(guarded.workspace)
+        changes = _require_merged(there, guarded)
         verdict = _check_and_reserve(there, guarded)
+        if verdict.allowed:
+            verdict = _look_before_write(there, guarded, verdict, whole)
         if not verdict.allowed:
             break
-        verdict = _look_before_write(there, guarded, verdict, whole)
-        if not verdict.allowed:
-            break
-    return verdict
+        if tells_unmerged:
+            reader = there.tool_session_name, there.actor()
+            unmerged += select_untold(changes, guarded, reader)
+        calling = session.tool_session_name, session.acting or "", call_id
+        note_beginning(guarded.workspace, *calling, CallNote(paths=tuple(paths)))
+    return msgspec.structs.replace(verdict, unmerged=unmerged) if unmerged else verdict
+
+
+def _require_merged(session: Session, guarded: GuardedPaths) -> tuple[UnmergedChange, ...]:
+    """What is not merged; refused if the settings say so, unless a holder is the greater reason."""
+    from moot.core.errors import Refused
+    from moot.flows.guard.unmerged import require_merged
+
+    workspace, name = session.workspace, session.actor()
+    try:
+        return require_merged(workspace, guarded, name, session.env)
+    except Refused:
+        from moot.flows.guard.blockers import find_blockers
+
+        root, stale = guarded.worktree_root, session.stale_millis
+        if not find_blockers(workspace, guarded.scopes, root, name, stale, session.sub_agent):
+            raise
+        return ()
 
 
 def _look_before_write(
@@ -470,6 +508,7 @@ def before_command(
     from contextlib import suppress
 
     from moot.core.errors import MootError
+    from moot.flows.guard.call_notes import CallNote, note_beginning
     from moot.flows.guard.command_stamps import stamp_beginning
     from moot.flows.guard.guarded_paths import find_guarded_folder
     from moot.flows.guard.shell.first_look import may_destroy
@@ -483,6 +522,8 @@ def before_command(
         guarded = find_guarded_folder(session.folder, session.home) if verdict.allowed else None
         if guarded is not None:
             stamp_beginning(guarded.workspace, session.tool_session_name, call_id)
+            calling = session.tool_session_name, session.acting or "", call_id
+            note_beginning(guarded.workspace, *calling, CallNote(folder=str(session.folder)))
     return verdict
 
 

@@ -17,7 +17,8 @@ from moot.api.guard.waiting import Waiting, take_waiting
 from moot.api.operation import operation
 from moot.core.findings import Finding
 from moot.core.quoted import Quoted, quote_optional
-from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder
+from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder, find_guarded_paths
+from moot.flows.guard.unmerged import UnmergedChange
 
 if TYPE_CHECKING:
     from moot.api.guard.after_look import AfterLook
@@ -34,7 +35,8 @@ class ToolCall(msgspec.Struct, frozen=True):
 
     `tool` is the name of what was called (Write, Bash). `paths` are the files it was to write,
     absolute. `command` is the text of a shell command, `folder` where it ran. `duration_ms` is how
-    long it took, `ok` whether it went well, if the coding tool says so.
+    long it took, `ok` whether it went well, if the coding tool says so. `tells_unmerged`: what is
+    not merged of these files is to be told now, because the tool takes no text before an edit.
     """
 
     tool: str
@@ -46,6 +48,7 @@ class ToolCall(msgspec.Struct, frozen=True):
     input: Any = None
     response: Any = None
     ok: bool | None = None
+    tells_unmerged: bool = False
 
 
 class OtherAgent(msgspec.Struct, frozen=True):
@@ -71,11 +74,15 @@ class StartedSession(msgspec.Struct, frozen=True):
 
 
 class EndedCall(msgspec.Struct, frozen=True):
-    """What a call turned out to have done: `incursions` are new on record; and what waits."""
+    """What a call turned out to have done: `incursions` are new on record; and what waits.
+
+    `unmerged` are changes of the edited files elsewhere that are not merged here.
+    """
 
     agent: str
     incursions: tuple[Finding, ...]
     waiting: Waiting
+    unmerged: tuple[UnmergedChange, ...] = ()
 
 
 class StoppingSession(msgspec.Struct, frozen=True):
@@ -102,6 +109,7 @@ def start_session(session: Session, *, begins: bool = False) -> StartedSession |
     """
     from moot.flows.guard.command_stamps import sweep_old_stamps
     from moot.flows.guard.stale_reads import note_beginning
+    from moot.flows.guard.told_once import forget_old
     from moot.flows.observed.sessions import begin_session
     from moot.flows.observed.tool_use import never_in_the_way
     from moot.flows.presence import arrival
@@ -110,6 +118,7 @@ def start_session(session: Session, *, begins: bool = False) -> StartedSession |
     if guarded is None:
         return None
     sweep_old_stamps(guarded.workspace)
+    forget_old(guarded.workspace)
     there = session.in_workspace(guarded.workspace)
     workspace = there.workspace
     name = there.known_actor() or arrival.enter_fresh(workspace)
@@ -175,9 +184,12 @@ def after_call(session: Session, call: ToolCall) -> EndedCall | None:
     each call is recorded as one more use of a tool. What waits for the agent is handed over.
     Refused as `actor_required` if nobody knows who acts.
     """
+    from moot.flows.guard.call_notes import note_end
+
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:
         return None
+    note_end(guarded.workspace, session.tool_session_name, session.acting or "", call.id)
     there = session.in_workspace(guarded.workspace)
     name, began = there.actor(), None
     if call.command is not None:
@@ -191,7 +203,21 @@ def after_call(session: Session, call: ToolCall) -> EndedCall | None:
     waiting = Waiting() if alias else take_waiting(there.workspace, name)
     beat_if_due(there.workspace, name)
     _record_use(there, call, name, look.files, alias)
-    return EndedCall(name, look.noted, waiting)
+    unmerged = _untold_unmerged(there, call) if call.tells_unmerged else ()
+    return EndedCall(name, look.noted, waiting, unmerged)
+
+
+def _untold_unmerged(session: Session, call: ToolCall) -> tuple[UnmergedChange, ...]:
+    """What the edit before did not say, for tools that take no text with an allowed edit."""
+    from moot.flows.guard.unmerged import look_for_unmerged, select_untold
+
+    unmerged: tuple[UnmergedChange, ...] = ()
+    for guarded in find_guarded_paths(call.paths, session.folder, session.home):
+        there = session.in_workspace(guarded.workspace)
+        reader = there.tool_session_name, there.actor()
+        changes = look_for_unmerged(there.workspace, guarded, there.actor())
+        unmerged += select_untold(changes, guarded, reader)
+    return unmerged
 
 
 def _look_after(

@@ -4,7 +4,7 @@ guarded_paths.py   which workspace and worktree a path belongs to, and its name 
 roots.py           from where names are counted if neither git nor the workspace says it
 aliases.py         other names under which a file is held: hard links, reserved links
 hard_links.py      a second name of a file inside a folder that another holds
-off_limits.py      what no agent writes: the record itself, and git's own files
+off_limits.py      what no agent writes: the record itself, git's own files, the settings
 blockers.py        who stands in the way of writing some files; records nothing
 requesters.py      who asks, which of its session's agents, and what is in its way
 incursions.py      what a shell command changed although someone else holds it
@@ -20,4 +20,9 @@ git_changes.py     which files git calls changed
 called_files.py    is there a file of a certain name below a path?
 unseen_changes.py  changes that an agent did not make and has not seen
 staged_files.py    what the next commit, merge or rebase would change
+unmerged.py        what was changed elsewhere of a file and is not merged here
+elsewhere.py       where that may be: other worktrees, branches of agents; read without git
+other_versions.py  which other versions there are, as git knows it
+told_once.py       what a session was told already
+call_notes.py      which calls run, as hooks say, for those who watch files
 """

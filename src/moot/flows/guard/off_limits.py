@@ -1,6 +1,7 @@
-"""What no agent writes by itself: the record of this workspace, and git's own files.
+"""What no agent writes by itself: the record of this workspace, git's own files, the settings.
 
-Whoever could write them could change what happened, or what runs at the next commit.
+Whoever could write them could change what happened, what runs at the next commit, or how strictly
+agents are held back.
 """
 
 from __future__ import annotations
@@ -13,11 +14,19 @@ from typing import Final
 from moot.core.errors import Refused
 
 _OWNERS: Final = {".git": "git", ".moot": "moot"}
+# In the root of a worktree.
+_FOR_PEOPLE: Final = frozenset({"moot.toml"})
 
 
 def require_allowed(scopes: Iterable[str], root: Path, workspace: Path) -> None:
-    """Refused if one of the files belongs to a program that writes it alone."""
+    """Refused if one of the files belongs to people, or to a program that writes it alone."""
     for scope in scopes:
+        if os.path.normpath(scope).lower() in _FOR_PEOPLE:
+            raise Refused(
+                "not_for_agents",
+                f"{scope} is never written by an agent: people say there how strict the guard is",
+                hint="ask the person you work for",
+            )
         owner = _owner(scope, root, workspace)
         if owner is not None:
             raise Refused(

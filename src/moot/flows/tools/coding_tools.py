@@ -47,6 +47,7 @@ class Tool(msgspec.Struct, frozen=True):
     `rewritings`: what it makes of a path; those under a tool name are for that one only.
     `whole_file`: the tools that write a file whole (of patches, what they add) and do not look
     whether it changed since the model read it. Claude Code looks itself.
+    `tells_before`: text for the model can be passed with an edit that is allowed.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Tool(msgspec.Struct, frozen=True):
     plain_start: bool
     go_on: str
     tells_failure: bool = False
+    tells_before: bool = False
     whole_file: frozenset[str] = frozenset()
     rewritings: tuple[Rewriting, ...] = (Rewriting.HOME,)
     rewritings_of: Mapping[str, tuple[Rewriting, ...]] = {}
@@ -96,6 +98,7 @@ CLAUDE: Final = Tool(
     plain_start=True,
     go_on="block",
     tells_failure=True,
+    tells_before=True,
     # Its source is not public. Hooks see absolute paths; both are claimed to be on the safe side.
     rewritings=(Rewriting.TRIMMED, Rewriting.HOME),
 )
@@ -108,6 +111,7 @@ CODEX: Final = Tool(
     plain_start=True,
     go_on="block",
     whole_file=frozenset({"apply_patch", "Bash"}),
+    tells_before=True,
 )
 GEMINI: Final = Tool(
     name="gemini",

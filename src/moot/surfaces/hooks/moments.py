@@ -5,7 +5,7 @@ Only before an edit can anything be stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from moot.flows.tools.coding_tools import HookMoment
@@ -17,6 +17,7 @@ from moot.surfaces.hooks.touched import shell_folder, shell_text, touched
 if TYPE_CHECKING:
     from moot.api.guard.waiting import Waiting
     from moot.api.session import Session
+    from moot.flows.guard.unmerged import UnmergedChange
 
 SHOWN_INCURSIONS: Final = 3
 # How a session starts together with its tool, so that nothing of before is still running in it.
@@ -36,8 +37,19 @@ def before(call: HookCall, session: Session) -> str:
             moot = answers.moot_command(session, held_back.agent or "NAME")
             return answers.block(explain_destruction(held_back, moot))
     paths = touched(call)
-    whole = find_overwritten(call, paths)
-    verdict = checks.before_edit(session, paths, whole=whole) if paths else None
+    verdict = (
+        checks.before_edit(
+            session,
+            paths,
+            whole=find_overwritten(call, paths),
+            call_id=call.call_id,
+            tells_unmerged=call.tool.tells_before,
+        )
+        if paths
+        else None
+    )
+    if verdict is not None and verdict.allowed and verdict.unmerged:
+        return answers.context(call.tool, HookMoment.BEFORE, _unmerged_line(verdict.unmerged))
     if verdict is None or verdict.allowed or verdict.agent is None:
         return answers.ALLOW
     from moot.surfaces.hooks.reasons import explain_held, explain_unseen
@@ -66,6 +78,7 @@ def after(call: HookCall, session: Session) -> str:
             input=call.input,
             response=call.response,
             ok=call.ok,
+            tells_unmerged=not call.tool.tells_before,
         ),
     )
     if ended is None:
@@ -76,6 +89,8 @@ def after(call: HookCall, session: Session) -> str:
         lines.append(
             f"moot: this changed what others hold, and that is on record: {noted}. Tell the holder."
         )
+    if ended.unmerged:
+        lines.append(_unmerged_line(ended.unmerged))
     if ended.waiting:
         lines.append(_waiting_line(session, ended.agent, ended.waiting))
     return answers.context(call.tool, HookMoment.AFTER, "\n".join(lines))
@@ -122,6 +137,12 @@ def sub_agent_end(call: HookCall, session: Session) -> str:
     if call.sub_agent:
         sub_agents.end_sub_agent(session, reason="it was done")
     return answers.ALLOW
+
+
+def _unmerged_line(changes: Sequence[UnmergedChange]) -> str:
+    from moot.flows.guard.unmerged import explain_unmerged
+
+    return f"moot: {explain_unmerged(changes)} The edit is allowed; mind it, or merge that first."
 
 
 def _waiting_line(session: Session, agent: str, waiting: Waiting) -> str:

@@ -35,7 +35,7 @@ _SIBLING: Final = (
 )
 _STAY_OFF: Final = "Nothing was written. Do not write it by another way."
 # Refusals that are the result of a check, and not the lack of one.
-_CHECKED: Final = frozenset({"not_for_agents", "other_root"})
+_CHECKED: Final = frozenset({"not_for_agents", "other_root", "unmerged_changes"})
 
 
 def explain_held(holders: Sequence[Holder], agent: str, moot: str) -> str:

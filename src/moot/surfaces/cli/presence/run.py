@@ -140,6 +140,9 @@ class _Commentary(RunWatch):
         more = f" and {len(files) - MOST_NAMES} more" if len(files) > MOST_NAMES else ""
         _say(f"{word}: no hook spoke, and these files changed meanwhile: {names}{more}")
 
+    def noticed(self, line: str) -> None:
+        _say(line)
+
     def started(self, program: subprocess.Popen[bytes]) -> None:
         self._signals.pass_to(program)
 

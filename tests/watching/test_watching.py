@@ -1,0 +1,351 @@
+"""What a run notices of files that others hold, and what comes of it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from moot.flows.guard.call_notes import CallNote, note_beginning, note_end
+from moot.protocols.presence import STREAM
+from moot.protocols.presence.commands import NoteIncursion
+from moot.system.watching import TooManyWatches
+from moot.workspace.file_versions import Act, FileVersions
+from tests.hooks.yard import CRANE, OTTER, Yard
+from tests.watching.post import (
+    blob,
+    command,
+    hold,
+    incursions,
+    join,
+    letters,
+    post,
+    spoke,
+    until,
+)
+
+UNKNOWN = "INFO: changed by someone unknown: "
+
+
+def write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+# Somebody is named.
+
+
+def test_the_only_run_in_a_worktree_is_on_record_with_both_versions(yard: Yard) -> None:
+    hold(yard, CRANE, yard.other, "a.txt")
+    join(yard, OTTER, yard.root)
+    with post(yard) as otter:
+        write(yard.root / "a.txt", "changed\n")
+        otter.wait_for_line("amber-otter changed what others hold, which is on record: a.txt")
+    assert incursions(yard) == [(OTTER, "a.txt", blob("one\n"), blob("changed\n"))]
+    assert letters(yard) == []
+
+
+def test_a_shell_call_names_its_agent_where_several_work(yard: Yard) -> None:
+    hold(yard, CRANE, yard.root, "a.txt")
+    join(yard, OTTER, yard.root)
+    with post(yard) as otter:
+        spoke(yard, CRANE)
+        with command(yard, OTTER, yard.root):
+            write(yard.root / "a.txt", "changed\n")
+        otter.wait_for_line("on record: a.txt")
+    assert incursions(yard) == [(OTTER, "a.txt", blob("one\n"), blob("changed\n"))]
+
+
+def test_every_change_is_one_more_and_the_same_bytes_are_none(yard: Yard) -> None:
+    hold(yard, CRANE, yard.root, "a.txt")
+    join(yard, OTTER, yard.root)
+    with post(yard) as otter:
+        spoke(yard, CRANE)
+        note_beginning(yard.root / ".moot", "claude:s", OTTER, "1", CallNote(str(yard.root)))
+        write(yard.root / "a.txt", "two\n")
+        until(lambda: len(incursions(yard)) == 1)
+        write(yard.root / "a.txt", "two\n")
+        write(yard.root / "a.txt", "three\n")
+        until(lambda: len(incursions(yard)) == 2)
+        (yard.root / "a.txt").unlink()
+        until(lambda: len(incursions(yard)) == 3)
+        assert len(otter.lines) == 3
+    ids = [("one\n", "two\n"), ("two\n", "three\n")]
+    expected = [(OTTER, "a.txt", blob(was), blob(now)) for was, now in ids]
+    assert incursions(yard) == [*expected, (OTTER, "a.txt", blob("three\n"), "")]
+
+
+def test_if_the_hook_was_faster_it_is_on_record_once(yard: Yard) -> None:
+    hold(yard, CRANE, yard.root, "a.txt")
+    join(yard, OTTER, yard.root)
+
+    def late(_folders: Sequence[Path], over: Event, _pause: int) -> Iterator[frozenset[str]]:
+        over.wait()
+        yield frozenset()
+
+    with post(yard, watch=late):
+        spoke(yard, CRANE)
+        with command(yard, OTTER, yard.root):
+            write(yard.root / "a.txt", "two\n")
+        root = str(yard.root)
+        note = NoteIncursion(paths=("a.txt",), project_root=root, worktree=root)
+        yard.execute(OTTER, note, stream=STREAM)
+    assert incursions(yard) == [(OTTER, "a.txt", None, None)]
+
+
+def test_another_runs_agent_is_left_to_its_own_run(yard: Yard) -> None:
+    """Nobody signs under another's name."""
+    yard.ok("agent", "register", "gray-heron")
+    hold(yard, CRANE, yard.root, "a.txt")
+    for name in (OTTER, "gray-heron"):
+        join(yard, name, yard.root)
+    with post(yard, OTTER) as otter, post(yard, "gray-heron") as heron:
+        spoke(yard, CRANE)
+        with command(yard, "gray-heron", yard.root):
+            write(yard.root / "a.txt", "two\n")
+        heron.wait_for_line("gray-heron changed what others hold")
+    assert [name for name, *_ in incursions(yard)] == ["gray-heron"]
+    assert otter.lines == []
+    assert letters(yard) == []
+
+
+# Nobody is named.
+
+
+def test_a_change_by_someone_unknown_is_told_to_the_holder_once(yard: Yard) -> None:
+    hold(yard, CRANE, yard.root, "a.txt")
+    join(yard, OTTER, yard.root)
+    with post(yard) as otter, post(yard, root=yard.root) as second:
+        spoke(yard, CRANE)
+        write(yard.root / "a.txt", "who was it\n")
+        until(lambda: otter.lines or second.lines)
+    assert incursions(yard) == []
+    assert letters(yard) == [f"{UNKNOWN}a.txt"]
+    (line,) = otter.lines + second.lines
+    assert line == "changed by someone unknown, while teal-crane holds it: a.txt"
+
+
+def test_two_commands_at_the_same_time_name_nobody(yard: Yard) -> None:
+    hold(yard, CRANE, yard.root, "a.txt")
+    join(yard, OTTER, yard.root)
+    with post(yard) as otter, command(yard, CRANE, yard.root), command(yard, OTTER, yard.root):
+        write(yard.root / "a.txt", "two\n")
+        otter.wait_for_line("changed by someone unknown")
+    assert incursions(yard) == []
+    assert letters(yard) == [f"{UNKNOWN}a.txt"]
+
+
+def test_the_letter_says_what_and_not_who(yard: Yard) -> None:
+    hold(yard, CRANE, yard.root, "src")
+    join(yard, OTTER, yard.root)
+    with post(yard) as otter, command(yard, CRANE, yard.root), command(yard, OTTER, yard.root):
+        for number in range(30):
+            write(yard.root / "src" / "new" / f"f{number}.txt", f"{number}\n")
+        otter.wait_for_line("changed by someone unknown")
+    (first, *_more) = yard.ok("--as", CRANE, "mail", "inbox")["messages"]
+    body = yard.ok("--as", CRANE, "mail", "show", first["id"])["message"]["body"]
+    assert "What you hold was changed by someone unknown:" in body
+    assert OTTER not in body
+    assert f"in {yard.root}: made (nothing -> " in body
+    assert len(letters(yard)) <= 2  # all of it together; the rest when the run ends
+
+
+def test_a_holder_without_hooks_may_have_done_it_itself(yard: Yard) -> None:
+    hold(yard, CRANE, yard.root, "a.txt")
+    join(yard, OTTER, yard.root)
+    with post(yard) as otter, command(yard, OTTER, yard.root):
+        write(yard.root / "a.txt", "two\n")
+        otter.wait_for_line("changed by someone unknown")
+    assert incursions(yard) == []
+    assert letters(yard) == [f"{UNKNOWN}a.txt"]
+
+
+# Nothing to report.
+
+
+def test_the_holders_own_edit_is_none_and_its_bytes_are_kept(yard: Yard) -> None:
+    hold(yard, CRANE, yard.root, "a.txt")
+    join(yard, OTTER, yard.root)
+    where = yard.root / ".moot", "claude:s", CRANE, "1"
+    with post(yard) as otter:
+        note_beginning(*where, CallNote(paths=(str(yard.root / "a.txt"),)))
+        write(yard.root / "a.txt", "the holder's\n")
+        note_end(*where)
+        until(lambda: _is_kept(yard, "the holder's\n"))
+    assert otter.lines == []
+    assert incursions(yard) == []
+    assert letters(yard) == []
+
+
+def _is_kept(yard: Yard, text: str) -> bool:
+    with FileVersions(yard.root / ".moot") as memory:
+        kept = memory.last(str(yard.root), "a.txt", Act.KEPT)
+    if kept is None or kept.blob != blob(text):
+        return False
+    return yard.git("cat-file", "blob", kept.blob).out == text
+
+
+def test_what_git_does_not_have_is_kept_from_the_start(yard: Yard) -> None:
+    write(yard.root / "a.txt", "not committed\n")
+    hold(yard, CRANE, yard.root, "a.txt")
+    with post(yard):
+        assert _is_kept(yard, "not committed\n")
+
+
+def test_a_holder_without_hooks_works_in_its_own_worktree(yard: Yard) -> None:
+    hold(yard, CRANE, yard.root, "a.txt")
+    join(yard, OTTER, yard.root)
+    with post(yard) as otter:
+        write(yard.root / "a.txt", "mine\n")
+        until(lambda: _is_kept(yard, "mine\n"))
+    assert otter.lines == []
+    assert (incursions(yard), letters(yard)) == ([], [])
+
+
+def test_what_git_ignores_is_none(yard: Yard) -> None:
+    write(yard.root / ".git" / "info" / "exclude", "*.log\n.moot\n")
+    hold(yard, CRANE, yard.other, "src")
+    join(yard, OTTER, yard.root)
+    (yard.root / "src").mkdir()
+    with post(yard):
+        write(yard.root / "src" / "build.log", "noise\n")
+        write(yard.root / "src" / "real.txt", "text\n")
+        until(lambda: incursions(yard))
+        write(yard.root / "src" / "build.log", "more noise\n")
+        write(yard.root / "src" / "real.txt", "more text\n")
+        until(lambda: len(incursions(yard)) == 2)
+    assert {scope for _, scope, *_ in incursions(yard)} == {"src/real.txt"}
+
+
+def test_a_file_that_nobody_holds_is_none(yard: Yard) -> None:
+    hold(yard, CRANE, yard.other, "a.txt")
+    join(yard, OTTER, yard.root)
+    with post(yard) as otter:
+        write(yard.root / "b.txt", "free\n")
+        write(yard.root / "a.txt", "held\n")
+        otter.wait_for_line("on record: a.txt")
+    assert [scope for _, scope, *_ in incursions(yard)] == ["a.txt"]
+
+
+# What is held changes; what is watched goes away.
+
+
+def test_what_is_reserved_later_is_watched_too(yard: Yard) -> None:
+    join(yard, OTTER, yard.root)
+    with post(yard):
+        hold(yard, CRANE, yard.other, "a.txt")
+        until(lambda: _is_watched(yard))
+    assert incursions(yard) != []
+
+
+def _is_watched(yard: Yard) -> bool:
+    """Writes on until it is noticed: when the thread looks at the ledger is its own affair."""
+    file = yard.root / "a.txt"
+    file.write_text(file.read_text("utf-8") + "more\n", encoding="utf-8")
+    return bool(incursions(yard))
+
+
+def test_a_new_folder_below_a_held_one_is_watched(yard: Yard) -> None:
+    hold(yard, CRANE, yard.other, "src")
+    join(yard, OTTER, yard.root)
+    (yard.root / "src").mkdir()
+    with post(yard):
+        write(yard.root / "src" / "deep" / "er" / "x.txt", "1\n")
+        until(lambda: ("src/deep/er/x.txt") in {scope for _, scope, *_ in incursions(yard)})
+        write(yard.root / "src" / "deep" / "er" / "y.txt", "2\n")
+        until(lambda: ("src/deep/er/y.txt") in {scope for _, scope, *_ in incursions(yard)})
+
+
+def test_a_worktree_that_is_removed_ends_nothing(yard: Yard) -> None:
+    hold(yard, CRANE, yard.other, "a.txt", "src")
+    join(yard, OTTER, yard.root)
+    with post(yard) as otter:
+        assert yard.git("worktree", "remove", "--force", str(yard.other)).code == 0
+        write(yard.root / "a.txt", "still noticed\n")
+        otter.wait_for_line("on record: a.txt")
+
+
+def test_the_runs_own_folder_may_be_deleted(yard: Yard) -> None:
+    hold(yard, CRANE, yard.root, "src")
+    join(yard, OTTER, yard.other)
+    write(yard.other / "src" / "x.txt", "1\n")
+    with post(yard, root=yard.other) as otter:
+        shutil.rmtree(yard.other / "src")
+        otter.wait_for_line("on record: src/x.txt")
+        shutil.rmtree(yard.other)
+    assert incursions(yard) == [(OTTER, "src/x.txt", blob("1\n"), "")]
+
+
+# Limits and faults.
+
+
+def test_thousands_at_once_are_bounded_and_told_together(yard: Yard) -> None:
+    hold(yard, CRANE, yard.other, "src")
+    join(yard, OTTER, yard.root)
+    for number in range(400):
+        write(yard.root / "src" / f"f{number}.txt", "1\n")
+    with post(yard) as otter, command(yard, OTTER, yard.root):
+        for number in range(400):
+            (yard.root / "src" / f"f{number}.txt").write_text("2\n", encoding="utf-8")
+        otter.wait_for_line("on record: src/f")
+    assert 1 <= len(incursions(yard)) < 200
+    assert len(otter.lines) < 20
+
+
+def test_at_the_systems_limit_it_says_so_and_compares(yard: Yard) -> None:
+    hold(yard, CRANE, yard.other, "a.txt")
+    join(yard, OTTER, yard.root)
+
+    def at_the_limit(_1: Sequence[Path], _2: Event, _3: int) -> Iterator[frozenset[str]]:
+        raise TooManyWatches("OS file watch limit reached")
+        yield frozenset()
+
+    with post(yard, watch=at_the_limit, beat=0.05) as otter:
+        otter.wait_for_line("the system watches no more folders (OS file watch limit reached)")
+        write(yard.root / "a.txt", "noticed all the same\n")
+        otter.wait_for_line("on record: a.txt")
+    assert len([line for line in otter.lines if "watches no more" in line]) == 1
+    assert incursions(yard) == [(OTTER, "a.txt", blob("one\n"), blob("noticed all the same\n"))]
+
+
+def test_where_no_copy_can_be_made_the_rest_goes_on(yard: Yard) -> None:
+    """As on a full disk: git's folder for this object cannot be made."""
+    hold(yard, CRANE, yard.root, "a.txt")
+    join(yard, OTTER, yard.root)
+    write(yard.root / ".git" / "objects" / blob("mine\n")[:2], "in the way")
+    with post(yard) as otter:
+        write(yard.root / "a.txt", "mine\n")
+        spoke(yard, CRANE)
+        with command(yard, OTTER, yard.root):
+            write(yard.root / "a.txt", "not mine\n")
+            otter.wait_for_line("a.txt")
+    assert all("not watched" not in line for line in otter.lines)
+
+
+def test_a_run_that_ends_at_once_still_looks(yard: Yard) -> None:
+    hold(yard, CRANE, yard.other, "a.txt")
+    join(yard, OTTER, yard.root)
+    with post(yard):
+        write(yard.root / "a.txt", "quick\n")
+    assert incursions(yard) == [(OTTER, "a.txt", blob("one\n"), blob("quick\n"))]
+
+
+@pytest.mark.parametrize("scope", ["port:3000", "no/such/folder/file.txt"])
+def test_what_is_no_file_yet_can_be_held(yard: Yard, scope: str) -> None:
+    hold(yard, CRANE, yard.root, scope)
+    with post(yard) as otter:
+        pass
+    assert otter.lines == []
+
+
+def test_moot_run_watches_for_its_program(yard: Yard) -> None:
+    hold(yard, CRANE, yard.other, "a.txt")
+    done = yard.spawn(
+        "run", "--name", "gray-heron", "--", "sh", "-c", "echo changed > a.txt", cwd=yard.root
+    )
+    assert done.code == 0, done
+    assert "moot: gray-heron changed what others hold, which is on record: a.txt" in done.err
+    assert incursions(yard) == [("gray-heron", "a.txt", blob("one\n"), blob("changed\n"))]
