@@ -54,7 +54,9 @@ def _is_gone(_context: click.Context, _parameter: click.Parameter, is_given: boo
 @click.option(
     "--unguarded", is_flag=True, help="Start it although nothing will check its edits; on record."
 )
-@click.option("--no-hooks", is_flag=True, hidden=True, expose_value=False, callback=_is_gone)
+@click.option(
+    "--no-hooks", is_flag=True, hidden=True, expose_value=False, callback=_is_gone, help="Gone."
+)
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND...")
 def run(
     shell: Shell,
