@@ -18,6 +18,7 @@ _NAMES = (
     "long_history",
     "command_line",
     "hook",
+    "destructive_command",
     "artifacts",
     "exporting",
     "sealing",
