@@ -19,6 +19,7 @@ _NAMES = (
     "command_line",
     "hook",
     "merge_look",
+    "destructive_command",
     "artifacts",
     "exporting",
     "sealing",
