@@ -136,3 +136,49 @@ def test_a_full_disk_holds_the_edit_back(yard: Yard, monkeypatch: pytest.MonkeyP
     assert "[copy_failed]" in said
     assert "No space left" in said
     assert versions(yard, Act.KEPT) == []
+
+
+def test_a_submodule_has_its_own_rules_on_what_is_ignored(yard: Yard) -> None:
+    inner = yard.root / "lib"
+    inner.mkdir()
+    assert yard.git("init", "--quiet", cwd=inner).code == 0
+    (inner / ".gitignore").write_text("secret\n", encoding="utf-8")
+    edit(yard, "key\n", file="lib/secret")
+    edit(yard, "code\n", file="lib/code.py")
+    assert {row.path: row.is_stored for row in versions(yard)} == {
+        "lib/secret": False,
+        "lib/code.py": True,
+    }
+
+
+def test_large_files_and_more_than_a_days_share_are_noted_but_not_copied(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.flows.guard.present_files.MOST_BYTES_COPIED", 10)
+    edit(yard, "eleven byte")
+    monkeypatch.setattr("moot.flows.guard.copies.MOST_BYTES_A_DAY", {Act.LEFT: 7, Act.KEPT: 99})
+    edit(yard, "four")
+    edit(yard, "five!")
+    stored = {row.size: row.is_stored for row in versions(yard)}
+    assert stored == {11: False, 4: True, 5: False}
+
+
+def test_a_repository_with_longer_ids_is_understood(yard: Yard, tmp_path: Path) -> None:
+    root = tmp_path / "long"
+    root.mkdir()
+    if yard.git("init", "--quiet", "--object-format=sha256", cwd=root).code:
+        pytest.skip("this git has no such repositories")
+    other = Yard(root, tmp_path / "keys2")
+    other.ok("init")
+    other.ok("agent", "register", CRANE)
+    edit(other, WORK)
+    (left,) = versions(other)
+    assert len(left.blob) == 64
+    assert read_blob(root, left.blob) == WORK.encode()
+
+
+def test_a_damaged_memory_holds_edits_back_and_says_how_to_mend_it(yard: Yard) -> None:
+    (yard.root / ".moot/files.db").write_bytes(b"no database" * 100)
+    said = reason(yard.hook("claude", call("claude-write", yard.root), CRANE))
+    assert "[file_memory_failed]" in said
+    assert "remove it" in said

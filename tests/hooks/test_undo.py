@@ -70,6 +70,10 @@ def test_an_undo_can_be_undone(yard: Yard) -> None:
     assert (yard.root / "a.txt").read_text("utf-8") == WORK
     yard.ok("undo", "a.txt", "--id", done["replaced"], MOOT_AGENT=CRANE)
     assert (yard.root / "a.txt").read_text("utf-8") == "by a person\n"
+    lines = yard.run("undo", "a.txt", MOOT_AGENT=CRANE).out.splitlines()
+    assert lines[0].endswith("a.txt: 14 bytes brought back")
+    assert lines[1].startswith(f"  as left by {CRANE} (moot undo), 20")
+    assert lines[2].startswith("  what stood there is kept as ")
 
 
 def test_a_version_is_chosen_by_number_time_or_id(yard: Yard) -> None:

@@ -63,3 +63,38 @@ def test_a_damaged_memory_is_said(tmp_path: Path) -> None:
         FileVersions(tmp_path)
     assert refused.value.code == "file_memory_failed"
     assert (tmp_path / file_versions.FILE).read_bytes() == b"no database" * 100
+
+
+def test_the_newest_that_each_agent_left_of_each_file(tmp_path: Path) -> None:
+    rows = [version("a", Act.LEFT, "otter", "1"), version("a", Act.LEFT, "crane", "2")]
+    rows += [version("a", Act.LEFT, "otter", "3"), version("b", Act.KEPT, "otter", "4")]
+    with FileVersions(tmp_path) as versions:
+        versions.note(rows)
+        found = {(row.path, row.agent, row.blob) for row in versions.last_left("/repo")}
+        assert found == {("a", "crane", "2"), ("a", "otter", "3")}
+        newest = versions.newest("/repo", "a", session="crane:1")
+        assert newest is not None
+        assert newest.blob == "2"
+
+
+def test_copies_are_found_and_counted(tmp_path: Path) -> None:
+    rows = [version(path, Act.KEPT, "", "1", at=at) for at, path in enumerate("abcb")]
+    with FileVersions(tmp_path) as versions:
+        versions.note([*rows, version("z", Act.LEFT, "otter", "1")])
+        assert versions.list_copied_files(2) == [("/repo", "b"), ("/repo", "c")]
+        assert versions.has_copy("/repo", "a", "1")
+        assert not versions.has_copy("/repo", "a", "2")
+        assert versions.copied_bytes(Act.KEPT, since=2) == 6
+        assert versions.copied_bytes(Act.LEFT, since=0) == 0
+
+
+def test_reading_makes_no_file_and_changes_none(tmp_path: Path) -> None:
+    with FileVersions(tmp_path, only_reads=True) as versions:
+        assert versions.list_copied_files(5) == []
+    assert list(tmp_path.iterdir()) == []
+    with FileVersions(tmp_path) as versions:
+        versions.note([version("a", Act.KEPT, "", "1")])
+    with FileVersions(tmp_path, only_reads=True) as versions:
+        assert len(versions.list_history("/repo", "a")) == 1
+        with pytest.raises(StoreFailed):
+            versions.note([version("a", Act.KEPT, "", "1")])

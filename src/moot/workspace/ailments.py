@@ -19,6 +19,7 @@ from moot.core.names import CHECKPOINT, SYSTEM
 from moot.workspace import trust as trust_files
 from moot.workspace.check import pinned_trust
 from moot.workspace.checkup import Checkup
+from moot.workspace.file_versions import FILE as FILE_MEMORY
 from moot.workspace.loss import lost_heads
 from moot.workspace.seen_checkpoints_guard import lacks_checkpoint
 
@@ -27,6 +28,7 @@ Breaches = Iterator[Breach]
 KNOWN = {"ledger.db", "ledger.db-wal", "ledger.db-shm", "artifacts", "trust.json", ".gitignore"}
 KNOWN |= {"files.db", "files.db-wal", "files.db-shm"}
 KNOWN |= {"decisions", "hooks", "opencode-plugin.js", "papers", "paths", "running"}
+KNOWN |= {f"{FILE_MEMORY}{end}" for end in ("", "-wal", "-shm")}
 SHOWN = 10
 CLOCK_SLACK: Millis = 5 * MINUTE
 LOW_DISK_BYTES = 64 * 1024 * 1024

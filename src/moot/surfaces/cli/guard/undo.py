@@ -67,7 +67,7 @@ def undo(
         return Answer(difference, lambda: _difference_lines(difference))
     if path is not None:
         restored = api.restore(session, path, version=version, at=at, blob=blob, file=output)
-        return Answer(restored, lambda: [_restored_line(restored)])
+        return Answer(restored, lambda: _restored_lines(restored))
     if (version, at, blob, output) != (None, None, None, None):
         raise click.UsageError("which file? `moot undo PATH`")
     known = api.list_undoable(session, path=listed, all_worktrees=all_worktrees, limit=limit)
@@ -107,13 +107,12 @@ def _difference_lines(shown: api.VersionDifference) -> Iterable[str]:
     yield from map(visible, shown.difference.splitlines())
 
 
-def _restored_line(restored: api.RestoredVersion) -> str:
+def _restored_lines(restored: api.RestoredVersion) -> Iterable[str]:
     version = restored.restored
-    kept = ""
+    yield f"{visible(restored.file)}: {plural(version.size, 'byte')} brought back"
+    yield f"  as {_origin(version)}"
     if restored.replaced is not None:
-        kept = f"; what stood there is kept as {restored.replaced[:_SHORT]}"
-    what = f"{visible(version.path)} as {_origin(version)} ({plural(version.size, 'byte')})"
-    return f"brought back {what} in {visible(restored.file)}{kept}"
+        yield f"  what stood there is kept as {restored.replaced[:_SHORT]}"
 
 
 def _origin(version: api.KnownVersion) -> str:
