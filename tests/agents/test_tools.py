@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from moot.flows.tools import hook_command
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.commands import SendHandoff
 from tests.agents.loopback import Model, Use
@@ -138,8 +139,12 @@ def test_a_shell_command_that_slipped_past_is_on_record(stage: Stage, tool: Tool
 
 
 @EACH
-def test_without_moot_no_edit_is_written(stage: Stage, tool: Tool) -> None:
+def test_without_moot_no_edit_is_written(
+    stage: Stage, tool: Tool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (stage.bin / "moot").unlink()
+    monkeypatch.setattr(hook_command, "moot_words", lambda: (str(stage.bin / "moot"),))
+    stage.yard.ok("hook", "install", tool.name)
     model = stage.play(tool.write(str(stage.file("free.txt"))))
     assert not stage.file("free.txt").exists()
     assert "moot" in model.heard
