@@ -74,10 +74,7 @@ def test_a_handoff_names_what_could_move(shop: Project) -> None:
 
 def test_a_trace_and_what_is_in_it_are_named(desk: Project) -> None:
     said = hint(desk, *as_(CRITIC, "trace", "propose", "t1", *PROPOSE))
-    assert (
-        said
-        == f"`moot trace status t1` shows who plays which part; `moot --as {PLANNER} trace ...`"
-    )
+    assert said == f"`moot trace status t1` shows who plays which part; let {PLANNER} do it"
     assert (
         hint(desk, *CLAIM, "--evidence", "ab" * 32) == "`moot trace status t1` shows what is next"
     )
@@ -111,7 +108,7 @@ def test_what_must_be_reserved_is_named(desk: Project) -> None:
     desk.ok(*INTEND[:2], "t2", *INTEND[3:], "--writes", "out", *MARK)
     desk.ok("trace", "review-intent", "t2", "i1", "--rationale", "so", "--verdict", "approved")
     said = hint(desk, "trace", "exec", "t2", "i1")
-    assert said == f"`moot --as {EXECUTOR} reserve out`, then run it again"
+    assert said == f"let {EXECUTOR} reserve it: `moot reserve out`, then run it again"
 
 
 def test_a_message_and_its_thread_are_named(shop: Project) -> None:

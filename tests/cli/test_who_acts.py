@@ -29,8 +29,16 @@ def test_the_option_names_who_acts(project: Project) -> None:
 def test_as_and_the_environment_name_who_acts(project: Project) -> None:
     assert project.ok("--as", "amber-otter", *BEAT)["agent"] == "amber-otter"
     assert project.ok(*BEAT, MOOT_AGENT="teal-crane")["agent"] == "teal-crane"
-    both = project.ok("--as", "amber-otter", *BEAT, MOOT_AGENT="teal-crane")
-    assert both["agent"] == "amber-otter"
+    both = project.ok("--as", "teal-crane", *BEAT, MOOT_AGENT="teal-crane")
+    assert both["agent"] == "teal-crane"
+
+
+def test_as_that_contradicts_the_environment_is_refused(project: Project) -> None:
+    before = project.ok("status")["agents"]
+    refused = project.refused("--as", "amber-otter", *BEAT, MOOT_AGENT="teal-crane")
+    assert refused == ("not_you", 1)
+    seen = [one["last_seen_at"] for one in project.ok("status")["agents"]]
+    assert seen == [one["last_seen_at"] for one in before]
 
 
 @pytest.mark.parametrize("way", ["option", "environment"])

@@ -216,3 +216,44 @@ def test_it_loads_next_to_nothing(still: Yard, lender: Lender) -> None:
     assert "_socket" in loaded
     assert not loaded & {"socket", "json", "re", "enum", "msgspec", "tempfile", "subprocess"}
     assert not [name for name in loaded if name.startswith("moot")]
+
+
+# Sends the hook's input twice; before the second time it waits for a line, which comes when the
+# run has been killed.
+TWICE = """
+import json, os, subprocess, sys
+words, first, second = json.loads(sys.argv[1])
+for said in (first, second):
+    done = subprocess.run(words, input=json.dumps(said).encode(), capture_output=True, timeout=60)
+    print(json.dumps([os.environ["MOOT_AGENT"], done.stdout.decode(), done.returncode]), flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_under_a_real_run_and_after_it_was_killed(yard: Yard) -> None:
+    yard.ok("--as", CRANE, "reserve", "held.txt")
+    said = [call("claude-write", yard.root, name) for name in ("a.txt", "held.txt")]
+    words = json.dumps([[*thin_hook_words(), "claude"], *said])
+    run = subprocess.Popen(
+        [*MOOT, "run", "--", sys.executable, "-c", TWICE, words],
+        cwd=yard.root,
+        env=yard.env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert run.stdin is not None
+    assert run.stdout is not None
+    name, out, code = json.loads(run.stdout.readline())
+    assert (out, code) == ("", 0)
+    assert yard.owners() == {"a.txt": name, "held.txt": CRANE}
+    run.kill()
+    run.wait(LIMIT)
+    run.stdin.write("\n\n")
+    run.stdin.flush()
+    _, out, code = json.loads(run.stdout.readline())
+    assert (json.loads(out)["decision"], code) == ("block", 0)
+    assert f"held by {CRANE}" in json.loads(out)["reason"]
+    run.stdin.close()
+    run.stdout.close()

@@ -70,7 +70,8 @@ def test_whoever_lent_it_makes_the_snapshots_that_are_due(shop: Project, lent: L
         with workspace.store.read() as view:
             assert view.snapshot(LIST) is None
     with shop.workspace() as workspace:
-        workspace.engine.sign_for_others()
+        workspace.engine.take_snapshots_for_others()
+        workspace.engine.checkpoint()
         with workspace.store.read() as view:
             snapshot = view.snapshot(LIST)
             assert snapshot is not None

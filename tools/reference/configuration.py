@@ -9,11 +9,12 @@ from tools.reference.markdown import table
 from moot.workspace.settings import SETTINGS, Setting
 
 VARIABLES: Final = {
-    "MOOT_AGENT": "who acts; `moot run` sets it for the program it starts; `--as NAME` overrides it",
+    "MOOT_AGENT": "who acts; `moot run` sets it for the program it starts; a `--as` that names another is refused",
     "MOOT_EPOCH": "which holder of that name the program was started as; set by `moot run`. If the name was adopted since, its acts are refused",
     "MOOT_HOME": "the workspace to use, instead of the nearest `.moot/` upward; `--home DIR` overrides it",
-    "MOOT_KEYS": "the key folder, instead of the one in the user's data folder",
     "MOOT_CONFIG": "the user's own settings file, instead of `moot/moot.toml` in the user's folder for settings",
+    "MOOT_KEYS": "the key folder, instead of the one in the user's data folder; `moot run` sets it to one with the agent's key alone",
+    "MOOT_SOCKET": "where the `moot run` listens that started this program; a hook asks it first; set by `moot run`",
     "MOOT_PASSPHRASE_FILE": "a file with a person's passphrase, for automation; what is signed so is recorded as unattended. Never handed to programs that `moot run` starts",
     "MOOT_ACK_MINUTES": "how long answers may take: `60`, or by type `QUESTION=10,60`",
     "BB_AGENT_STALE_MINUTES": "after how many minutes without a sign of life this reader calls an agent stale; at `moot init` it becomes the workspace's own",

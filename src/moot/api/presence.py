@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 LONGEST_PAUSE: Final[Millis] = 60 * SECOND
 SHORTEST_PAUSE: Final[Millis] = 50
+# How often a run signs checkpoints and snapshots for its program; when it ends it does so, too.
+SIGN_EVERY_SECONDS: Final = 60.0
 # What a program must not inherit: a person's passphrase is no business of an agent's.
 WITHHELD: Final = ("MOOT_PASSPHRASE_FILE",)
 # Stands for the newcomer while it is checked whether it may come in: names are never given twice,
@@ -195,11 +198,15 @@ def _heartbeat(workspace: Workspace, name: str, stale: Millis) -> Iterator[None]
     over = threading.Event()
 
     def beat() -> None:
+        signed = time.monotonic()
         while not over.is_set():
             with suppress(MootError, OSError):
                 workspace.engine.beat(name)
-            with suppress(MootError, OSError):  # the program has no key for these
-                workspace.engine.sign_for_others()
+            if time.monotonic() >= signed + SIGN_EVERY_SECONDS:
+                signed = time.monotonic()
+                with suppress(MootError, OSError):  # the program has no key for these
+                    workspace.engine.take_snapshots_for_others()
+                    workspace.engine.checkpoint()
             over.wait(pause)
 
     thread = threading.Thread(target=beat, name="moot-heartbeat", daemon=True)
@@ -209,6 +216,8 @@ def _heartbeat(workspace: Workspace, name: str, stale: Millis) -> Iterator[None]
     finally:
         over.set()
         thread.join()
+        with suppress(MootError, OSError):  # the checkpoint is made when the workspace closes
+            workspace.engine.take_snapshots_for_others()
 
 
 @contextmanager

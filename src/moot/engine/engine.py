@@ -278,9 +278,9 @@ class Engine:
             self._on_checkpoint(kept)
         return kept
 
-    def sign_for_others(self) -> None:
-        """Make the snapshots and the checkpoint that are due on what others wrote who lack the
-        checkpoint key; nothing without that key."""
+    def take_snapshots_for_others(self) -> None:
+        """Make the snapshots that are due on what others wrote who lack the checkpoint key; nothing
+        without that key. Before the next checkpoint: after it nobody knows what had moved."""
         from moot.engine.late_snapshots import find_streams_without_snapshot, take_late_snapshot
 
         held = self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint))
@@ -296,7 +296,6 @@ class Engine:
                         take_late_snapshot(
                             change, self._replay, stream, held.signer, self._rollback_guard
                         )
-            self.checkpoint()
 
     def rebuild(self) -> RebuildResult:
         """Make index rows, texts, snapshots and head tree anew if they differ from the events."""

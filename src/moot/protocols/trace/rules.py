@@ -26,7 +26,7 @@ GUARDS: Final[tuple[Rule[PermissionCase], ...]] = (
     Rule("TRC-052", "trace_ended", "this trace has ended", breach.trace_ended,
          "begin a new one that names it: `moot trace new`"),
     Rule("TRC-062", "role_policy_violation", "another part may do this", breach.wrong_role,
-         "`moot trace status TRACE` shows who plays which part, and does it"),
+         "`moot trace status TRACE` shows who plays which part; let NAME do it"),
     Rule("E-20", "foreign_key", "this key does not play that part here", breach.wrong_key,
          "a person records the new key: `moot trace rotate TRACE ROLE`",
          requirement=("TRC-045", "TRC-066")),

@@ -79,7 +79,7 @@ TOOL_RULES: Final[dict[type[Event], tuple[Rule[Any], ...]]] = {
         Rule("TRC-038", "input_mismatch", "what is run is not what was intended",
              tools.input_not_intended, "store the intent's own input"),
         Rule("T-01", "reservation_required", "what it writes to must be reserved",
-             tools.not_reserved, "`moot reserve SCOPE` by the one who runs it, then run it again"),
+             tools.not_reserved, "let NAME reserve it: `moot reserve SCOPE`, then run it again"),
     ),
     did.ToolExecutionCompleted: (
         *_EXECUTION,

@@ -115,7 +115,7 @@ MORE: dict[str, dict[str, Entry]] = {
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(VERSION, prog_name="moot")
-@click.option("--as", "acting", metavar="NAME", help="Act as this agent (default: MOOT_AGENT).")
+@click.option("--as", "acting", metavar="NAME", help="Act as this agent, if MOOT_AGENT names none.")
 @click.option("--home", type=click.Path(path_type=Path), help="Use this workspace.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON envelope, here or after.")
 @click.pass_context

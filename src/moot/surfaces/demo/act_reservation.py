@@ -144,6 +144,7 @@ def _forged(stage: DemoStage) -> Lines:
     forged = ("mail", "send", "--from", "operator", "--to", message[0], "--subject", message[1])
     how = DemoCall(expect=1, part=grep("^error"), settings={"MOOT_AGENT": CRANE}, point=".")
     yield from stage.moot(*forged, how=how)
-    yield from stage.moot("--as", "operator", "send", *message, how=how)
+    unnamed = DemoCall(expect=1, part=grep("^error"), point=".")  # it hides who it is
+    yield from stage.moot("--as", "operator", "send", *message, how=unnamed)
     if stage.data("mail", "inbox", "--agent", OTTER)["messages"]:
         raise stage.failed("a forged message was delivered")
