@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from shlex import quote
 
 from moot.core.errors import Unavailable
 from moot.workspace.find import FOLDER, project_root
@@ -24,7 +25,7 @@ def require_none_gone(folders: Iterable[str | Path], keys: Path) -> None:
                 f"the workspace of {root} is gone: {root / FOLDER} was there and is not any more"
                 " (`git clean -x` removes it)",
                 hint="put .moot back from a backup, or begin a new record with `moot init`; if none"
-                f" is wanted, a person says so: `moot ledger forget {root}`",
+                f" is wanted, a person says so: `moot ledger forget {quote(str(root))}`",
             )
 
 

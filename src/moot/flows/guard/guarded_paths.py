@@ -138,7 +138,7 @@ def _guard_of(file: str, session: GuardedPaths | None) -> GuardedPaths | None:
 def _guards_around(file: str, nearest: GuardedPaths) -> Iterator[GuardedPaths]:
     """The workspaces that the nearest one lies inside of, with the file's name in each."""
     known, root = {nearest.workspace}, nearest.worktree_root
-    while any((folder / name).exists() for folder in root.parents for name in (FOLDER, ".git")):
+    while _may_lie_inside_of_another(str(root)):
         outer = _around(root.parent)
         if outer is None:
             return
@@ -147,6 +147,16 @@ def _guards_around(file: str, nearest: GuardedPaths) -> Iterator[GuardedPaths]:
             yield msgspec.structs.replace(outer, scopes=(scope,), is_outer=True)
         known.add(outer.workspace)
         root = outer.worktree_root
+
+
+def _may_lie_inside_of_another(root: str) -> bool:
+    """A quick look, because every edit asks: is there any sign of a workspace further up?"""
+    above = os.path.dirname(root)
+    while above != root:
+        if any(os.path.exists(os.path.join(above, name)) for name in (FOLDER, ".git")):
+            return True
+        above, root = os.path.dirname(above), above
+    return False
 
 
 def _around(folder: Path) -> GuardedPaths | None:
