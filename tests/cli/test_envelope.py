@@ -198,6 +198,7 @@ REFUSALS: dict[str, tuple[str, int, Words]] = {
     "ledger.backup": ("file_exists", 1, ("ledger", "backup", "taken")),
     "ledger.accept_loss": ("nothing_lost", 1, ("ledger", "accept-loss", "--reason", "x")),
     "ledger.witness": ("unreadable_file", 4, ("ledger", "witness", "no-such.moot")),
+    "ledger.forget": ("workspace_exists", 1, ("ledger", "forget")),
     "trust.export": ("unwritable_file", 4, ("trust", "export", "-o", "no/such/file")),
     "artifact.show": ("artifact_not_found", 1, ("artifact", "show", "0" * 64)),
     "artifact.erase": ("bad_hash", 1, ("artifact", "erase", "xyz", "--reason", "x")),
@@ -214,6 +215,7 @@ NEEDS_NO_WORKSPACE = {
     "parliament.check",
     "parliament.template",
     "trace.verify",
+    "ledger.forget",
     "flow.list",
 }
 SPEAKS = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -68,6 +70,36 @@ def test_a_damaged_workspace_stops_agents_and_warns_people(on_path: Yard) -> Non
     assert (code, "cannot be checked" in err) == (0, True)
 
 
+@pytest.fixture
+def busy(on_path: Yard) -> Iterator[Yard]:
+    """Another process holds the ledger's lock for as long as the test takes."""
+    on_path.hook("claude", call("claude-start", on_path.other), None)
+    db = sqlite3.connect(on_path.ledger, isolation_level=None)
+    db.execute("BEGIN IMMEDIATE")
+    yield on_path
+    db.close()
+
+
+def test_while_the_ledger_is_busy_an_agent_known_by_its_session_is_stopped(busy: Yard) -> None:
+    before = busy.git("rev-parse", "HEAD", cwd=busy.other).out
+    session = {"CLAUDE_CODE_SESSION_ID": "6f64d8c2-0001", "MOOT_HOOK_SECONDS": "0.5"}
+    code, err = commit(busy, **session)
+    assert (code, "[check_too_late]" in err) == (1, True)
+    assert busy.git("rev-parse", "HEAD", cwd=busy.other).out == before
+
+
+def test_while_the_ledger_is_busy_a_person_is_warned_and_commits(busy: Yard) -> None:
+    code, err = commit(busy, MOOT_HOOK_SECONDS="0.5")
+    assert code == 0
+    assert "a.txt is held by teal-crane" in err or "[check_too_late]" in err
+
+
+def test_a_session_that_cannot_be_looked_up_is_an_agents_all_the_same(on_path: Yard) -> None:
+    on_path.ledger.write_bytes(b"")
+    code, err = commit(on_path, CODEX_THREAD_ID="01a1dd17")
+    assert (code, "cannot be checked" in err) == (1, True)
+
+
 def test_without_moot_people_commit_and_agents_do_not(
     on_path: Yard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,6 +108,7 @@ def test_without_moot_people_commit_and_agents_do_not(
     on_path.ok("hook", "install", "git")
     bare = {"PATH": "/usr/bin:/bin"}
     assert commit(on_path, MOOT_AGENT=OTTER, **bare)[0] == 1
+    assert commit(on_path, CLAUDE_CODE_SESSION_ID="6f64d8c2-0001", **bare)[0] == 1
     assert commit(on_path, **bare) == (0, "")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from moot.flows.tools.coding_tools import TOOLS
+from moot.flows.tools.coding_tools import TOOLS, Rewriting
 from moot.surfaces.hooks.call import Unreadable
 from moot.surfaces.hooks.rewritings import MOST_FOLDERS, readings_of
 from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
@@ -16,6 +16,11 @@ from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
 
 def readings(tool: str, name: str, text: str, cwd: str = "/w") -> list[str]:
     return list(readings_of(text, cwd, TOOLS[tool].rewritings_for(name)))
+
+
+def test_every_rewriting_of_the_table_is_known() -> None:
+    for rewriting in Rewriting:
+        assert list(readings_of("/w/a.txt", "/w", (rewriting,))) == ["/w/a.txt"]
 
 
 HOME = os.path.expanduser("~")

@@ -142,6 +142,15 @@ class Session:
         return self._keys
 
     @property
+    def keys_path(self) -> Path:
+        """Where the key folder is, told without loading anything that could read a key."""
+        if self._keys is None or callable(self._keys):
+            from moot.workspace.data_folder import key_folder_path
+
+            return key_folder_path(self.env)
+        return self._keys.path
+
+    @property
     def ask_passphrase(self) -> AskPassphrase:
         """How a person is asked for the passphrase of their key; by default nobody is."""
         from moot.keys.folder_keys import never_ask

@@ -1,4 +1,4 @@
-"""Making a workspace: one for a repository and all its worktrees."""
+"""Making a workspace, one for a repository and all its worktrees; forgetting one that is gone."""
 
 from __future__ import annotations
 
@@ -39,6 +39,12 @@ class MadeWorkspace(msgspec.Struct, frozen=True):
     earlier: list[EarlierLedger]
     programs: list[str]
     hooks: list[InstalledHooks]
+
+
+class ForgottenWorkspace(msgspec.Struct, frozen=True):
+    """The folder whose workspace is gone, and no longer expected there."""
+
+    folder: str
 
 
 def exists(session: Session) -> bool:
@@ -109,6 +115,35 @@ def _install_hooks(session: Session, tools: Sequence[str], trust: bool) -> list[
             why = Finding(rule="hooks", code=error.code, message=str(error), hint=error.hint or "")
             done.append(InstalledHooks(tool, [], None, (why,)))
     return done
+
+
+@operation("ledger.forget", writes=True)
+def forget(session: Session, folder: Path | None = None) -> ForgottenWorkspace:
+    """No longer expect a workspace in `folder` (default: the project around the session's folder).
+
+    Where one was and is gone, hooks hold every edit back until it is there again, or until this is
+    said. Nothing is removed: the keys and what is known of its record stay in the key folder.
+    Refused as `human_key_required` to an agent, as `workspace_exists` while it is there, and as
+    `workspace_not_known` if none of this user was ever there.
+    """
+    from moot.core.errors import NotFound, Refused
+    from moot.workspace.find import FOLDER
+    from moot.workspace.known_places import forget_place
+
+    place = _project_folder(session) if folder is None else session.folder / folder
+    if session.acting is not None:
+        raise Refused(
+            "human_key_required",
+            f"{session.acting} works for somebody: forgetting a workspace is for people",
+            hint="run this yourself, outside of `moot run`",
+        )
+    if (place / FOLDER).exists():
+        hint = "uninstall its hooks instead: `moot hook uninstall TOOL`"
+        raise Refused("workspace_exists", f"{place / FOLDER} is there", hint=hint)
+    if not forget_place(session.keys_path, place):
+        hint = "name the folder that held .moot"
+        raise NotFound("workspace_not_known", f"no workspace is expected in {place}", hint=hint)
+    return ForgottenWorkspace(str(place))
 
 
 def _project_folder(session: Session) -> Path:

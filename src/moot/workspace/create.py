@@ -28,6 +28,7 @@ from moot.store.files import sync_folder, write_new_file
 from moot.store.sqlite import SqliteStore
 from moot.workspace import trust as trust_files
 from moot.workspace.find import FOLDER
+from moot.workspace.known_places import remember_place
 
 
 def create_workspace(
@@ -63,6 +64,7 @@ def create_workspace(
         shutil.rmtree(fresh, ignore_errors=True)
     with suppress(OSError):  # the workspace exists, whether its place is remembered or not
         folder.remember_place(origin, root)
+    remember_place(folder.path, root, origin)
     return True
 
 

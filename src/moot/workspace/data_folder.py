@@ -21,6 +21,12 @@ _USUAL: Final[Mapping[str, str]] = {
 _ELSEWHERE: Final = ("XDG_DATA_HOME", "ANDROID_DATA")
 
 
+def key_folder_path(env: Mapping[str, str]) -> Path:
+    """Where the keys are: `MOOT_KEYS`, else a folder in the user's data folder."""
+    chosen = env.get("MOOT_KEYS")
+    return Path(chosen).absolute() if chosen else user_data_folder() / "keys"
+
+
 def user_data_folder() -> Path:
     """Where this user's programs keep their data, with a folder of ours in it."""
     home, usual = os.environ.get("HOME", ""), _USUAL.get(sys.platform)

@@ -1,5 +1,9 @@
 """Where is the workspace? The nearest `.moot/` upward, else through git's common directory.
 
+A `.moot` folder that holds neither a ledger nor a trust file is passed over: whoever makes an empty
+one below a workspace does not lead anyone away from it. Only if there is no other is it taken, and
+then opening it says what is wrong.
+
 Git's own files are read directly, no process is started: `.git` is a folder, or a file that
 points to one; `commondir` in it points to the folder all worktrees share.
 """
@@ -19,11 +23,14 @@ def find_workspace(start: Path, home: Path | None = None) -> Path:
     """The `.moot` folder for `start`; `home` (or MOOT_HOME) names it or its parent outright."""
     if home is not None:
         return _workspace_at(home.absolute())
+    empty: Path | None = None
     for folder in _upward(start):
         if (folder / FOLDER).is_dir():
-            return folder / FOLDER
+            if holds_workspace(folder / FOLDER):
+                return folder / FOLDER
+            empty = empty or folder / FOLDER
     common = git_common_dir(start)
-    shared = _in_repository(common) if common is not None else None
+    shared = (_in_repository(common) if common is not None else None) or empty
     if shared is None:
         raise Unavailable(
             "no_workspace",
@@ -31,6 +38,14 @@ def find_workspace(start: Path, home: Path | None = None) -> Path:
             hint="run `moot init` in the repository",
         )
     return shared
+
+
+def holds_workspace(place: Path) -> bool:
+    """True if a workspace is here, or what is left of a damaged one, or if nobody may look."""
+    try:
+        return (place / LEDGER).exists() or (place / "trust.json").exists()
+    except OSError:  # opening it will say why
+        return True
 
 
 def require_ledger(place: Path) -> Path:

@@ -182,11 +182,8 @@ def _read_trust(path: Path, folder: KeyFolder) -> LedgerTrust:
 
 def key_folder(env: Mapping[str, str]) -> KeyFolder:
     """`MOOT_KEYS`, else the user's data folder."""
-    chosen = env.get("MOOT_KEYS")
-    if chosen:
-        return KeyFolder(Path(chosen).absolute())
-    if env.get("HOME") == "":
+    if not env.get("MOOT_KEYS") and env.get("HOME") == "":
         raise Malformed("HOME is empty", code="no_key_folder", hint="set MOOT_KEYS=FOLDER")
-    from moot.workspace.data_folder import user_data_folder  # not needed when MOOT_KEYS is set
+    from moot.workspace.data_folder import key_folder_path
 
-    return KeyFolder(user_data_folder() / "keys")
+    return KeyFolder(key_folder_path(env))

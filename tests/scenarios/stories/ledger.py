@@ -91,3 +91,13 @@ def a_workspace_is_made_once(world: World) -> None:
     (world.project.root / ".moot").rename(world.project.root / "away-too")
     (world.project.root / ".moot").write_text("a file is in the way")
     assert world.refuse("init") in ("no_trust", "no_workspace", "workspace_not_created")
+
+
+@story(does="ledger.forget", refuses="ledger.forget")
+def a_workspace_that_is_gone_is_forgotten(world: World) -> None:
+    root = world.project.root
+    assert world.refuse("ledger.forget") == "workspace_exists"
+    (root / ".moot").rename(root.with_name("away"))
+    assert world.refuse("ledger.forget", "amber-otter") == "human_key_required"
+    assert world.do("ledger.forget") == {"folder": str(root)}
+    assert world.refuse("ledger.forget") == "workspace_not_known"

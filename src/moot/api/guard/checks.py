@@ -261,9 +261,19 @@ def before_edit(
 
     verdict = EditVerdict(allowed=True)
     unmerged: tuple[UnmergedChange, ...] = ()
-    roots = _roots_of_others(session)
-    for guarded in find_guarded_paths(paths, session.folder, session.home, roots):
+    roots, unguarded = _roots_of_others(session), list[str]()
+    all_guarded = find_guarded_paths(paths, session.folder, session.home, roots, unguarded)
+    if unguarded:
+        from moot.flows.guard.gone_workspaces import require_none_gone
+
+        require_none_gone(unguarded, session.keys_path)
+    for guarded in all_guarded:
         there = session.in_workspace(guarded.workspace)
+        if guarded.is_outer and not _has_key_in(there):
+            verdict = _look_into_outer(there, guarded, verdict)
+            if not verdict.allowed:
+                break
+            continue
         changes = _require_merged(there, guarded)
         verdict = _check_and_reserve(there, guarded)
         if verdict.allowed:
@@ -326,6 +336,31 @@ def _hold_if_unseen(
         for each in unseen
     )
     return EditVerdict(not changes, verdict.agent, unseen=changes)
+
+
+def _has_key_in(session: Session) -> bool:
+    """Is the agent of this session one of that workspace, too?"""
+    name = session.acting or session.known_actor()
+    agent = session.workspace.engine.registry().agents.get(name or "")
+    return agent is not None and session.workspace.keys.find(agent.name, agent.kid) is not None
+
+
+def _look_into_outer(session: Session, guarded: GuardedPaths, inner: EditVerdict) -> EditVerdict:
+    """An agent that is nobody there can reserve nothing; what is held there it leaves alone."""
+    from moot.flows.guard.blockers import find_blockers
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
+    from moot.protocols.presence.overlap import first_by_reservation
+
+    workspace, root = session.workspace, guarded.worktree_root
+    conflicts = find_blockers(workspace, guarded.scopes, root, None, session.stale_millis)
+    if not conflicts:
+        return inner
+    state = workspace.engine.state(PRESENCE, STREAM)
+    holders = tuple(
+        describe_holder(conflict, state) for conflict in first_by_reservation(conflicts)
+    )
+    return EditVerdict(False, inner.agent, holders)
 
 
 def _roots_of_others(session: Session) -> tuple[str, ...]:
@@ -541,8 +576,13 @@ def before_commit(
     from moot.flows.guard.staged_files import TOO_LATE, files_to_change
 
     guarded = find_guarded_folder(session.folder, session.home)
-    paths = () if guarded is None else files_to_change(guarded.worktree_root, hook, arguments)
-    if guarded is None or not paths:
+    if guarded is None:
+        from moot.flows.guard.gone_workspaces import require_none_gone
+
+        require_none_gone((session.folder,), session.keys_path)
+        return CommitVerdict()
+    paths = files_to_change(guarded.worktree_root, hook, arguments)
+    if not paths:
         return CommitVerdict()
     from moot.flows.guard.blockers import find_blockers
 
@@ -558,14 +598,18 @@ def before_commit(
 
 
 def may_be_guarded(session: Session) -> bool:
-    """True if a workspace guards the session's folder, or if that cannot be told."""
+    """True if a workspace guards the session's folder, or did, or if that cannot be told."""
     from moot.core.errors import MootError
+    from moot.flows.guard.gone_workspaces import require_none_gone
     from moot.flows.guard.guarded_paths import find_guarded_folder
 
     try:
-        return find_guarded_folder(session.folder, session.home) is not None
+        if find_guarded_folder(session.folder, session.home) is not None:
+            return True
+        require_none_gone((session.folder,), session.keys_path)
     except MootError:
         return True
+    return False
 
 
 def note_incursions(

@@ -116,6 +116,9 @@ def start_session(session: Session, *, begins: bool = False) -> StartedSession |
 
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:
+        from moot.flows.guard.gone_workspaces import require_none_gone
+
+        require_none_gone((session.folder,), session.keys_path)
         return None
     sweep_old_stamps(guarded.workspace)
     forget_old(guarded.workspace)

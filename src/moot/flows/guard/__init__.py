@@ -4,6 +4,7 @@ guarded_paths.py   which workspace and worktree a path belongs to, and its name 
 roots.py           from where names are counted if neither git nor the workspace says it
 aliases.py         other names under which a file is held: hard links, reserved links
 hard_links.py      a second name of a file inside a folder that another holds
+gone_workspaces.py a workspace that was here and is gone
 off_limits.py      what no agent writes: the record itself, git's own files, the settings
 blockers.py        who stands in the way of writing some files; records nothing
 requesters.py      who asks, which of its session's agents, and what is in its way

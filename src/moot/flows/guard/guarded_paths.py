@@ -2,13 +2,15 @@
 
 A path is asked, not the working directory: an agent that went elsewhere with `cd` still edits the
 same project. Both the name as given and the file it really is are claimed, so that a link is no
-way around the guard. What lies in no workspace is nobody's business here.
+way around the guard. A workspace that lies inside of another guards its files together with it:
+else whoever makes one would be rid of the other. What lies in no workspace is nobody's business
+here.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -18,11 +20,15 @@ from moot.workspace.find import FOLDER, find_workspace, git_common_dir, worktree
 
 
 class GuardedPaths(msgspec.Struct, frozen=True):
-    """Paths of one worktree, relative to its root, and the workspace that guards them."""
+    """Paths of one worktree, relative to its root, and the workspace that guards them.
+
+    `is_outer`: another workspace lies inside of this one and is nearer to the paths.
+    """
 
     workspace: Path
     worktree_root: Path
     scopes: tuple[str, ...] = ()
+    is_outer: bool = False
 
 
 def find_guarded_folder(folder: Path, home: Path | None) -> GuardedPaths | None:
@@ -52,25 +58,34 @@ def widest_root_around(path: str, roots: Iterable[str]) -> Path | None:
 
 
 def find_guarded_paths(
-    paths: Iterable[str], folder: Path, home: Path | None, other_roots: Iterable[str] = ()
+    paths: Iterable[str],
+    folder: Path,
+    home: Path | None,
+    other_roots: Iterable[str] = (),
+    unguarded: list[str] | None = None,
 ) -> list[GuardedPaths]:
     """The workspaces that guard `paths` (absolute), each with the scopes they are there.
 
     `folder` is where the session works, `home` the workspace that was named to it. `other_roots`
-    are those that others count from; they matter to a session whose own root was guessed.
+    are those that others count from; they matter to a session whose own root was guessed. The
+    names that no workspace guards are added to `unguarded`.
     """
-    scopes_by_root: dict[tuple[Path, Path], dict[str, None]] = {}
+    scopes_by_root: dict[tuple[Path, Path, bool], dict[str, None]] = {}
     session = find_guarded_folder(folder, home) if home is not None else None
     known_roots = tuple(other_roots)
     for path in paths:
         for file in dict.fromkeys((os.path.normpath(path), os.path.realpath(path))):
-            guarded = _guard_of(file, _with_common_root(file, session, known_roots))
-            if guarded is not None:
-                where = guarded.workspace, guarded.worktree_root
+            nearest = _guard_of(file, _with_common_root(file, session, known_roots))
+            if nearest is None:
+                if unguarded is not None:
+                    unguarded.append(file)
+                continue
+            for guarded in (nearest, *_guards_around(file, nearest)):
+                where = guarded.workspace, guarded.worktree_root, guarded.is_outer
                 scopes_by_root.setdefault(where, {}).update(dict.fromkeys(guarded.scopes))
     return [
-        GuardedPaths(workspace, root, tuple(scopes))
-        for (workspace, root), scopes in scopes_by_root.items()
+        GuardedPaths(workspace, root, tuple(scopes), is_outer)
+        for (workspace, root, is_outer), scopes in scopes_by_root.items()
     ]
 
 
@@ -118,6 +133,30 @@ def _guard_of(file: str, session: GuardedPaths | None) -> GuardedPaths | None:
     if guarded is None or scope is None:
         return None
     return msgspec.structs.replace(guarded, scopes=(scope,))
+
+
+def _guards_around(file: str, nearest: GuardedPaths) -> Iterator[GuardedPaths]:
+    """The workspaces that the nearest one lies inside of, with the file's name in each."""
+    known, root = {nearest.workspace}, nearest.worktree_root
+    while _may_lie_inside_of_another(str(root)):
+        outer = _around(root.parent)
+        if outer is None:
+            return
+        scope = _relative(file, outer.worktree_root)
+        if outer.workspace not in known and scope is not None:
+            yield msgspec.structs.replace(outer, scopes=(scope,), is_outer=True)
+        known.add(outer.workspace)
+        root = outer.worktree_root
+
+
+def _may_lie_inside_of_another(root: str) -> bool:
+    """A quick look, because every edit asks: is there any sign of a workspace further up?"""
+    above = os.path.dirname(root)
+    while above != root:
+        if any(os.path.exists(os.path.join(above, name)) for name in (FOLDER, ".git")):
+            return True
+        above, root = os.path.dirname(above), above
+    return False
 
 
 def _around(folder: Path) -> GuardedPaths | None:

@@ -65,7 +65,10 @@ def make_fresh_name(workspace: Workspace) -> str:
 
 
 def join(workspace: Workspace, name: str, place: ArrivalPlace) -> JobOutcome:
-    """Say that `name` works here."""
+    """Say that `name` works here; its key folder remembers where that is."""
+    from moot.workspace.known_places import remember_place
+
+    remember_place(workspace.folder.path, workspace.root, workspace.trust.origin)
     return workspace.engine.execute(STREAM, _join_command(workspace, place), name)
 
 

@@ -41,7 +41,7 @@ fi
 if command -v moot >/dev/null 2>&1; then
   exec moot hook git
 fi
-[ -z "$MOOT_AGENT" ] && exit 0
+[ -z "$MOOT_AGENT$CLAUDE_CODE_SESSION_ID$CODEX_SESSION_ID$CODEX_THREAD_ID" ] && exit 0
 echo "moot is not on PATH: an agent's commit cannot be checked" >&2
 exit 1
 """

@@ -1,4 +1,8 @@
-"""Before a commit, merge or rebase: a person is warned and may go on, an agent is stopped."""
+"""Before a commit, merge or rebase: a person is warned and may go on, an agent is stopped.
+
+Whoever commits in the shell of a coding tool's session is an agent, even while nobody can say
+which one.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +28,21 @@ def answer_commit(
     try:
         verdict = checks.before_commit(session, hook, arguments)
     except MootError as error:
-        hint = f" To mend it: {error.hint}." if error.hint else ""
-        text = f"moot: the commit cannot be checked: [{error.code}] {error}.{hint}"
-        has_session = session.tool_session is not None and bool(session.tool_session.keys)
-        return text, 1 if session.acting or has_session else 0
+        return explain_unchecked(error), 1 if is_agents_shell(session) else 0
     if not verdict.held:
         return "", 0
     return _explain(verdict), 0 if verdict.agent is None or verdict.is_too_late else 1
+
+
+def explain_unchecked(error: MootError) -> str:
+    hint = f" To mend it: {error.hint}." if error.hint else ""
+    return f"moot: the commit cannot be checked: [{error.code}] {error}.{hint}"
+
+
+def is_agents_shell(session: Session) -> bool:
+    """By its name, or by the session that the shell belongs to; nothing is looked up for it."""
+    tool_session = session.tool_session
+    return bool(session.acting or (tool_session is not None and tool_session.keys))
 
 
 def _explain(verdict: checks.CommitVerdict) -> str:

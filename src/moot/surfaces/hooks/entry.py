@@ -169,17 +169,50 @@ def _stamp_spoken(call: HookCall, session: Session) -> None:
 def check_commit(
     env: Mapping[str, str], here: str, hook: str = "pre-commit", arguments: Sequence[str] = ()
 ) -> Reply:
-    """Answer one of git's hooks, in a shell that may be an agent's or a person's."""
-    from moot.surfaces.hooks.commit import answer_commit
+    """Answer one of git's hooks, in a shell that may be an agent's or a person's.
 
+    In time, too: nobody should learn to interrupt it.
+    """
+    answered: list[Reply | BaseException] = []
+
+    def check() -> None:
+        try:
+            answered.append(_check_commit(_commit_session(env, here), hook, arguments))
+        except BaseException as error:  # noqa: BLE001 - raised again where it belongs
+            answered.append(error)
+
+    worker = threading.Thread(target=check, daemon=True)
+    worker.start()
+    worker.join(deadline(env))
+    if not answered:
+        return _late_commit(_commit_session(env, here))
+    if isinstance(answered[0], BaseException):
+        raise answered[0]
+    return answered[0]
+
+
+def _commit_session(env: Mapping[str, str], here: str) -> Session:
     keys = [env.get("MOOT_SESSION")]
     keys += [session_key(tool, env.get(name, "")) for name, tool in SESSION_VARIABLES.items()]
-    session = session_for(env, here, ToolSession("git", tuple(key for key in keys if key)))
+    return session_for(env, here, ToolSession("git", tuple(key for key in keys if key)))
+
+
+def _check_commit(session: Session, hook: str, arguments: Sequence[str]) -> Reply:
+    from moot.surfaces.hooks.commit import answer_commit
+
     try:
         text, code = answer_commit(session, hook, arguments)
     finally:
         session.close(checkpoint=False)
     return Reply(err=text, code=code)
+
+
+def _late_commit(session: Session) -> Reply:
+    from moot.core.errors import Unavailable
+    from moot.surfaces.hooks.commit import explain_unchecked, is_agents_shell
+
+    late = Unavailable("check_too_late", "the check took too long", hint="try again")
+    return Reply(err=explain_unchecked(late), code=1 if is_agents_shell(session) else 0)
 
 
 def session_for(

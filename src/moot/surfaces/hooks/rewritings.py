@@ -12,7 +12,6 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
-from moot.flows.tools.coding_tools import Rewriting
 from moot.surfaces.hooks.call import Unreadable
 from moot.surfaces.hooks.patches import JAVASCRIPT_BLANKS
 
@@ -22,7 +21,7 @@ _SLASHES: Final = "/\\"
 _FILE_URL: Final = "file://"
 
 
-def readings_of(text: str, cwd: str, rewritings: Iterable[Rewriting]) -> Iterator[str]:
+def readings_of(text: str, cwd: str, rewritings: Iterable[str]) -> Iterator[str]:
     """The path as it stands and what each rewriting makes of it and of the others, absolute."""
     texts = {text: None}
     for rewriting in rewritings:
@@ -112,10 +111,11 @@ def _looked_up_anywhere(name: str, why: str) -> Unreadable:
     )
 
 
-_REWRITE: Final[Mapping[Rewriting, Callable[[str, str], Iterator[str]]]] = {
-    Rewriting.TRIMMED: _trim,
-    Rewriting.HOME: _expand_home,
-    Rewriting.AT_SIGN: _strip_at_sign,
-    Rewriting.DECODED: _decode,
-    Rewriting.LOOKED_UP: _look_up,
+# By the `Rewriting` that the table of tools names.
+_REWRITE: Final[Mapping[str, Callable[[str, str], Iterator[str]]]] = {
+    "trimmed": _trim,
+    "home": _expand_home,
+    "at_sign": _strip_at_sign,
+    "decoded": _decode,
+    "looked_up": _look_up,
 }

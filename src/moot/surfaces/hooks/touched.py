@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from moot.flows.tools.coding_tools import Rewriting
 from moot.surfaces.hooks.call import HookCall, Unreadable
 
 # Shell tools that take a folder of their own, in one of these fields.
@@ -31,7 +30,7 @@ def touched(call: HookCall) -> tuple[str, ...]:
 def _all_readings(call: HookCall, texts: tuple[str, ...]) -> tuple[str, ...]:
     """What the tool may make of each path, in the order of the paths."""
     rewritings = call.tool.rewritings_for(call.name)
-    looks_up = Rewriting.LOOKED_UP in rewritings
+    looks_up = "looked_up" in rewritings
     if not any(_may_be_rewritten(text, looks_up) for text in texts):
         return tuple(os.path.join(call.cwd, text) for text in texts)
     from moot.surfaces.hooks.rewritings import readings_of

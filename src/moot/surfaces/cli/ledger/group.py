@@ -25,6 +25,7 @@ ledger = LazyGroup(
             "rebuild": Entry(f"{_CLI}.ledger.care:rebuild", "make every index anew"),
             "accept-loss": Entry(f"{_CLI}.ledger.loss:accept", "go on from an older copy"),
             "witness": Entry(f"{_CLI}.ledger.loss:testify", "compare with another copy"),
+            "forget": Entry(f"{_CLI}.ledger.loss:forget", "one that is gone and not wanted back"),
         },
     },
 )

@@ -1,4 +1,4 @@
-"""`moot ledger accept-loss` and `witness`: when there is more than one history."""
+"""`moot ledger accept-loss`, `witness`, `forget`: when there is more than one history, or none."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from moot.api import ledger
+from moot.api import ledger, workspaces
 from moot.core.plural import plural
 from moot.surfaces.terminal.answer import DONE, REFUSED, Answer, paint
 from moot.surfaces.terminal.listing import listing
@@ -46,6 +46,23 @@ def testify(shell: Shell, file: Path) -> Answer:
     with progress("checking") as tell:
         seen = ledger.witness(shell.session, file, progress=tell)
     return Answer(seen, lambda: _lines(seen), DONE if seen.verdict == "agrees" else REFUSED)
+
+
+@command(None, "forget", "ledger.forget")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), required=False)
+def forget(shell: Shell, folder: Path | None) -> Answer:
+    """Say that a workspace which is gone is not wanted back.
+
+    Where a workspace of yours was and `.moot` is not there any more, hooks hold every edit back,
+    for nothing can be checked. This ends that for FOLDER (default: this project). Nothing is
+    removed: the keys stay where they are. For people only.
+
+    Examples:
+      moot ledger forget
+      moot ledger forget /home/you/shop
+    """
+    gone = workspaces.forget(shell.session, folder)
+    return Answer(gone, lambda: [f"no workspace is expected in {gone.folder} any more"])
 
 
 def _lines(seen: ledger.Witnessed) -> Iterable[str]:
