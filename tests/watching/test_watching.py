@@ -268,6 +268,17 @@ def test_a_worktree_that_is_removed_ends_nothing(yard: Yard) -> None:
         otter.wait_for_line("on record: a.txt")
 
 
+def test_a_holder_is_told_that_its_worktree_was_removed(yard: Yard) -> None:
+    hold(yard, CRANE, yard.other, "a.txt")
+    join(yard, OTTER, yard.root)
+    with post(yard) as otter:
+        spoke(yard, CRANE)
+        assert yard.git("worktree", "remove", "--force", str(yard.other)).code == 0
+        otter.wait_for_line("changed by someone unknown, while teal-crane holds it: a.txt")
+    assert letters(yard) == [f"{UNKNOWN}a.txt"]
+    assert incursions(yard) == []
+
+
 def test_the_runs_own_folder_may_be_deleted(yard: Yard) -> None:
     hold(yard, CRANE, yard.root, "src")
     join(yard, OTTER, yard.other)

@@ -6,6 +6,7 @@ huge. `TooManyWatches` is raised where the system sets a limit: whoever watches 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Event
@@ -29,13 +30,13 @@ def watch_folders(
     """The paths that changed, again and again until `over` is set.
 
     After `pause_millis` without a change it is an empty set, so that whoever watches can look
-    whether other folders matter by now. Folders that are gone are left out.
+    whether other folders matter by now. Folders that are gone, or not ours to read, are left out.
     """
     from watchfiles import watch
 
     try:
         for changes in watch(
-            *(folder for folder in folders if folder.is_dir()),
+            *(folder for folder in folders if os.access(folder, os.R_OK | os.X_OK)),
             watch_filter=None,
             debounce=LONGEST,
             step=STEP,
@@ -44,7 +45,7 @@ def watch_folders(
             yield_on_timeout=True,
             raise_interrupt=False,
             recursive=False,
-            ignore_permission_denied=True,
+            ignore_permission_denied=False,  # else it would not say either that it is at its limit
         ):
             yield frozenset(path for _, path in changes)
     except FileNotFoundError:  # a folder that went between our look and the watch

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -77,9 +78,14 @@ class HeldFiles:
         earlier, self._held = self._held, {}
         for held in live:
             for root in dict.fromkeys((held.worktree or str(own_root), str(own_root))):
-                if os.path.isdir(root):
+                if os.path.isdir(root) or root in earlier:  # a worktree may be removed meanwhile
                     self._held.setdefault(root, {})[held.key] = held
-        listed: dict[HeldFile, SeenVersion] = {}
+        # A file that is gone with its folder is listed by nobody, and must still be missed.
+        listed = {
+            file: seen
+            for file, seen in self._seen.items()
+            if seen.signature and self.holder_of(file) is not None
+        }
         folders: dict[str, None] = {}
         fresh = []
         for root, by_key in self._held.items():
@@ -97,7 +103,8 @@ class HeldFiles:
                 listed[file] = seen
         self.is_too_much = len(listed) >= MOST_FILES or len(folders) > MOST_FOLDERS
         self._seen = listed
-        self.folders = tuple(Path(folder) for folder in list(folders)[:MOST_FOLDERS])
+        existing = (Path(folder) for folder in folders if os.path.isdir(folder))
+        self.folders = tuple(islice(existing, MOST_FOLDERS))
         return fresh
 
     def find(self, paths: Iterable[str]) -> Iterator[HeldFile]:
