@@ -437,7 +437,9 @@ def test_in_a_submodule_the_tool_is_guarded_or_refused(ready: Yard, tmp_path: Pa
     for words in (("init", "--quiet"), ("commit", "--quiet", "--allow-empty", "--message=first")):
         assert ready.git(*words, cwd=source).code == 0
     allow = ("-c", "protocol.file.allow=always")
-    added = ready.git(*allow, "submodule", "--quiet", "add", str(source), "part")
+    added = ready.git(
+        *allow, "submodule", "--quiet", "add", str(source), "part", PATH=os.environ["PATH"]
+    )
     assert added.code == 0, added
     put_claude(ready, "Path('written.txt').touch()")
     before = facts(ready)
