@@ -413,7 +413,7 @@ def test_status_and_the_list_of_scopes_name_the_same_work(shop: Project, joined:
     (line,) = (row for row in shop.run("status").out.splitlines() if row.startswith(name))
     assert "T-7, T-8  src/a, src/b" in line
     (other,) = (row for row in shop.run("status").out.splitlines() if row.startswith("teal-crane"))
-    assert other.split() == ["teal-crane", "Active", "main", "-"]
+    assert other.split() == ["teal-crane", "Active", "-", "main", "-"]
 
 
 def test_status_says_how_each_work_item_stands(shop: Project) -> None:

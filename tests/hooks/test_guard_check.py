@@ -243,9 +243,20 @@ def test_in_a_linked_worktree_the_hooks_of_the_main_checkout_count(ready: Yard) 
 
 
 def _hooks_like(tool: str) -> str:
-    from moot.flows.tools import hook_entries
+    """Settings as the first release wrote them, cut to the two events that matter here."""
+    before = {"codex": "PreToolUse", "gemini": "BeforeTool"}[tool]
+    closed = {"type": "command", "command": f"moot hook {tool} || {{ exit 2; }}", "timeout": 10}
+    start = {"type": "command", "command": f"moot hook {tool} || true", "timeout": 10}
+    entries = {before: [{"matcher": "x", "hooks": [closed]}], "SessionStart": [{"hooks": [start]}]}
+    return json.dumps({"hooks": entries})
 
-    return json.dumps({"hooks": hook_entries.entries(hook_entries.SETTINGS[tool])})
+
+def plugin_text(yard: Yard) -> str:
+    """Our plugin as it is installed, and nothing of it left in the yard."""
+    install(yard, "opencode")
+    text = (yard.root / ".moot/opencode-plugin.js").read_text("utf-8")
+    yard.ok("hook", "uninstall", "opencode")
+    return text
 
 
 def test_if_codex_does_not_answer_its_file_is_read(coded: Yard) -> None:
@@ -337,9 +348,7 @@ def test_opencode_needs_our_plugin_whole(ready: Yard) -> None:
 
 
 def test_opencodes_settings_may_be_named_and_hold_comments(ready: Yard, tmp_path: Path) -> None:
-    from moot.flows.tools.install import plugin_text
-
-    plugin = write(tmp_path / "plugins/ours.js", plugin_text())
+    plugin = write(tmp_path / "plugins/ours.js", plugin_text(ready))
     given = write(
         tmp_path / "given.jsonc",
         '{ // a comment\n "url": "x//y", /* more */ "plugin": ["./plugins/ours.js",], }',
@@ -350,9 +359,7 @@ def test_opencodes_settings_may_be_named_and_hold_comments(ready: Yard, tmp_path
 
 
 def test_a_plugin_in_opencodes_own_folder_counts(ready: Yard) -> None:
-    from moot.flows.tools.install import plugin_text
-
-    write(home(ready) / ".config/opencode/plugins/moot.js", plugin_text())
+    write(home(ready) / ".config/opencode/plugins/moot.js", plugin_text(ready))
     assert problems(ready, "opencode") == []
 
 

@@ -431,6 +431,24 @@ def test_a_repository_inside_another_is_guarded_or_refused(ready: Yard) -> None:
     assert json.dumps(sorted(os.listdir(inner))) == '[".git"]'
 
 
+def test_in_a_submodule_the_tool_is_guarded_or_refused(ready: Yard, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    for words in (("init", "--quiet"), ("commit", "--quiet", "--allow-empty", "--message=first")):
+        assert ready.git(*words, cwd=source).code == 0
+    allow = ("-c", "protocol.file.allow=always")
+    added = ready.git(
+        *allow, "submodule", "--quiet", "add", str(source), "part", PATH=os.environ["PATH"]
+    )
+    assert added.code == 0, added
+    put_claude(ready, "Path('written.txt').touch()")
+    before = facts(ready)
+    done = ready.spawn("run", "--json", "--name", FINCH, "--", "claude", cwd=ready.root / "part")
+    assert (done.code, done.error["code"]) == (1, "guard_off")
+    assert f"cd {ready.root}" in done.error["hint"]
+    assert facts(ready) == before
+
+
 # As `status` and `agent` tell it.
 
 

@@ -19,6 +19,7 @@ from moot.protocols.observed.commands import (
     BeginObserving,
     EndObserving,
     NoteGap,
+    NoteUnseenChanges,
     ObserveTool,
     StopWatching,
 )
@@ -133,6 +134,17 @@ def test_what_is_no_observation_is_refused(world: World, command: Any, code: str
     assert refused(world, command, OTTER) == code
 
 
+def test_changes_that_nobody_saw_are_told_by_name_and_end_no_gap(world: World) -> None:
+    world.engine.execute(STREAM, BeginObserving(session="run:claude"), OTTER)
+    world.engine.execute(STREAM, StopWatching(why="unguarded"), OTTER)
+    assert refused(world, NoteUnseenChanges(files=()), OTTER) == "no_files"
+    assert refused(world, NoteUnseenChanges(files=("a",) * (MAX_FILES + 1)), OTTER)
+    assert refused(world, NoteUnseenChanges(files=("a",)), CRANE) == "not_yours"
+    world.engine.execute(STREAM, NoteUnseenChanges(files=("a.py",)), OTTER)
+    assert world.engine.state(MACHINE, STREAM).stage is Stage.BLIND
+    assert kinds(world)[-1] == "observed.unseen_changes_noted"
+
+
 def test_one_record_is_one_agents(world: World) -> None:
     assert refused(world, EndObserving(), OTTER) == "not_begun"
     assert refused(world, tool(), SYSTEM) == "not_yours"
@@ -183,10 +195,12 @@ def test_every_way_of_the_table_is_walked() -> None:
     assert TRANSITIONS[Stage.ENDED] == {}
     stages = [MACHINE.initial.stage]
     state = MACHINE.initial
-    for command in (tool(), StopWatching(why="hook off"), tool(), EndObserving()):
+    changes = NoteUnseenChanges(files=("a.py",))
+    for command in (tool(), changes, StopWatching(why="hook off"), changes, tool(), EndObserving()):
         state = act(state, command, 0)
         stages.append(state.stage)
-    assert stages == [Stage.NEW, Stage.WATCHED, Stage.BLIND, Stage.WATCHED, Stage.ENDED]
+    watched, blind = Stage.WATCHED, Stage.BLIND
+    assert stages == [Stage.NEW, watched, watched, blind, blind, watched, Stage.ENDED]
 
 
 _commands = st.one_of(
@@ -195,6 +209,7 @@ _commands = st.one_of(
     st.builds(
         NoteGap, since=st.integers(0, 20_000), until=st.integers(0, 20_000), why=st.just("x")
     ),
+    st.builds(NoteUnseenChanges, files=st.tuples(st.text(max_size=5))),
     st.builds(BeginObserving, session=st.text(max_size=5)),
     st.builds(EndObserving, reason=st.text(max_size=5)),
 )

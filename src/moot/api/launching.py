@@ -66,7 +66,7 @@ def _prepare_tool(
     if unguarded:
         return GuardedStart(started.tool, find_guard_problems(started, guarded))
     if not started.is_other_user:
-        _install(started.tool, guarded, session.env, watch)
+        _install(started, guarded, watch)
     problems = find_guard_problems(started, guarded)
     if (
         problems
@@ -100,7 +100,7 @@ def _install(tool: str, guarded: GuardedPaths, env: Mapping[str, str], watch: Ru
     from moot.api.tools import ensure_hooks
 
     try:
-        if ensure_hooks(tool, guarded, env):
+        if ensure_hooks(tool, guarded, started.env):
             watch.installed_hooks(tool)
     except (MootError, OSError) as error:
         hint = error.hint if isinstance(error, MootError) else ""

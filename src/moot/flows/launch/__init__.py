@@ -4,6 +4,7 @@ started_tools.py     the coding tools that a command line starts, by name, packa
 program_wrappers.py  programs that start another one (`env`, `npx`, a shell), one row each
 shell_text.py        a shell's text as its simple commands
 tool_settings.py     which settings a tool reads when it is started so
+our_hooks.py         how our hooks are known there
 guard_check.py       what keeps our hook from running, tool by tool; guard_case.py is what is asked
 claude_switches.py, codex_switches.py, gemini_switches.py, opencode_switches.py
 silent_tools.py      afterwards: tools among the processes below us whose hook says nothing

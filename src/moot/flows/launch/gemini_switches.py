@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from moot.flows.launch.guard_case import GuardCase, Problem, table_in
+from moot.flows.launch.our_hooks import is_our_command
 from moot.flows.launch.tool_settings import PROJECT
-from moot.flows.tools import hook_command, tool_trust
+from moot.flows.tools import tool_trust
 
 
 def gemini_switched_off(case: GuardCase) -> Iterator[Problem]:
@@ -26,7 +27,7 @@ def gemini_switched_off(case: GuardCase) -> Iterator[Problem]:
                 f'remove "enableHooks" from {layer.path}',
             )
         for name in _disabled_hooks(config):
-            if hook_command.is_ours("gemini", name):
+            if is_our_command("gemini", name):
                 yield (
                     "our hook is on the list of disabled ones there",
                     layer.path,

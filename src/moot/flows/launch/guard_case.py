@@ -9,8 +9,9 @@ from typing import Any, Final
 import msgspec
 
 from moot.flows.guard.guarded_paths import GuardedPaths
+from moot.flows.launch.our_hooks import is_our_command
 from moot.flows.launch.tool_settings import Layer, ToolStart
-from moot.flows.tools import hook_command, json_settings
+from moot.flows.tools import json_settings
 from moot.flows.tools.coding_tools import TOOLS, HookMoment
 
 UNTRUSTED: Final = "hook_untrusted"
@@ -43,7 +44,7 @@ class GuardCase(msgspec.Struct, frozen=True):
         """Our commands that a layer runs before an edit."""
         event = TOOLS[self.tool].event_named(HookMoment.BEFORE)
         commands = json_settings.commands(dict(layer.document), event)
-        return [command for command in commands if hook_command.is_ours(self.tool, command)]
+        return [command for command in commands if is_our_command(self.tool, command)]
 
     def mend(self, *options: str) -> str:
         """The command that installs our hooks for this very start."""

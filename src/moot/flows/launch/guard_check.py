@@ -8,8 +8,6 @@ layers that the tool reads, wherever they were installed.
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from shlex import quote
@@ -36,6 +34,7 @@ from moot.flows.launch.guard_case import (
     GuardCase,
     Problem,
 )
+from moot.flows.launch.our_hooks import is_moot_there
 from moot.flows.launch.started_tools import StartedTool
 from moot.flows.launch.tool_settings import read_tool_start
 
@@ -93,13 +92,12 @@ def outside(case: GuardCase) -> Iterator[Problem]:
 
 
 def moot_missing(case: GuardCase) -> Iterator[Problem]:
-    """A hook that names `moot` without a path needs it on the PATH of the tool."""
-    path = case.start.env.get("PATH", os.defpath)
+    """Our command fails closed: without the moot that it names nothing could be edited."""
     for layer in case.with_ours:
-        is_bare = any(command.split()[0] == "moot" for command in case.commands_in(layer))
-        if is_bare and shutil.which("moot", path=path) is None:
-            why = "moot is not on the PATH that the tool finds: it could edit nothing"
-            yield why, layer.path, "put moot on PATH"
+        commands = case.commands_in(layer)
+        if not all(is_moot_there(command, case.start.env) for command in commands):
+            why = "the moot that the hooks name is not there for the tool: it could edit nothing"
+            yield why, layer.path, f"put moot on PATH, or {case.mend()}"
 
 
 def no_hook(case: GuardCase) -> Iterator[Problem]:

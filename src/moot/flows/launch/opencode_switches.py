@@ -8,9 +8,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from moot.flows.launch.guard_case import GuardCase, Problem
+from moot.flows.launch.our_hooks import is_our_plugin, is_whole_plugin
 from moot.flows.launch.tool_settings import Layer, is_switched_on, opencode_plugin_files
-from moot.flows.tools import opencode_plugin as plugin_files
-from moot.flows.tools.hook_files import is_our_plugin
 from moot.flows.tools.hook_health import why_not_loaded
 
 
@@ -27,19 +26,16 @@ def opencode_flag(case: GuardCase) -> Iterator[Problem]:
 
 def opencode_plugin(case: GuardCase) -> Iterator[Problem]:
     """A plugin that is missing or does not load is skipped without a word."""
-    guarded = case.guarded
     named = [path for layer in case.start.layers for path in _plugins_of(layer)]
-    ours = [
-        path for path in named if plugin_files.is_ours(str(path)) or is_our_plugin(path, guarded)
-    ]
+    ours = [path for path in named if is_our_plugin(path, case.guarded)]
     placed = opencode_plugin_files(case.start.started, case.start.folder)
-    ours += [path for path in placed if is_our_plugin(path, guarded)]
+    ours += [path for path in placed if is_our_plugin(path, case.guarded)]
     if not ours:
         yield "opencode would load no plugin of ours", str(case.start.folder), case.mend()
     for path in dict.fromkeys(ours):
         if not path.is_file():
             yield "our plugin is not there: opencode goes on without it", str(path), case.mend()
-        elif not is_our_plugin(path, guarded):
+        elif not is_whole_plugin(path, case.guarded):
             yield "the plugin is not the one that this moot installs", str(path), case.mend()
         elif problem := why_not_loaded(path, case.start.env):
             yield f"our plugin does not load: {problem}", str(path), case.mend()

@@ -157,14 +157,14 @@ def plugin_texts(file: SettingsFile, guarded: GuardedPaths) -> list[tuple[Path, 
     return [(path, shared if path.name == opencode_plugin.SHARED else own) for path in listed]
 
 
-def is_our_plugin(path: Path, guarded: GuardedPaths) -> bool:
-    """True if it holds just what this moot installs, for this project or for all of a user's."""
+def our_plugin_texts(guarded: GuardedPaths) -> tuple[str, ...]:
+    """Every form of the plugin that this moot installs: for everyone, this user, this workspace."""
     commands = (
         partial(hook_command.shared_hook_command, "opencode"),
-        partial(hook_command.hook_command, "opencode", workspace=_workspace_of(guarded)),
         partial(hook_command.hook_command, "opencode", workspace=None),
+        partial(hook_command.hook_command, "opencode", workspace=_workspace_of(guarded)),
     )
-    return _read(path) in [opencode_plugin.text(command) for command in commands]
+    return tuple(opencode_plugin.text(command) for command in commands)
 
 
 def read_document(path: Path) -> json_settings.Document:
