@@ -19,6 +19,7 @@ WORK = "the holder's work\n"
 HELD = ("a.txt", "sub/d.txt", "new.txt", "fresh/deep.txt", "staged.txt", "notes.md")
 FREE = ("c.txt", "sub/e.txt", "other/f.py")
 OWN = "b.txt"
+PERSONS = "person.txt"  # changed by somebody who is no agent
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yard]:
     top = tmp_path_factory.mktemp("truth")
     yard = Yard(top / "project", top / "keys")
     yard.root.mkdir()
-    tracked = ("a.txt", "sub/d.txt", "staged.txt", "notes.md", OWN, *FREE)
+    tracked = ("a.txt", "sub/d.txt", "staged.txt", "notes.md", OWN, PERSONS, *FREE)
     for name in tracked:
         write(yard.root / name, "one\n")
     for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-q", "-m", "first")):
@@ -41,6 +42,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yard]:
             assert yard.hook("claude", call("claude-write", yard.root, name), agent) == Reply()
             write(yard.root / name, WORK)
     assert yard.git("add", "staged.txt").code == 0
+    write(yard.root / PERSONS, WORK)
     yield yard
     assert {name: text(yard.root / name) for name in HELD} == dict.fromkeys(HELD, WORK)
 
@@ -70,7 +72,8 @@ def harmed(yard: Yard, command: str, folder: Path) -> set[str]:
     log = ["git", "log", "--name-only", "--format=", "main~0", "^HEAD@{1}", "--"]
     done = subprocess.run(log, cwd=copy, env=env, check=False, capture_output=True, timeout=60)
     committed = set(done.stdout.decode().split())
-    return {name for name in HELD if text(copy / name) != WORK or name in committed}
+    work = (*HELD, PERSONS)
+    return {name for name in work if text(copy / name) != WORK or name in committed}
 
 
 DESTRUCTIVE = (
@@ -199,6 +202,15 @@ DESTRUCTIVE = (
     "true && rm a.txt || true",
     "rm {a,c}.txt",
     "rm 'a.txt'",
+    # a person's
+    "git checkout -- person.txt",
+    "git stash push person.txt",
+    "rm person.txt",
+    "echo hi > person.txt",
+    "cp c.txt person.txt",
+    "mv c.txt person.txt",
+    "git rm -f person.txt",
+    "ls | tee person.txt",
     'rm "a".txt',
     "rm a\\.txt",
 )
@@ -209,13 +221,17 @@ def test_what_would_destroy_held_work_is_held_back(
     shared: Yard, tmp_path: Path, command: str
 ) -> None:
     said = reason(asks(shared, command))
-    assert CRANE in said
+    assert CRANE in said or f"{PERSONS}: changed by a person" in said
     assert "Nothing was run" in said
     assert harmed(shared, command, tmp_path), "it does no harm: this was a needless refusal"
 
 
 HARMLESS = (
     "ls -la",
+    "cat person.txt",
+    "git diff person.txt",
+    "cp person.txt c.txt",
+    "sed 's/a/b/' person.txt",
     "cat a.txt sub/d.txt | head -5",
     "grep -rn holder . 2>/dev/null",
     "git status --short",

@@ -233,7 +233,8 @@ def a_shell_command_that_would_destroy_work_of_others_is_held_back(world: World)
 def what_others_hold_is_seen_before_a_commit(world: World) -> None:
     assert world.refuse("hook.before_commit", acting=OTTER) == "git_failed"
     make_repository(world)
-    assert world.do("hook.before_commit", acting=OTTER) == {"agent": None, "held": []}
+    nothing: dict[str, Any] = {"agent": None, "held": [], "is_too_late": False}
+    assert world.do("hook.before_commit", acting=OTTER) == nothing
     (world.project.root / "a.py").write_text("x", encoding="utf-8")
     subprocess.run(["git", "add", "a.py"], cwd=world.project.root, check=True, timeout=60)
     reserve(world, CRANE, "a.py")
@@ -243,7 +244,7 @@ def what_others_hold_is_seen_before_a_commit(world: World) -> None:
     agent = world.do("hook.before_commit", acting=OTTER)
     assert (agent["agent"], [held["path"] for held in agent["held"]]) == (OTTER, ["a.py"])
     assert incursions(world) == 1
-    assert world.do("hook.before_commit", acting=CRANE) == {"agent": CRANE, "held": []}
+    assert world.do("hook.before_commit", acting=CRANE) == {**nothing, "agent": CRANE}
 
 
 @story(does="hook.install hook.uninstall", refuses="hook.install hook.uninstall")

@@ -83,11 +83,24 @@ def _written(
     paths = list(islice(_on_disk(act._replace(paths=known), folder), MOST_PATHS))
     for guarded in find_guarded_paths(paths, session_folder, home):
         yield ReachedFiles(act, guarded, guarded.scopes)
+        yield from _overwritten(act, guarded)
     ends = tuple(filter(None, (_known_end(word) for word in act.paths if not word.is_known)))
     if ends:
         around = find_guarded_folder(Path(folder), home)
         if around is not None:
             yield ReachedFiles(act, around, named_ends=ends)
+
+
+def _overwritten(act: DestructiveAct, guarded: GuardedPaths) -> Iterator[ReachedFiles]:
+    """What is tracked and changed in what would be written over or removed."""
+    root = guarded.worktree_root
+    there = [scope for scope in guarded.scopes if os.path.lexists(root / scope)]
+    if act.keeps_content or not act.is_understood or act.only_called or not there:
+        return
+    pathspecs = tuple(f":(top,literal){scope}" if scope != "." else ":(top)" for scope in there)
+    paths = tuple(changed_files(str(root), pathspecs[:_MOST_MATCHES]))
+    if paths:
+        yield ReachedFiles(act, guarded, paths[:MOST_PATHS], is_discarded=True)
 
 
 def _known_end(word: Word) -> str:

@@ -64,10 +64,20 @@ def _instead(verdict: CommandVerdict) -> str:
         )
     if not verdict.is_understood:
         return "Say plainly which files you mean: `cd FOLDER && ...`, then their names."
+    if all(each.holder is None for each in verdict.endangered):
+        own = f" {_own_alone(verdict)}" if verdict.own and verdict.safer else ""
+        return (
+            f"Leave that as it is, or ask the person whose it is.{own} What you have read as it is"
+            " now is yours to decide about."
+        )
     if not verdict.safer:
         return "Leave these files out."
     if not verdict.own:
         return "None of what it would reach is yours: leave it as it is."
+    return _own_alone(verdict)
+
+
+def _own_alone(verdict: CommandVerdict) -> str:
     files = " ".join(shlex.quote(file) for file in verdict.own)
     return f"Your own alone: `{verdict.safer} {files}`."
 

@@ -49,7 +49,8 @@ class DestructiveAct(NamedTuple):
     be told. `also_untracked` and `also_ignored`: with those that git does not track or ignores.
     `may_be_branches`: what is not there as a file is the name of a branch or commit.
     `only_called` are patterns of file names, if only such files are meant. `copied` are what is
-    put into the last of the paths, if that is a folder. `is_understood` False:
+    put into the last of the paths, if that is a folder. `keeps_content`: what stands in a file is
+    added to or edited, and not lost. `is_understood` False:
     it is only known that these are named. `git_options` lead git to another repository.
     """
 
@@ -64,5 +65,6 @@ class DestructiveAct(NamedTuple):
     may_be_branches: bool = False
     only_called: tuple[str, ...] = ()
     copied: tuple[Word, ...] = ()
+    keeps_content: bool = False
     is_understood: bool = True
     git_options: tuple[str, ...] = ()

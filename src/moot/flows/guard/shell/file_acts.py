@@ -15,15 +15,21 @@ from moot.flows.guard.shell.script import Redirect, SimpleCommand
 from moot.flows.guard.shell.values import Word
 
 _WRITING: Final = frozenset({">", ">>", ">|", "&>", "&>>", ">&", "<>"})
+_APPENDING: Final = frozenset({">>", "&>>", "<>"})
 _DEVICES: Final = ("/dev/", "/proc/", "/sys/")
 _REMOTE: Final = re.compile(r"[\w.@-]{2,}:")
 
 
 def redirect_acts(command: SimpleCommand) -> Iterator[DestructiveAct]:
     """The files that its output goes to."""
-    paths = tuple(each.target for each in command.redirects if _is_file(each))
-    if paths:
-        yield DestructiveAct("a redirect", Reach.WRITTEN, command.folder, paths)
+    for redirect in filter(_is_file, command.redirects):
+        yield DestructiveAct(
+            "a redirect",
+            Reach.WRITTEN,
+            command.folder,
+            (redirect.target,),
+            keeps_content=redirect.operator in _APPENDING,
+        )
 
 
 def _is_file(redirect: Redirect) -> bool:
@@ -63,36 +69,42 @@ def _output_of_dd(arguments: Arguments) -> tuple[Word, ...]:
 class _Program(NamedTuple):
     """`written` tells what it writes or removes, `with_value` which options take a value.
 
-    `dry` are the options with which it only shows, `needs` those without which it only reads.
+    `needs` are options without which it only reads, `edits` those with which what stands in a file
+    is kept.
     """
 
     written: Callable[[Arguments], tuple[Word, ...]]
     with_value: str = ""
-    dry: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    edits: tuple[str, ...] = ()
 
 
+_IN_PLACE: Final = _Program(
+    _behind_script,
+    "e f l --expression --file",
+    needs=("i", "--in-place"),
+    edits=("i", "--in-place"),
+)
 _PROGRAMS: Final[Mapping[str, _Program]] = {
     "rm": _Program(_named),
     "rmdir": _Program(_named),
     "unlink": _Program(_named),
     "shred": _Program(_named, "n s"),
     "truncate": _Program(_named, "s r --size --reference"),
-    "tee": _Program(_named),
+    "tee": _Program(_named, edits=("a", "--append")),
     "sponge": _Program(_named),
     "trash": _Program(_named),
-    "sed": _Program(_behind_script, "e f l --expression --file", needs=("i", "--in-place")),
-    "gsed": _Program(_behind_script, "e f l --expression --file", needs=("i", "--in-place")),
-    "perl": _Program(_behind_script, "e E", needs=("i",)),
-    "ruby": _Program(_behind_script, "e", needs=("i",)),
+    "sed": _IN_PLACE,
+    "gsed": _IN_PLACE,
+    "perl": _Program(_behind_script, "e E", needs=("i",), edits=("i",)),
+    "ruby": _Program(_behind_script, "e", needs=("i",), edits=("i",)),
     "sort": _Program(_output, "o k t S T --output --key", needs=("o", "--output")),
     "curl": _Program(_output, "o --output", needs=("o", "--output")),
     "wget": _Program(_output, "O --output-document", needs=("O", "--output-document")),
     "dd": _Program(_output_of_dd),
-    "gofmt": _Program(_named, needs=("w",)),
-    "clang-format": _Program(_named, needs=("i",)),
-    "prettier": _Program(_named, "--config --parser", needs=("w", "--write")),
-    "dos2unix": _Program(_named),
+    "gofmt": _Program(_named, needs=("w",), edits=("w",)),
+    "clang-format": _Program(_named, needs=("i",), edits=("i",)),
+    "prettier": _Program(_named, "--config", needs=("w", "--write"), edits=("w", "--write")),
 }
 
 
@@ -106,13 +118,14 @@ def program_acts(
     if program is None:
         return
     arguments = read_arguments(words, program.with_value)
-    if arguments.has("--help", "--version", *program.dry):
+    if arguments.has("--help", "--version"):
         return
     if program.needs and not arguments.has(*program.needs):
         return
     paths = tuple(word for word in program.written(arguments) if not _is_device(word))
     if paths:
-        yield DestructiveAct(name, Reach.WRITTEN, folder, paths)
+        keeps_content = arguments.has(*program.edits)
+        yield DestructiveAct(name, Reach.WRITTEN, folder, paths, keeps_content=keeps_content)
 
 
 class _CopyingProgram(NamedTuple):

@@ -12,18 +12,25 @@ _PROGRAMS: Final = (
     "|checkout|restore|reset|switch|stash|clean|worktree|commit|co|ci|read-tree|checkout-index"
     "|abort|skip|autostash|eval|delete"
 )
-_WITH_OPTION: Final = (
-    r"(?:g?sed|perl|ruby|clang-format)\b.*\s-\S*i|\bsort\b.*\s-\S*o|(?:curl|wget)\b.*\s-+[oO]"
-    r"|(?:prettier|gofmt)\b.*\s-+w"
-    r"|(?:python|pypy|node|bun|deno|perl|ruby|php|Rscript)[\w.]*\b.*(?:\s-+\w*[cerE]|<<)"
-    r"|(?:ba|z|da|k|a)?sh\b.*(?:\s-\w*c|<<)|\|\s*(?:ba|z|da|k|a)?sh\b"
-)
 _MAY_DESTROY: Final = re.compile(
-    rf"{_REDIRECT}|(?<![\w.-])(?:{_PROGRAMS})(?![\w.])|\b(?:{_WITH_OPTION})|-(?:delete|exec)",
-    re.DOTALL,
+    rf"{_REDIRECT}|(?<![\w.-])(?:{_PROGRAMS})(?![\w.])|-(?:delete|exec)|\|\s*\w*sh\b"
+)
+# Programs that destroy only with certain options: both are looked for, wherever they stand.
+_WITH_OPTION: Final = tuple(
+    (re.compile(rf"\b(?:{programs})"), re.compile(option))
+    for programs, option in (
+        (r"g?sed|perl|ruby|clang-format", r"-\S*i"),
+        ("sort", r"-\S*o"),
+        ("curl|wget", r"-[oO-]"),
+        ("prettier|gofmt", r"-\S*w"),
+        ("python|pypy|node|bun|deno|perl|ruby|php|Rscript", r"-\w*[cerE]|<<|eval"),
+        (r"\w*sh\b", r"-\w*c|<<"),
+    )
 )
 
 
 def may_destroy(text: str) -> bool:
     """False for most commands: then nothing is opened or asked."""
-    return _MAY_DESTROY.search(text) is not None
+    return _MAY_DESTROY.search(text) is not None or any(
+        program.search(text) and option.search(text) for program, option in _WITH_OPTION
+    )

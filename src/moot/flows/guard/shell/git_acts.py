@@ -175,7 +175,8 @@ def _worktree(call: GitCall) -> Iterator[DestructiveAct]:
     if len(operands) < 2 or operands[0].text != "remove" or not operands[1].is_known:
         return
     name = "git worktree remove"
-    yield DestructiveAct(name, Reach.WRITTEN, call.folder, operands[1:2])
+    # Git refuses it by itself if something is not committed there, unless it is forced.
+    yield DestructiveAct(name, Reach.WRITTEN, call.folder, operands[1:2], keeps_content=True)
     if arguments.has("f", "--force"):
         folder = _inside(call.folder, operands[1])
         yield DestructiveAct(name, Reach.CHANGED, folder, also_untracked=True)
