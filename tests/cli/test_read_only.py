@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -292,8 +293,9 @@ def leave_versions(project: Project) -> None:
     """Two edits of a file in a repository, as a hook tells of them."""
     subprocess.run(["git", "init", "--quiet"], cwd=project.root, check=True, timeout=60)
     file = project.root / "a.txt"
-    call = {"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Write"}
-    call |= {"cwd": str(project.root), "tool_input": {"file_path": str(file)}}
+    call: dict[str, Any] = {"session_id": "s", "hook_event_name": "PostToolUse"}
+    call |= {"tool_name": "Write", "tool_input": {"file_path": str(file)}}
+    call["cwd"] = str(project.root)
     for text in ("first\n", "second\n"):
         file.write_text(text, encoding="utf-8")
         env = {**project.env, "MOOT_AGENT": "teal-crane"}

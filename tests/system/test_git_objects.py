@@ -59,11 +59,13 @@ def test_what_git_does_not_have_is_none(repository: Path) -> None:
 
 def test_a_loose_object_is_read_without_git(tmp_path: Path) -> None:
     (tmp_path / "objects").mkdir()
-    name = store_blob(tmp_path, b"some\0bytes")
-    assert read_loose_blob(tmp_path, name) == b"some\0bytes"
-    large = store_blob(tmp_path, b"x" * (2 << 20))
-    assert read_loose_blob(tmp_path, large) == b"x" * (2 << 20)
-    assert read_loose_blob(tmp_path, "0" * 40) is None
+    name = git_objects.store_blob(tmp_path, b"some\0bytes")
+    assert git_objects.read_loose_blob(tmp_path, name) == b"some\0bytes"
+    large = git_objects.store_blob(tmp_path, b"x" * (2 << 20))
+    assert git_objects.read_loose_blob(tmp_path, large) == b"x" * (2 << 20)
+    assert git_objects.read_loose_blob(tmp_path, "0" * 40) is None
     other = tmp_path / "objects" / name[:2] / ("0" * 38)
     other.write_bytes((tmp_path / "objects" / name[:2] / name[2:]).read_bytes())
-    assert read_loose_blob(tmp_path, name[:2] + "0" * 38) is None, "not what its name says"
+    assert git_objects.read_loose_blob(tmp_path, name[:2] + "0" * 38) is None, (
+        "not what its name says"
+    )
