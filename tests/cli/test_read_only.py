@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from moot.api.operation import OPERATIONS, all_operations, only_reads
 from moot.protocols.example.commands import Ask
+from moot.surfaces.hooks.entry import answer
 from tests.cli.damage import edit, of
 from tests.cli.nobody import each_as_nobody, run_as_nobody
 from tests.cli.project import LIST, Project
@@ -226,6 +230,8 @@ READING: dict[str, tuple[str, ...]] = {
     "guard.check": ("guard", "check", "src/auth.py"),
     "agent.list": ("agent", "list"),
     "agent.show": ("agent", "show", "teal-crane"),
+    "undo.list": ("undo",),
+    "undo.show": ("undo", "--show", "a.txt"),
     "scope.list": ("scope", "list"),
     "scope.compare": ("scope", "compare", "src", "src/auth.py"),
     "event.list": ("event", "list"),
@@ -267,7 +273,8 @@ READING: dict[str, tuple[str, ...]] = {
 
 
 def lived_in(project: Project) -> Project:
-    """The same with mail, a debate, a parliament and a trace."""
+    """The same with versions of a file, mail, a debate, a parliament and a trace."""
+    leave_versions(project)  # first: a hook leaves the checkpoint to the next command
     for name in ("coral-finch", "jade-heron"):
         project.ok("agent", "register", name)
     sent = ("--from", "teal-crane", "--to", "coral-finch", "--subject", "INFO: done")
@@ -280,6 +287,19 @@ def lived_in(project: Project) -> Project:
     project.ok("agent", "register", "amber-lynx")
     project.ok("trace", "new", "--task", "tea", *parts, "--auditor", "amber-lynx")
     return project
+
+
+def leave_versions(project: Project) -> None:
+    """Two edits of a file in a repository, as a hook tells of them."""
+    subprocess.run(["git", "init", "--quiet"], cwd=project.root, check=True, timeout=60)
+    file = project.root / "a.txt"
+    call: dict[str, Any] = {"session_id": "s", "hook_event_name": "PostToolUse"}
+    call |= {"tool_name": "Write", "tool_input": {"file_path": str(file)}}
+    call["cwd"] = str(project.root)
+    for text in ("first\n", "second\n"):
+        file.write_text(text, encoding="utf-8")
+        env = {**project.env, "MOOT_AGENT": "teal-crane"}
+        assert answer("claude", json.dumps(call).encode(), env, str(project.root)).err == ""
 
 
 def filled(project: Project, out: Path) -> list[list[str]]:

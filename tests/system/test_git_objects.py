@@ -55,3 +55,17 @@ def test_a_copy_that_cannot_be_kept_is_said(repository: Path) -> None:
 def test_what_git_does_not_have_is_none(repository: Path) -> None:
     assert git_objects.read_blob(repository, "0" * 40) is None
     assert git_objects.read_blob(repository / "gone", "0" * 40) is None
+
+
+def test_a_loose_object_is_read_without_git(tmp_path: Path) -> None:
+    (tmp_path / "objects").mkdir()
+    name = git_objects.store_blob(tmp_path, b"some\0bytes")
+    assert git_objects.read_loose_blob(tmp_path, name) == b"some\0bytes"
+    large = git_objects.store_blob(tmp_path, b"x" * (2 << 20))
+    assert git_objects.read_loose_blob(tmp_path, large) == b"x" * (2 << 20)
+    assert git_objects.read_loose_blob(tmp_path, "0" * 40) is None
+    other = tmp_path / "objects" / name[:2] / ("0" * 38)
+    other.write_bytes((tmp_path / "objects" / name[:2] / name[2:]).read_bytes())
+    assert git_objects.read_loose_blob(tmp_path, name[:2] + "0" * 38) is None, (
+        "not what its name says"
+    )

@@ -188,10 +188,23 @@ class FileVersions:
 
 
 def _open_to_read(file: Path) -> sqlite3.Connection:
-    if file.exists():
-        return sqlite3.connect(
-            f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS
-        )
-    empty = sqlite3.connect(":memory:")
-    empty.executescript(_SCHEMA)
-    return empty
+    """Where nothing may be written, SQLite reads a file only if it is told that nobody writes."""
+    if not file.exists():
+        empty = sqlite3.connect(":memory:")
+        empty.executescript(_SCHEMA)
+        return empty
+    address = f"{file.absolute().as_uri()}?mode=ro"
+    try:
+        return _connect_to_read(address)
+    except sqlite3.OperationalError:
+        return _connect_to_read(f"{address}&immutable=1")
+
+
+def _connect_to_read(address: str) -> sqlite3.Connection:
+    db = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)
+    try:
+        db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db

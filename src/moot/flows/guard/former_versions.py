@@ -46,9 +46,12 @@ def list_former(copies: Copies, path: str) -> list[FormerVersion]:
 
 def read_copy(root: Path, version: FileVersion) -> bytes:
     """The bytes of a version; NotFound if git has pruned them."""
-    from moot.system.git_objects import read_blob
+    from moot.system.git_objects import read_blob, read_loose_blob
+    from moot.workspace.find import git_common_dir
 
-    data = read_blob(root, version.blob)
+    repository = git_common_dir(root)
+    data = read_loose_blob(repository, version.blob) if repository is not None else None
+    data = read_blob(root, version.blob) if data is None else data
     if data is None:
         raise NotFound(
             "copy_gone",
