@@ -96,9 +96,10 @@ def _guarded_by(session: Session, started: StartedTool) -> GuardedPaths:
     return there if there is not None and there.workspace == own.workspace else own
 
 
-def _install(tool: str, guarded: GuardedPaths, env: Mapping[str, str], watch: RunWatch) -> None:
+def _install(started: StartedTool, guarded: GuardedPaths, watch: RunWatch) -> None:
     from moot.api.tools import ensure_hooks
 
+    tool = started.tool
     try:
         if ensure_hooks(tool, guarded, started.env):
             watch.installed_hooks(tool)
