@@ -199,7 +199,7 @@ def test_a_commit_without_verification_stays_possible(on_path: Yard) -> None:
 
 def test_hooks_that_were_there_run_first_and_come_back(branches: Yard) -> None:
     hooks = branches.root / ".git" / "hooks"
-    branches.ok("hook", "uninstall", "git")
+    branches.ok("hook", "uninstall", "git", "--all")
     assert not [file.name for file in hooks.iterdir() if file.suffix != ".sample"]
     own = "#!/bin/sh\necho the old one >&2\nexit 7\n"
     (hooks / "pre-merge-commit").write_text(own, encoding="utf-8")
@@ -207,7 +207,7 @@ def test_hooks_that_were_there_run_first_and_come_back(branches: Yard) -> None:
     branches.ok("hook", "install", "git")
     done = branches.git("merge", "--no-edit", "topic", cwd=branches.other, MOOT_AGENT=OTTER)
     assert (done.code != 0, "the old one" in done.err) == (True, True)
-    branches.ok("hook", "uninstall", "git")
+    branches.ok("hook", "uninstall", "git", "--all")
     assert (hooks / "pre-merge-commit").read_text("utf-8") == own
     assert [file.name for file in hooks.iterdir() if file.suffix != ".sample"] == [
         "pre-merge-commit"

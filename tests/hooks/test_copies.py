@@ -31,10 +31,10 @@ def edit(
 
 
 def slip(yard: Yard, command: str, agent: str = OTTER, root: Path | None = None) -> str:
-    """A shell command that nothing held back: what the model is told after it."""
+    """A shell command that nobody saw coming: what the model is told after it."""
     where = root or yard.root
     asked = {"command": command}
-    yard.hook("claude", call("claude-bash", where, tool_input=asked), agent)
+    yard.hook("claude", call("claude-bash", where, tool_input={"command": "true"}), agent)
     subprocess.run(["sh", "-c", command], cwd=where, check=True, timeout=60, env=yard.env)
     done = call("claude-bash-done", where, tool_input=asked)
     reply = yard.hook("claude", done, agent)

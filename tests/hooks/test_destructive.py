@@ -5,7 +5,6 @@ Each case really runs the hook; what was allowed is then really done, by a real 
 
 from __future__ import annotations
 
-import shlex
 import subprocess
 from pathlib import Path
 
@@ -292,33 +291,3 @@ def test_outside_of_a_workspace_nothing_is_said(shared: Yard, tmp_path: Path) ->
     elsewhere.mkdir()
     for command in ("git checkout -- .", "rm -rf *", 'cd "$X" && rm y', "echo > x"):
         assert asks(shared, command, elsewhere) == Reply()
-
-
-# Patches through the shell.
-
-LINES = ("*** Begin Patch", "*** Update File: d.txt", "@@", "-one", "+two", "*** End Patch")
-PATCH = "\n".join(("apply_patch <<'EOF'", *LINES, "EOF"))
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        f"cd sub && {PATCH}",
-        f"cd nowhere; cd ../sub; {PATCH}",
-        f"(cd sub; {PATCH}\n)",
-        f"bash -lc {shlex.quote('cd sub && ' + PATCH)}",
-        f"D=sub; cd $D && {PATCH}",
-    ],
-)
-def test_a_patch_behind_a_plain_cd_is_followed(shared: Yard, command: str) -> None:
-    shared.reserve(CRANE, "sub/d.txt")
-    assert "sub/d.txt is held by teal-crane" in reason(asks(shared, command))
-
-
-@pytest.mark.parametrize("command", [f"cd $WHERE && {PATCH}", f"cd $(cat x); {PATCH}"])
-def test_a_patch_behind_a_cd_that_is_not_understood_is_held_back(
-    shared: Yard, command: str
-) -> None:
-    said = reason(asks(shared, command))
-    assert "`cd` that was not understood" in said
-    assert "sub/d.txt" not in shared.owners()

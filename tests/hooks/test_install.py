@@ -34,7 +34,7 @@ def snapshot(root: Path) -> dict[str, bytes]:
     """Every file of a worktree, with git's own list of what it ignores here, without the record."""
     files = (path for path in root.rglob("*") if path.is_file())
     names = {str(path.relative_to(root)): path for path in files}
-    skipped = (".moot/ledger", ".moot/artifacts")
+    skipped = (".moot/ledger", ".moot/artifacts", ".moot/files.db")
     return {
         name: path.read_bytes()
         for name, path in names.items()

@@ -257,6 +257,7 @@ def before_edit(
     """
     from moot.flows.guard.call_notes import CallNote, note_beginning
     from moot.flows.guard.guarded_paths import find_guarded_paths
+    from moot.flows.guard.off_limits import require_allowed
     from moot.flows.guard.unmerged import select_untold
 
     verdict = EditVerdict(allowed=True)
@@ -268,6 +269,7 @@ def before_edit(
 
         require_none_gone(unguarded, session.keys_path)
     for guarded in all_guarded:
+        require_allowed(guarded.scopes, guarded.worktree_root, guarded.workspace)
         there = session.in_workspace(guarded.workspace)
         if guarded.is_outer and not _has_key_in(there):
             verdict = _look_into_outer(there, guarded, verdict)
@@ -382,12 +384,10 @@ def _roots_of_others(session: Session) -> tuple[str, ...]:
 
 def _check_and_reserve(session: Session, guarded: GuardedPaths) -> EditVerdict:
     from moot.core.errors import Refused
-    from moot.flows.guard.off_limits import require_allowed
     from moot.protocols.presence import STREAM, sorted_index
     from moot.protocols.presence.machine import MACHINE as PRESENCE
     from moot.protocols.presence.machine import OVERLAP_CODES
 
-    require_allowed(guarded.scopes, guarded.worktree_root, guarded.workspace)
     engine, name = session.workspace.engine, session.actor()
     state = engine.state(PRESENCE, STREAM)
     scopes = (*guarded.scopes, *_names_held_by_others(session, state, guarded, name))

@@ -11,8 +11,11 @@ its pre-commit gets a line of ours.
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Final
+
+from moot.flows.tools.hook_command import moot_words
 
 NAMES: Final = ("pre-merge-commit", "prepare-commit-msg", "pre-rebase", "post-merge")
 _OLD: Final = ".before-moot"
@@ -28,18 +31,29 @@ old="$(dirname "$0")/@name@.before-moot"
 if [ -x "$old" ]; then
   "$old" "$@" || exit $?
 fi
-@condition@if ! command -v moot >/dev/null 2>&1; then
-  [ -z "$MOOT_AGENT" ] && exit 0
-  echo "moot is not on PATH: an agent's @name@ cannot be checked" >&2
-  exit 1
+@condition@[ -x @program@ ] && exec @moot@ hook git @name@ "$@"
+if command -v moot >/dev/null 2>&1; then
+  exec moot hook git @name@ "$@"
 fi
-exec moot hook git @name@ "$@"
+[ -z "$MOOT_AGENT$CLAUDE_CODE_SESSION_ID$CODEX_SESSION_ID$CODEX_THREAD_ID" ] && exit 0
+echo "moot is not there: an agent's @name@ cannot be checked" >&2
+exit 1
 """
 
 
 def script(name: str) -> str:
     condition = _ONLY_TAKEN_OVER if name == "prepare-commit-msg" else ""
-    return _SCRIPT.replace("@name@", name).replace("@condition@", condition)
+    words = moot_words()
+    parts = {
+        "@condition@": condition,
+        "@name@": name,
+        "@program@": shlex.quote(words[0]),
+        "@moot@": shlex.join(words),
+    }
+    text = _SCRIPT
+    for mark, part in parts.items():
+        text = text.replace(mark, part)
+    return text
 
 
 def install(folder: Path) -> list[Path]:

@@ -106,7 +106,7 @@ def hooks_folder(start: Path) -> Path:
 def install(start: Path, originals: OriginalFiles, share: bool = False) -> Path | None:
     """The file that was written, or None if it was there already."""
     place = place_for(start)
-    if not place.husky:
+    if not place.husky and _is_gits_own(place.file.parent, start):
         companion_hooks.install(place.file.parent)
     if is_present(place):
         return None
@@ -131,6 +131,12 @@ def install(start: Path, originals: OriginalFiles, share: bool = False) -> Path 
             place.old.replace(place.file)
         raise
     return place.file
+
+
+def _is_gits_own(folder: Path, start: Path) -> bool:
+    """False for a folder of hooks that is part of the project: everyone would get what is there."""
+    common = git_common_dir(start)
+    return common is not None and folder.resolve().is_relative_to(common.resolve())
 
 
 def uninstall(start: Path, originals: OriginalFiles) -> Path | None:
