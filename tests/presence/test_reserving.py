@@ -307,6 +307,7 @@ def test_a_list_of_reservations_says_everything_about_them() -> None:
         "expires_at": "2026-02-18T17:00:00.000Z",
         "automatic": False,
         "fencing": 1,
+        "holder": OTTER,
     }
     assert (
         view_reservations(scenario.state, Observation(scenario.world.clock.now), owner=HARBOR) == ()
