@@ -169,7 +169,7 @@ def test_at_a_terminal_a_new_key_needs_a_long_one_as_well(
 
 
 def test_at_a_terminal_one_that_is_too_short_makes_nothing(bare: Project) -> None:
-    seen = on_a_terminal(bare, "init", typed=["sesame", "sesame"])
+    seen = on_a_terminal(bare, "init", "--tools", "none", typed=["sesame", "sesame"])
     assert "passphrase_too_short" in seen
     assert "at least 8 characters" in seen
     assert not (bare.root / ".moot").exists()
@@ -177,7 +177,7 @@ def test_at_a_terminal_one_that_is_too_short_makes_nothing(bare: Project) -> Non
 
 def test_at_a_terminal_the_passphrase_is_typed_twice_and_never_shown(bare: Project) -> None:
     """The one prompt there is, in a real terminal, at the real cost."""
-    seen = on_a_terminal(bare, "init", typed=["open sesame", "open sesame"])
+    seen = on_a_terminal(bare, "init", "--tools", "none", typed=["open sesame", "open sesame"])
     assert "new passphrase for operator" in seen
     assert "once more" in seen
     assert "open sesame" not in seen
@@ -185,6 +185,6 @@ def test_at_a_terminal_the_passphrase_is_typed_twice_and_never_shown(bare: Proje
 
 
 def test_at_a_terminal_an_empty_passphrase_means_later(bare: Project) -> None:
-    seen = on_a_terminal(bare, "init", typed=["", ""])
+    seen = on_a_terminal(bare, "init", "--tools", "none", typed=["", ""])
     assert "no person's key yet" in seen
     assert bare.ok("agent", "list")["agents"] == []

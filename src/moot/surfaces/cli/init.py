@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import click
+from msgspec.structs import replace
 
 from moot.api import workspaces
-from moot.api.tools import ASK_FOR_TRUST, CODING_TOOLS, unguarded_programs
+from moot.api.tools import ASK_FOR_TRUST, CODING_TOOLS
 from moot.surfaces.cli.guard.hook_lines import installed_lines
 from moot.surfaces.terminal.answer import Answer, paint
 from moot.surfaces.terminal.shell import Shell, command
@@ -39,14 +40,26 @@ def init(shell: Shell, tools: str | None) -> Answer:
     """
     session = shell.session
     passphrase = None if workspaces.exists(session) else shell.new_passphrase("operator")
-    is_trusted = False
     chosen = [] if tools in (None, "none") else [word for word in tools.split(",") if word]
+    made = workspaces.init(session, passphrase=passphrase, tools=chosen)
     if tools is None and shell.interactive():
-        offered = unguarded_programs(session)
-        is_trusted = bool(offered) and click.confirm(_question(offered), default=True, err=True)
-        chosen = list(offered) if is_trusted else []
-    made = workspaces.init(session, passphrase=passphrase, tools=chosen, trust=is_trusted)
+        made = _offer_hooks(shell, made)
     return Answer(made, lambda: _lines(made, asked=tools is not None or shell.interactive()))
+
+
+def _offer_hooks(shell: Shell, made: workspaces.MadeWorkspace) -> workspaces.MadeWorkspace:
+    """One yes for all tools, which is also the consent to trust their hooks."""
+    if not _has_coding_tool(made) or not click.confirm(
+        _question(made.programs), default=True, err=True
+    ):
+        return made
+    again = workspaces.init(shell.session, tools=made.programs, trust=True)
+    return replace(made, programs=again.programs, hooks=again.hooks)
+
+
+def _has_coding_tool(made: workspaces.MadeWorkspace) -> bool:
+    """Git alone edits nothing."""
+    return any(program in CODING_TOOLS for program in made.programs)
 
 
 def _question(offered: Sequence[str]) -> str:
@@ -70,5 +83,5 @@ def _lines(made: workspaces.MadeWorkspace, *, asked: bool) -> Iterable[str]:
         yield "from a backup, in the place of this one: the keys are still in your key folder"
     for hooks in made.hooks:
         yield from installed_lines(hooks)
-    if not asked and any(program in CODING_TOOLS for program in made.programs):
+    if not asked and _has_coding_tool(made):
         yield f"not asking before they edit: {', '.join(made.programs)}; `moot init --tools all`"
