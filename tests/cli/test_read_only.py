@@ -227,6 +227,7 @@ def test_a_memory_that_was_made_and_never_used_is_empty(project: Project) -> Non
 READING: dict[str, tuple[str, ...]] = {
     "status": ("status",),
     "agenda": ("agenda",),
+    "track": ("track",),
     "guard.check": ("guard", "check", "src/auth.py"),
     "agent.list": ("agent", "list"),
     "agent.show": ("agent", "show", "teal-crane"),
