@@ -11,7 +11,7 @@ from typing import Final
 try:
     from nacl._sodium import ffi, lib
 except ImportError:  # should PyNaCl ever move it: its own module knows where it is
-    from nacl.bindings.crypto_sign import ffi, lib
+    from nacl.bindings.crypto_sign import ffi, lib  # type: ignore[attr-defined]
 
 SEED_BYTES: Final = 32
 PUBLIC_BYTES: Final = 32
@@ -28,7 +28,7 @@ def make_key_pair(seed: bytes) -> tuple[bytes, bytes]:
         raise ValueError(f"a seed has {SEED_BYTES} bytes")
     public, secret = _new_bytes(PUBLIC_BYTES), _new_bytes(_SECRET_BYTES)
     _require_done(lib.crypto_sign_seed_keypair(public, secret, seed))
-    return ffi.buffer(public)[:], ffi.buffer(secret)[:]
+    return bytes(ffi.buffer(public)), bytes(ffi.buffer(secret))
 
 
 def sign(message: bytes, secret: bytes) -> bytes:
@@ -37,7 +37,7 @@ def sign(message: bytes, secret: bytes) -> bytes:
         raise ValueError(f"a secret key has {_SECRET_BYTES} bytes")
     signed, size = _new_bytes(SIGNATURE_BYTES + len(message)), ffi.new("unsigned long long *")
     _require_done(lib.crypto_sign(signed, size, message, len(message), secret))
-    return ffi.buffer(signed, SIGNATURE_BYTES)[:]
+    return bytes(ffi.buffer(signed, SIGNATURE_BYTES))
 
 
 def is_signed(message: bytes, signature: bytes, public: bytes) -> bool:
