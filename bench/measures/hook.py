@@ -19,10 +19,10 @@ from bench.figure import Figure, Target, at_most, ratio
 from bench.ground import AGENT, Ground
 from bench.lender import lender
 from bench.rounds import Measure, millis, take_turns
-from moot.surfaces.hooks.served import thin_hook_words
+from moot.flows.tools.hook_command import hook_words
 
 DIRECT = [sys.executable, "-c", "from moot.surfaces.cli.entry import main; main()", "hook"]
-THIN = thin_hook_words()
+THIN = list(hook_words("claude"))[:-1]
 DIRECT_LIMIT, THIN_LIMIT = at_most(8), at_most(3)
 FREE, HELD, ENDED = "a free file is reserved", "a file one holds already", "a call that has ended"
 

@@ -143,7 +143,9 @@ def test_without_moot_no_edit_is_written(
     stage: Stage, tool: Tool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (stage.bin / "moot").unlink()
-    monkeypatch.setattr(hook_command, "moot_words", lambda: (str(stage.bin / "moot"),))
+    monkeypatch.setattr(
+        hook_command, "hook_words", lambda tool: (str(stage.bin / "moot"), "hook", tool)
+    )
     stage.yard.ok("hook", "install", tool.name)
     model = stage.play(tool.write(str(stage.file("free.txt"))))
     assert not stage.file("free.txt").exists()

@@ -7,7 +7,9 @@ import hashlib
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from nacl import bindings
 
+from moot.core import ed25519
 from moot.core.errors import Malformed
 from moot.core.signing import (
     ENDORSEMENT,
@@ -213,3 +215,26 @@ def test_fresh_seeds_differ() -> None:
     seeds = {Signer.new_seed() for _ in range(20)}
     assert len(seeds) == 20
     assert {len(seed) for seed in seeds} == {32}
+
+
+@given(seed=st.binary(min_size=32, max_size=32), message=st.binary(max_size=200))
+def test_keys_and_signatures_are_those_of_pynacl(seed: bytes, message: bytes) -> None:
+    public, secret = bindings.crypto_sign_seed_keypair(seed)
+    assert ed25519.make_key_pair(seed) == (public, secret)
+    signature = ed25519.sign(message, secret)
+    assert signature + message == bindings.crypto_sign(message, secret)
+    assert ed25519.is_signed(message, signature, public)
+    assert not ed25519.is_signed(message + b"x", signature, public)
+    assert ed25519.is_valid_point(public)
+
+
+@pytest.mark.parametrize("size", [0, 31, 33])
+def test_lengths_that_libsodium_would_read_over_are_refused(size: int) -> None:
+    with pytest.raises(ValueError, match="32 bytes"):
+        ed25519.make_key_pair(bytes(size))
+    with pytest.raises(ValueError, match="32 bytes"):
+        ed25519.is_valid_point(bytes(size))
+    with pytest.raises(ValueError, match="64 bytes"):
+        ed25519.sign(b"message", bytes(size))
+    assert not ed25519.is_signed(b"message", bytes(64), bytes(size))
+    assert not ed25519.is_signed(b"message", bytes(size), bytes(32))

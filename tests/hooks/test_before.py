@@ -282,7 +282,7 @@ def test_an_answer_loads_no_library_of_the_command_line(yard: Yard) -> None:
         "moot.api.operation",
         "moot.api.session",
     }
-    assert len({name for name in loaded if name.startswith("moot")}) <= 101
+    assert len({name for name in loaded if name.startswith("moot")}) <= 118
 
 
 def test_an_edit_that_has_ended_loads_nothing_to_ask_git_with(yard: Yard) -> None:
@@ -290,7 +290,23 @@ def test_an_edit_that_has_ended_loads_nothing_to_ask_git_with(yard: Yard) -> Non
     loaded = modules_after(yard, "claude-write-done")
     assert "moot.protocols.observed.machine" in loaded
     assert not loaded & TOO_SLOW
-    assert len({name for name in loaded if name.startswith("moot")}) <= 118
+    assert len({name for name in loaded if name.startswith("moot")}) <= 133
+
+
+def test_nothing_is_loaded_to_look_where_nothing_is(yard: Yard) -> None:
+    """Without another worktree or branch, a file that is there or anybody who watches."""
+    assert yard.git("worktree", "remove", "--force", str(yard.other)).code == 0
+    loaded = modules_after(yard, "claude-write", tool_input={"file_path": str(yard.root / "new")})
+    assert yard.owners() == {"new": OTTER}
+    assert not loaded & {
+        "moot.api.guard.sub_agents",
+        "moot.flows.guard.call_notes",
+        "moot.flows.guard.copies",
+        "moot.flows.guard.elsewhere",
+        "moot.system.git_worktrees",
+        "moot.workspace.file_versions",
+    }
+    assert len({name for name in loaded if name.startswith("moot")}) <= 112
 
 
 def test_the_usual_key_folder_is_found_without_a_library(

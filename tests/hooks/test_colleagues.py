@@ -120,7 +120,9 @@ def test_lines_that_reach_a_colleague_step_aside(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Also lines for one person alone that somebody added by force."""
-    monkeypatch.setattr(hook_command, "moot_words", lambda: ("/on/my/machine/moot",))
+    monkeypatch.setattr(
+        hook_command, "hook_words", lambda tool: ("/on/my/machine/moot", "hook", tool)
+    )
     yard.ok("hook", "install", tool, *(["--share"] if how == "shared" else []))
     if how == "forced":
         yard.git("add", "--force", f".{tool}")
@@ -172,7 +174,7 @@ def test_without_moot_an_edit_is_refused_where_a_workspace_is_or_was(
     sign: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(hook_command, "moot_words", lambda: ("/gone/away/moot",))
+    monkeypatch.setattr(hook_command, "hook_words", lambda tool: ("/gone/away/moot", "hook", tool))
     yard.ok("hook", "install", tool, *(["--share"] if form == "shared" else []))
     folder = yard.other if sign == "worktree" else yard.root
     if sign == "key folder":
@@ -199,7 +201,7 @@ def test_a_path_with_blanks_and_quotes_is_started_all_the_same(
     odd.parent.mkdir()
     odd.write_text('#!/bin/sh\necho "$1 $2"\n', encoding="utf-8")
     odd.chmod(0o755)
-    monkeypatch.setattr(hook_command, "moot_words", lambda: (str(odd),))
+    monkeypatch.setattr(hook_command, "hook_words", lambda tool: (str(odd), "hook", tool))
     yard.ok("hook", "install", tool)
     assert yard.ok("hook", "install", tool)["changed"] == []
     for _event, command in commands(yard.root, tool):

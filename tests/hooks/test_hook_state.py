@@ -126,7 +126,7 @@ def test_a_hook_that_lets_the_edit_pass_fails_with_what_came_back(
     silent.parent.mkdir()
     silent.write_text("#!/bin/sh\necho aside >&2\nexit 0\n", encoding="utf-8")
     silent.chmod(0o755)
-    monkeypatch.setattr(hook_command, "moot_words", lambda: (str(silent),))
+    monkeypatch.setattr(hook_command, "hook_words", lambda tool: (str(silent), "hook", tool))
     ready.ok("hook", "install", "claude")
     done = ready.json("hook", "test", "claude")
     assert done.code == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,11 +46,22 @@ def test_a_missing_moot_blocks_every_edit_and_is_told(
     ready.ok("hook", "uninstall", "claude")
     moved = tmp_path / "moved/moot"
     with monkeypatch.context() as patch:
-        patch.setattr(hook_command, "moot_words", lambda: (str(moved),))
+        patch.setattr(hook_command, "hook_words", lambda tool: (str(moved), "hook", tool))
         ready.ok("hook", "install", "claude")
         assert codes(ready) == ["hook_moot_missing"]
     ready.ok("hook", "install", "claude")
     assert codes(ready) == []
+
+
+def test_a_moot_that_was_removed_from_its_python_is_told(
+    ready: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The Python is still there, and starts nothing."""
+    thin = str(tmp_path / "lib/moot" / hook_command.THIN_CLIENT)
+    words = (sys.executable, "-I", "-S", thin)
+    monkeypatch.setattr(hook_command, "hook_words", lambda tool: (*words, tool))
+    ready.ok("hook", "install", "claude")
+    assert codes(ready) == ["hook_moot_missing"]
 
 
 def test_a_hook_that_was_taken_out_is_told(ready: Yard) -> None:

@@ -116,7 +116,7 @@ def test_settings_that_serve_all_projects_are_silent_elsewhere(
 ) -> None:
     import subprocess
 
-    monkeypatch.setattr(hook_command, "moot_words", lambda: ("/gone/away/moot",))
+    monkeypatch.setattr(hook_command, "hook_words", lambda tool: ("/gone/away/moot", "hook", tool))
     commit(yard, PROJECT_FILES[tool], "{}\n")
     yard.ok("hook", "install", tool, "--no-skill")
     said = json.loads((home / USER_FILES[tool]).read_bytes())["hooks"]
@@ -231,6 +231,9 @@ def test_where_everyone_has_the_lines_nothing_is_added(yard: Yard, tool: str) ->
     assert yard.git("status", "--porcelain", "--untracked-files=all").out == ""
 
 
+THIN = "/a/lib/moot/surfaces/hooks/thin.py"
+
+
 @pytest.mark.parametrize(
     ("command", "ours"),
     [
@@ -239,6 +242,9 @@ def test_where_everyone_has_the_lines_nothing_is_added(yard: Yard, tool: str) ->
         ("command -v moot >/dev/null 2>&1 && moot hook claude || true", True),
         ("[ -x '/a b/moot' ] && '/a b/moot' hook claude || true", True),
         ("[ -x /py ] && /py -P -m moot hook claude || true", True),
+        (f"[ -x /py ] && [ -r {THIN} ] && /py -I -S {THIN} claude || true", True),
+        (f"[ -x /py ] && [ -r {THIN} ] && /py -I -S {THIN} codex || true", False),
+        ("[ -x /py ] && /py -I -S /elsewhere/thin.py claude || true", False),
         ("moot hook codex || true", False),
         ("echo moot hook claude", False),
         ("moot status", False),

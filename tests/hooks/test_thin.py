@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from moot.surfaces.hooks.served import thin_hook_words
+from moot.flows.tools.hook_command import hook_words
 from tests.cli.project import MOOT
 from tests.hooks.yard import CALLS, CRANE, OTTER, Yard, call
 
@@ -86,7 +86,7 @@ def directly(yard: Yard, tool: str, said: dict[str, Any] | bytes, **settings: st
 
 
 def thinly(yard: Yard, tool: str, said: dict[str, Any] | bytes, **settings: str) -> Any:
-    return ask(yard, [*thin_hook_words(), tool], said, **settings)
+    return ask(yard, hook_words(tool), said, **settings)
 
 
 NAMES = sorted(path.stem for path in CALLS.glob("*.json"))
@@ -115,7 +115,7 @@ def test_so_is_what_cannot_be_read(still: Yard, lender: Lender, said: bytes) -> 
 
 def test_the_run_itself_answers(still: Yard, lender: Lender) -> None:
     """With a Python that cannot start anything else, the edit is reserved all the same."""
-    words = [*thin_hook_words(), "claude"]
+    words = list(hook_words("claude"))
     code = f"import sys, runpy; sys.executable = '/nowhere'; sys.argv = {words[3:]!r};"
     code += f" runpy.run_path({words[3]!r}, run_name='__main__')"
     said = call("claude-write", still.root)
@@ -127,7 +127,7 @@ def test_many_at_once_are_all_answered(still: Yard, lender: Lender) -> None:
     children = []
     for number in range(24):
         child = subprocess.Popen(
-            [*thin_hook_words(), "claude"],
+            list(hook_words("claude")),
             cwd=still.root,
             env={**still.env, **lender.env},
             stdin=subprocess.PIPE,
@@ -209,9 +209,9 @@ def test_what_is_no_question_changes_nothing(still: Yard, lender: Lender, frame:
 
 
 def test_it_loads_next_to_nothing(still: Yard, lender: Lender) -> None:
-    python, *words = thin_hook_words()
+    python, *words = hook_words("claude")
     said = call("claude-write", still.root)
-    done = ask(still, [python, "-X", "importtime", *words, "claude"], said, **lender.env)
+    done = ask(still, [python, "-X", "importtime", *words], said, **lender.env)
     loaded = {line.rpartition(b"|")[2].strip().decode() for line in done[1].splitlines()}
     assert "_socket" in loaded
     assert not loaded & {"socket", "json", "re", "enum", "msgspec", "tempfile", "subprocess"}
@@ -233,7 +233,7 @@ for said in (first, second):
 def test_under_a_real_run_and_after_it_was_killed(yard: Yard) -> None:
     yard.ok("--as", CRANE, "reserve", "held.txt")
     said = [call("claude-write", yard.root, name) for name in ("a.txt", "held.txt")]
-    words = json.dumps([[*thin_hook_words(), "claude"], *said])
+    words = json.dumps([list(hook_words("claude")), *said])
     run = subprocess.Popen(
         [*MOOT, "run", "--", sys.executable, "-c", TWICE, words],
         cwd=yard.root,

@@ -14,7 +14,7 @@ from moot.core.machine import KeyClass
 from moot.core.signing import Signer
 from moot.keys.folder import KeyFolder
 from moot.keys.folder_keys import FolderKeys, Passphrase
-from moot.keys.passphrase_lock import QUICK_COST, LockedSeed, lock_seed, unlock_seed
+from moot.keys.passphrase_lock import QUICK_COST, USUAL_COST, LockedSeed, lock_seed, unlock_seed
 
 ORIGIN = "moot.ledger/" + "a" * 32
 WORDS = "correct horse"
@@ -229,3 +229,15 @@ def test_looking_for_a_key_creates_nothing(tmp_path: Path) -> None:
     assert folder.read_key(ORIGIN, "amber-otter", "0" * 32) is None
     assert list(folder.names_with_keys(ORIGIN)) == []
     assert not (tmp_path / "absent").exists()
+
+
+def test_the_cost_of_a_guess_is_what_libsodium_recommends() -> None:
+    from nacl import bindings
+
+    moderate = bindings.crypto_pwhash_argon2id_OPSLIMIT_MODERATE
+    assert (USUAL_COST.rounds, QUICK_COST.rounds) == (
+        moderate,
+        bindings.crypto_pwhash_argon2id_OPSLIMIT_MIN,
+    )
+    assert USUAL_COST.memory == bindings.crypto_pwhash_argon2id_MEMLIMIT_MODERATE
+    assert QUICK_COST.memory == bindings.crypto_pwhash_argon2id_MEMLIMIT_MIN

@@ -56,7 +56,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("fastapi", "starlette", "uvicorn", "sse_starlette"), ("surfaces",)),
     **dict.fromkeys(("jinja2", "mcp"), ("surfaces",)),
     "watchfiles": ("surfaces", "system.watching"),
-    "nacl": ("core.signing", "keys.passphrase_lock", "verify"),
+    "nacl": ("core.ed25519", "keys.passphrase_lock", "verify"),
 }
 
 

@@ -12,8 +12,9 @@ from typing import Final
 
 import msgspec
 
+from moot.core.ed25519 import SIGNATURE_BYTES
 from moot.core.errors import Malformed
-from moot.core.signing import SIGNATURE_BYTES, Signer, verify_raw
+from moot.core.signing import Signer, verify_raw
 
 _NUMBER: Final = r"(0|[1-9][0-9]{0,15})"
 _TEXT: Final = re.compile(

@@ -7,17 +7,10 @@ and `public_key` refuses weak points before they are ever registered. docs/forma
 from __future__ import annotations
 
 import hashlib
+import os
 from typing import Final
 
-from nacl.bindings import (
-    crypto_core_ed25519_is_valid_point,
-    crypto_sign,
-    crypto_sign_open,
-    crypto_sign_seed_keypair,
-    randombytes,
-)
-from nacl.exceptions import BadSignatureError
-
+from moot.core import ed25519
 from moot.core.errors import Malformed
 
 # LDG-012: one payload type for each kind of thing that is signed.
@@ -27,8 +20,6 @@ ENDORSEMENT: Final = b"application/vnd.moot.key-endorsement.v1+json"
 HEARTBEAT: Final = b"application/vnd.moot.heartbeat.v1+json"
 SNAPSHOT: Final = b"application/vnd.moot.snapshot.v1"
 
-PUBLIC_BYTES: Final = 32
-SIGNATURE_BYTES: Final = 64
 _FIELD_PRIME: Final = 2**255 - 19
 
 
@@ -47,7 +38,7 @@ def public_key(text: str) -> bytes:
         raw = bytes.fromhex(text)
     except ValueError:
         raw = b""
-    if len(raw) != PUBLIC_BYTES or raw.hex() != text:
+    if len(raw) != ed25519.PUBLIC_BYTES or raw.hex() != text:
         raise Malformed("a public key is 64 lower-case hex digits", code="bad_key")
     if is_weak(raw):
         raise Malformed("this public key is weak: anyone could sign for it", code="weak_key")
@@ -57,7 +48,7 @@ def public_key(text: str) -> bytes:
 def is_weak(public: bytes) -> bool:
     """Small order, off the curve, or not the canonical encoding of its point (LDG-010)."""
     y = int.from_bytes(public, "little") & (2**255 - 1)
-    return y >= _FIELD_PRIME or not crypto_core_ed25519_is_valid_point(public)
+    return y >= _FIELD_PRIME or not ed25519.is_valid_point(public)
 
 
 class Signer:
@@ -66,19 +57,19 @@ class Signer:
     __slots__ = ("_secret", "kid", "public")
 
     def __init__(self, seed: bytes) -> None:
-        self.public, self._secret = crypto_sign_seed_keypair(seed)
+        self.public, self._secret = ed25519.make_key_pair(seed)
         self.kid = key_id(self.public)
 
     @staticmethod
     def new_seed() -> bytes:
-        return randombytes(32)
+        return os.urandom(ed25519.SEED_BYTES)
 
     def sign(self, payload_type: bytes, body: bytes) -> bytes:
         return self.sign_raw(pae(payload_type, body))
 
     def sign_raw(self, message: bytes) -> bytes:
         """Only for signed notes, whose form is fixed elsewhere and cannot be mistaken for PAE."""
-        return crypto_sign(message, self._secret)[:SIGNATURE_BYTES]
+        return ed25519.sign(message, self._secret)
 
     def __repr__(self) -> str:
         return f"<Signer {self.kid}>"
@@ -89,10 +80,4 @@ def verify(public: bytes, payload_type: bytes, body: bytes, signature: bytes) ->
 
 
 def verify_raw(public: bytes, message: bytes, signature: bytes) -> bool:
-    if len(public) != PUBLIC_BYTES or len(signature) != SIGNATURE_BYTES:
-        return False  # libsodium reads by these lengths, whatever it is given
-    try:
-        crypto_sign_open(signature + message, public)
-    except BadSignatureError:
-        return False
-    return True
+    return ed25519.is_signed(message, signature, public)

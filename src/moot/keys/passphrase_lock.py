@@ -6,11 +6,10 @@ keys.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Final
 
 import msgspec
-from nacl import bindings
-from nacl.exceptions import CryptoError
 
 from moot.core.errors import Malformed, Refused
 
@@ -32,13 +31,11 @@ class HashingCost(msgspec.Struct, frozen=True):
     memory: int
 
 
-USUAL_COST = HashingCost(
-    bindings.crypto_pwhash_argon2id_OPSLIMIT_MODERATE,
-    bindings.crypto_pwhash_argon2id_MEMLIMIT_MODERATE,
-)
-QUICK_COST = HashingCost(  # for tests only
-    bindings.crypto_pwhash_argon2id_OPSLIMIT_MIN, bindings.crypto_pwhash_argon2id_MEMLIMIT_MIN
-)
+# As libsodium recommends: "moderate", and the least it takes. Written out, because only a person's
+# key needs its library.
+USUAL_COST: Final = HashingCost(rounds=3, memory=256 * 1024 * 1024)
+QUICK_COST: Final = HashingCost(rounds=1, memory=8192)  # for tests only
+_SALT_BYTES: Final = 16
 
 
 class LockedSeed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,7 +61,7 @@ def require_long_passphrase(passphrase: str) -> None:
 
 
 def lock_seed(seed: bytes, passphrase: str, cost: HashingCost = USUAL_COST) -> LockedSeed:
-    salt = bindings.randombytes(bindings.crypto_pwhash_SALTBYTES)
+    salt = os.urandom(_SALT_BYTES)
     box = _box(passphrase, salt, cost).encrypt(seed)
     return LockedSeed(bytes(box).hex(), cost.memory, cost.rounds, salt.hex())
 
@@ -74,6 +71,8 @@ def unlock_seed(locked: LockedSeed, passphrase: str) -> bytes:
     too (LDG-014)."""
     if not (0 < locked.memory <= MAX_MEMORY and 0 < locked.rounds <= MAX_ROUNDS):
         raise Malformed("the key file asks for an absurd cost", code="bad_key_file")
+    from nacl.exceptions import CryptoError
+
     cost = HashingCost(locked.rounds, locked.memory)
     try:
         box = _box(passphrase, bytes.fromhex(locked.salt), cost)

@@ -255,7 +255,6 @@ def before_edit(
     `tells_unmerged`; where `moot.toml` says so they refuse the edit (`unmerged_changes`).
     `call_id` is what the tool calls this edit; `after_call` is told the same.
     """
-    from moot.flows.guard.call_notes import CallNote, note_beginning
     from moot.flows.guard.guarded_paths import find_guarded_paths
     from moot.flows.guard.off_limits import require_allowed
     from moot.flows.guard.unmerged import select_untold
@@ -285,9 +284,24 @@ def before_edit(
         if tells_unmerged:
             reader = there.tool_session_name, there.actor()
             unmerged += select_untold(changes, guarded, reader)
-        calling = session.tool_session_name, session.acting or "", call_id
-        note_beginning(guarded.workspace, *calling, CallNote(paths=tuple(paths)))
+        if guarded.is_watched:
+            _note_call(session, guarded, call_id, paths=tuple(paths))
     return msgspec.structs.replace(verdict, unmerged=unmerged) if unmerged else verdict
+
+
+def _note_call(
+    session: Session,
+    guarded: GuardedPaths,
+    call_id: str,
+    *,
+    folder: str = "",
+    paths: tuple[str, ...] = (),
+) -> None:
+    """Say that a call begins: the files that an edit names, or where a command runs."""
+    from moot.flows.guard.call_notes import CallNote, note_beginning
+
+    calling = session.tool_session_name, session.acting or "", call_id
+    note_beginning(guarded.workspace, *calling, CallNote(folder, paths))
 
 
 def _require_merged(session: Session, guarded: GuardedPaths) -> tuple[UnmergedChange, ...]:
@@ -310,7 +324,15 @@ def _require_merged(session: Session, guarded: GuardedPaths) -> tuple[UnmergedCh
 def _look_before_write(
     session: Session, guarded: GuardedPaths, verdict: EditVerdict, whole: Sequence[str]
 ) -> EditVerdict:
-    """Keep a copy of what is about to be overwritten, unless one was made when it was left."""
+    """Keep a copy of what is about to be overwritten, unless one was made when it was left.
+
+    Where no file is yet, nothing can be lost and nothing was overlooked.
+    """
+    import os
+
+    root = guarded.worktree_root
+    if not any(os.path.lexists(os.path.join(root, scope)) for scope in guarded.scopes):
+        return verdict
     from moot.flows.guard.copies import keep_copies
 
     keep_copies(session, guarded, guarded.scopes, f"before an edit by {verdict.agent}")
@@ -543,7 +565,6 @@ def before_command(
     from contextlib import suppress
 
     from moot.core.errors import MootError
-    from moot.flows.guard.call_notes import CallNote, note_beginning
     from moot.flows.guard.command_stamps import stamp_beginning
     from moot.flows.guard.guarded_paths import find_guarded_folder
     from moot.flows.guard.shell.first_look import may_destroy
@@ -557,8 +578,8 @@ def before_command(
         guarded = find_guarded_folder(session.folder, session.home) if verdict.allowed else None
         if guarded is not None:
             stamp_beginning(guarded.workspace, session.tool_session_name, call_id)
-            calling = session.tool_session_name, session.acting or "", call_id
-            note_beginning(guarded.workspace, *calling, CallNote(folder=str(session.folder)))
+            if guarded.is_watched:
+                _note_call(session, guarded, call_id, folder=str(session.folder))
     return verdict
 
 

@@ -187,12 +187,13 @@ def after_call(session: Session, call: ToolCall) -> EndedCall | None:
     each call is recorded as one more use of a tool. What waits for the agent is handed over.
     Refused as `actor_required` if nobody knows who acts.
     """
-    from moot.flows.guard.call_notes import note_end
-
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:
         return None
-    note_end(guarded.workspace, session.tool_session_name, session.acting or "", call.id)
+    if guarded.is_watched:
+        from moot.flows.guard.call_notes import note_end
+
+        note_end(guarded.workspace, session.tool_session_name, session.acting or "", call.id)
     there = session.in_workspace(guarded.workspace)
     name, began = there.actor(), None
     if call.command is not None:

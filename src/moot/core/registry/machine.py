@@ -181,7 +181,8 @@ def _end_key(
 
 def _key_id(public: str) -> str | None:
     """The id of a public key; None if the text is no key at all, for such an event adds none."""
-    from moot.core.signing import PUBLIC_BYTES, key_id  # libsodium is loaded only where needed
+    from moot.core.ed25519 import PUBLIC_BYTES  # libsodium is loaded only where needed
+    from moot.core.signing import key_id
 
     try:
         raw = bytes.fromhex(public)

@@ -17,7 +17,8 @@ from typing import Final
 
 import msgspec
 
-FOLDER: Final = "hooks/watched"
+from moot.flows.guard.guarded_paths import NOTED_CALLS
+
 WHO: Final = "who"
 ENDED: Final = ".ended"
 # A call whose end nobody told counts as running for so long.
@@ -54,7 +55,7 @@ class _Who(msgspec.Struct, frozen=True):
 
 def start_notes(workspace: Path) -> None:
     """From now on calls are noted; what is a day old is removed."""
-    base = workspace / FOLDER
+    base = workspace / NOTED_CALLS
     base.mkdir(parents=True, exist_ok=True)
     for folder in list(base.iterdir()):
         with suppress(OSError):
@@ -66,7 +67,7 @@ def start_notes(workspace: Path) -> None:
 
 def note_beginning(workspace: Path, session: str, agent: str, call_id: str, note: CallNote) -> None:
     """Best effort: without it, less is known about who changed a file."""
-    base = workspace / FOLDER
+    base = workspace / NOTED_CALLS
     if not base.is_dir():
         return
     with suppress(OSError):
@@ -82,7 +83,7 @@ def note_beginning(workspace: Path, session: str, agent: str, call_id: str, note
 
 def note_end(workspace: Path, session: str, agent: str, call_id: str) -> None:
     with suppress(OSError):
-        file = workspace / FOLDER / _name(f"{session}\n{agent}") / _name(call_id)
+        file = workspace / NOTED_CALLS / _name(f"{session}\n{agent}") / _name(call_id)
         if file.exists():
             file.with_name(f"{file.name}{ENDED}").write_bytes(b"")
 
@@ -146,7 +147,7 @@ def _all_who(workspace: Path) -> Iterator[_Who]:
 
 def _session_folders(workspace: Path) -> list[Path]:
     try:
-        return [entry for entry in (workspace / FOLDER).iterdir() if entry.is_dir()]
+        return [entry for entry in (workspace / NOTED_CALLS).iterdir() if entry.is_dir()]
     except OSError:
         return []
 

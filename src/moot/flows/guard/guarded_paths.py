@@ -12,11 +12,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from moot.core.errors import Unavailable
 from moot.workspace.find import FOLDER, find_workspace, git_common_dir, worktree_root
+
+# In the workspace; there only while somebody watches files, who wants to know which calls run.
+NOTED_CALLS: Final = "hooks/watched"
 
 
 class GuardedPaths(msgspec.Struct, frozen=True):
@@ -29,6 +33,11 @@ class GuardedPaths(msgspec.Struct, frozen=True):
     worktree_root: Path
     scopes: tuple[str, ...] = ()
     is_outer: bool = False
+
+    @property
+    def is_watched(self) -> bool:
+        """Does anybody want to know which calls run (`call_notes.py`)? Mostly nobody does."""
+        return os.path.isdir(os.path.join(self.workspace, NOTED_CALLS))
 
 
 def find_guarded_folder(folder: Path, home: Path | None) -> GuardedPaths | None:

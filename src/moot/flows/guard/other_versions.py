@@ -6,7 +6,7 @@ the place where it is has changed the file since it last had everything in commo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -64,20 +64,54 @@ def find_other_versions(elsewhere: Elsewhere, paths: Sequence[str]) -> tuple[Oth
             blobs.get(f"{elsewhere.own.commit}:{path}"),
             None if lying is None else blob_id(lying, algorithm),
         )
-        versions += _uncommitted(elsewhere, path, own, blobs, algorithm)
-        versions += _committed(elsewhere, path, own, blobs)
+        versions += _other_versions_of(elsewhere, path, own, blobs, algorithm)
     return tuple(versions)
 
 
-def _uncommitted(
+class _Uncommitted(NamedTuple):
+    """A file of another worktree that may not be as committed there."""
+
+    worktree: Worktree
+    blob: str
+    committed: str | None
+
+
+class _Committed(NamedTuple):
+    """A version that is committed elsewhere, and the heads that have it."""
+
+    blob: str | None
+    commits: tuple[str, ...]
+
+
+def _other_versions_of(
     elsewhere: Elsewhere,
     path: str,
     own: _OwnVersions,
     blobs: dict[str, str | None],
     algorithm: str,
 ) -> Iterator[OtherVersion]:
-    """Files of other worktrees that are not as committed there."""
-    candidates = []
+    """All questions are asked at once: whoever edits waits for the slowest, not for each."""
+    lying = list(_differing_files(elsewhere, path, own, blobs, algorithm))[:MOST_VERSIONS]
+    heads = _differing_heads(elsewhere, path, own, blobs)[:MOST_VERSIONS]
+    questions = [
+        *(_is_really_changed(each.worktree, path, each.committed) for each in lying),
+        *(_newest_change(elsewhere, path, each.commits) for each in heads),
+        *(_net_change(elsewhere, path, each.commits[0]) for each in heads),
+    ]
+    answers = ask_git(questions, SECONDS)
+    ends = len(lying), len(lying) + len(heads)
+    yield from _uncommitted(path, zip(lying, answers[: ends[0]], strict=True))
+    newest, net = answers[ends[0] : ends[1]], answers[ends[1] :]
+    yield from _committed(elsewhere, path, zip(heads, newest, net, strict=True))
+
+
+def _differing_files(
+    elsewhere: Elsewhere,
+    path: str,
+    own: _OwnVersions,
+    blobs: dict[str, str | None],
+    algorithm: str,
+) -> Iterator[_Uncommitted]:
     for worktree in elsewhere.worktrees:
         data = read_bytes(worktree.root / path)
         if data is None:
@@ -86,12 +120,24 @@ def _uncommitted(
         plain = blob_id(data.replace(b"\r\n", b"\n"), algorithm)
         blob = blob_id(data, algorithm)
         if committed not in (blob, plain) and not own.has(blob):
-            candidates.append((worktree, blob, committed))
-    candidates = candidates[:MOST_VERSIONS]
-    questions = [_is_really_changed(worktree, path, was) for worktree, _, was in candidates]
-    for (worktree, blob, committed), answer in zip(
-        candidates, ask_git(questions, SECONDS), strict=True
-    ):
+            yield _Uncommitted(worktree, blob, committed)
+
+
+def _differing_heads(
+    elsewhere: Elsewhere, path: str, own: _OwnVersions, blobs: dict[str, str | None]
+) -> list[_Committed]:
+    by_blob: dict[str | None, list[str]] = {}
+    for commit in elsewhere.other_commits:
+        blob = blobs.get(f"{commit}:{path}")
+        if not own.has(blob):
+            by_blob.setdefault(blob, []).append(commit)
+    return [_Committed(blob, tuple(commits)) for blob, commits in by_blob.items()]
+
+
+def _uncommitted(
+    path: str, files: Iterable[tuple[_Uncommitted, bytes | None]]
+) -> Iterator[OtherVersion]:
+    for (worktree, blob, committed), answer in files:
         # `hash-object` gives the id as git would store it; `check-ignore` gives an ignored path.
         is_clean = answer is not None and (
             committed is None or answer.decode("ascii", "replace").strip() == committed
@@ -116,50 +162,38 @@ def _changed_at(file: Path) -> int:
 
 
 def _committed(
-    elsewhere: Elsewhere, path: str, own: _OwnVersions, blobs: dict[str, str | None]
+    elsewhere: Elsewhere,
+    path: str,
+    heads: Iterable[tuple[_Committed, bytes | None, bytes | None]],
 ) -> Iterator[OtherVersion]:
     """The newest commit elsewhere for each version; none where we have all that is there."""
-    by_blob: dict[str | None, list[str]] = {}
-    for commit in elsewhere.other_commits:
-        blob = blobs.get(f"{commit}:{path}")
-        if not own.has(blob):
-            by_blob.setdefault(blob, []).append(commit)
-    versions = list(_newest_changes(elsewhere, path, list(by_blob.items())[:MOST_VERSIONS]))
-    for version, is_net in zip(versions, _are_net_changes(elsewhere, versions), strict=True):
-        if is_net:
-            yield version
-
-
-def _newest_changes(
-    elsewhere: Elsewhere, path: str, groups: Sequence[tuple[str | None, list[str]]]
-) -> Iterator[OtherVersion]:
-    """For each version and the heads that have it: the newest commit of the path that we lack."""
     worktrees = (worktree.head for worktree in elsewhere.worktrees)
-    heads = {head.commit: head for head in (*worktrees, *elsewhere.branches)}
+    by_commit = {head.commit: head for head in (*worktrees, *elsewhere.branches)}
+    for (blob, commits), newest, net_of_first in heads:
+        fields = (newest or b"").decode("utf-8", "replace").strip().split("\0")
+        if len(fields) != len(_FIELDS):
+            continue
+        source, commit, author, at = fields
+        net = net_of_first
+        if source != commits[0]:
+            (net,) = ask_git([_net_change(elsewhere, path, source)], SECONDS)
+        if net is None or net.strip():
+            head, name = by_commit[source], author[:_MOST_NAME]
+            yield OtherVersion(path, blob, head, None, int(at), commit, name)
+
+
+def _newest_change(elsewhere: Elsewhere, path: str, commits: tuple[str, ...]) -> GitQuestion:
+    """Which is the newest commit of the path that these heads have and we lack?"""
     not_ours = ("--not", elsewhere.own.commit) if elsewhere.own.commit else ()
-    questions = [
-        GitQuestion(elsewhere.root, (*_LOG, *commits, *not_ours, *_only(path)))
-        for _, commits in groups
-    ]
-    for (blob, _), answer in zip(groups, ask_git(questions, SECONDS), strict=True):
-        fields = (answer or b"").decode("utf-8", "replace").strip().split("\0")
-        if len(fields) == len(_FIELDS):
-            source, commit, author, at = fields
-            yield OtherVersion(
-                path, blob, heads[source], None, int(at), commit, author[:_MOST_NAME]
-            )
+    return GitQuestion(elsewhere.root, (*_LOG, *commits, *not_ours, *_only(path)))
 
 
-def _are_net_changes(elsewhere: Elsewhere, versions: Sequence[OtherVersion]) -> list[bool]:
-    """False for those that have taken back what they changed: the merge base has the same."""
+def _net_change(elsewhere: Elsewhere, path: str, commit: str) -> GitQuestion:
+    """No difference if what was changed there was taken back: the merge base has the same."""
     own = elsewhere.own.commit
-    if own is None:
-        return [True] * len(versions)
-    questions = [
-        GitQuestion(elsewhere.root, (*_DIFF, f"{own}...{each.head.commit}", *_only(each.path)))
-        for each in versions
-    ]
-    return [answer is None or bool(answer.strip()) for answer in ask_git(questions, SECONDS)]
+    if own is None:  # then all that is there is a change; the answer is just not empty
+        return GitQuestion(elsewhere.root, ("rev-parse", commit))
+    return GitQuestion(elsewhere.root, (*_DIFF, f"{own}...{commit}", *_only(path)))
 
 
 def _only(path: str) -> tuple[str, ...]:

@@ -12,17 +12,20 @@ that is not so, git's author is named, and who works there: nobody's name is gue
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from moot.core.quoted import Quoted, quote_optional
-from moot.flows.guard.elsewhere import Elsewhere, look_around, may_differ
+from moot.workspace.find import git_common_dir
 
 if TYPE_CHECKING:
     from moot.core.clock import Millis
+    from moot.flows.guard.elsewhere import Elsewhere
     from moot.flows.guard.guarded_paths import GuardedPaths
     from moot.flows.guard.other_versions import OtherVersion
     from moot.protocols.presence.model import State
@@ -101,6 +104,10 @@ def look_for_unmerged(
     from moot.protocols.presence.machine import MACHINE as PRESENCE
 
     state = workspace.engine.state(PRESENCE, STREAM)
+    if not _is_anything_elsewhere(state, guarded.worktree_root):
+        return ()
+    from moot.flows.guard.elsewhere import look_around, may_differ
+
     elsewhere = look_around(state, guarded.worktree_root)
     if elsewhere is None or not (elsewhere.worktrees or elsewhere.branches):
         return ()
@@ -114,6 +121,22 @@ def look_for_unmerged(
     return tuple(
         _describe(version, elsewhere, state, guarded.workspace, name) for version in versions
     )
+
+
+def _is_anything_elsewhere(state: State, root: Path) -> bool:
+    """A quick look, because every edit asks: another worktree, or another branch of an agent?"""
+    from moot.flows.guard.guarded_paths import branch_of
+
+    common = git_common_dir(root)
+    if common is None:
+        return False
+    if os.path.isdir(os.path.join(common, "worktrees")):
+        return True  # git removes the folder together with the last of them
+    known = (None, branch_of(root))
+    branches = chain(
+        (member.branch for member in state.members), (held.branch for held in state.live)
+    )
+    return any(branch not in known for branch in branches)
 
 
 def explain_unmerged(changes: Sequence[UnmergedChange]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,8 +16,7 @@ def is_our_command(tool: str, command: str) -> bool:
 
 def is_moot_there(command: str, env: Mapping[str, str]) -> bool:
     """Can a tool with this environment start the moot that one of our commands names?"""
-    program = hook_command.program_of(command)
-    return shutil.which(program, path=env.get("PATH", os.defpath)) is not None
+    return hook_command.missing_file(command, env.get("PATH", os.defpath)) is None
 
 
 def is_our_plugin(path: Path, guarded: GuardedPaths) -> bool:

@@ -1,6 +1,8 @@
 """The command line that a tool runs at each of its events, as it stands in the tool's settings.
 
-    here      names this very moot by its absolute path, and knows the workspace it was made for
+    here      names this very moot by its absolute path, and knows the workspace it was made for;
+              what is started is the thin client (`surfaces/hooks/thin.py`), which asks the
+              `moot run` beside the tool and does without one
     any       the same for settings that serve all of a user's projects: it looks for a workspace
     shared    names `moot` alone: lines that colleagues get with the project
 
@@ -14,17 +16,21 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 import sysconfig
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import moot
 from moot.flows.tools.coding_tools import TOOLS, HookMoment
 
+THIN_CLIENT: Final = "surfaces/hooks/thin.py"  # in the package
 FAILED: Final = "echo 'moot hook failed' >&2; exit 2"
 # Where a user's keys are if MOOT_KEYS does not say it: usually, and on a Mac.
 _KEY_FOLDER: Final = "${MOOT_KEYS:-${XDG_DATA_HOME:-$HOME/.local/share}/moot/keys}"
 _MAC_KEY_FOLDER: Final = "${MOOT_KEYS:-$HOME/Library/Application Support/moot/keys}"
+_TESTS: Final = {"-x": os.X_OK, "-r": os.R_OK}
 
 
 class Workspace(NamedTuple):
@@ -48,10 +54,20 @@ def moot_words() -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", "moot")
 
 
+def hook_words(tool: str) -> tuple[str, ...]:
+    """How a tool starts our hook: the thin client by this very Python, which loads nothing of ours.
+
+    Where that is no file of its own (in an archive), moot as a whole.
+    """
+    thin = os.path.join(os.path.dirname(os.path.abspath(moot.__file__)), THIN_CLIENT)
+    if sys.executable and os.path.isfile(thin):
+        return (sys.executable, "-I", "-S", thin, tool)
+    return (*moot_words(), "hook", tool)
+
+
 def hook_command(tool: str, event: str, workspace: Workspace | None) -> str:
     """Without a `workspace`, one is looked for when the command fails."""
-    words = moot_words()
-    start = f"[ -x {shlex.quote(words[0])} ] && {shlex.join(words)} hook {tool}"
+    start = _start(hook_words(tool))
     if not _is_before(tool, event):
         return f"{start} || true"
     if workspace is None:
@@ -77,10 +93,17 @@ def first_hook_command(tool: str, event: str) -> str:
     return f"moot hook {tool} || true"
 
 
-def program_of(command: str) -> str:
-    """The program that one of our commands starts: a path, or `moot` from PATH."""
+def missing_file(command: str, search_path: str | None) -> str | None:
+    """What one of our commands starts and is not there; None if it can be started."""
     words = shlex.split(command)
-    return words[2] if words[0] == "[" else "moot"
+    if words[0] != "[":
+        return None if shutil.which("moot", path=search_path) else "moot"
+    while words[0] == "[":
+        _, test, file, *words = words
+        if not os.path.isfile(file) or not os.access(file, _TESTS[test]):
+            return file
+        words = words[2:]  # the closing bracket, and &&
+    return None
 
 
 def is_ours(tool: str, command: str) -> bool:
@@ -94,9 +117,17 @@ def is_ours(tool: str, command: str) -> bool:
     begins_like_ours = words[:2] == ["[", "-x"] or words[:3] == ["command", "-v", "moot"]
     calls = zip(words, words[1:], words[2:], strict=False)
     return begins_like_ours and any(
-        os.path.basename(one) == "moot" and (two, three) == ("hook", tool)
+        (os.path.basename(one) == "moot" and (two, three) == ("hook", tool))
+        or (one == "-S" and two.endswith(f"/{THIN_CLIENT}") and three == tool)
         for one, two, three in calls
     )
+
+
+def _start(words: tuple[str, ...]) -> str:
+    """Nothing is said where the program is not there, or moot was removed from that Python."""
+    program, *files = (word for word in words if os.path.isabs(word))
+    tests = [f"[ -x {shlex.quote(program)} ]", *(f"[ -r {shlex.quote(each)} ]" for each in files)]
+    return " && ".join((*tests, shlex.join(words)))
 
 
 def _is_before(tool: str, event: str) -> bool:

@@ -25,7 +25,7 @@ from moot.flows.tools import (
     opencode_plugin,
     tool_trust,
 )
-from moot.flows.tools.hook_command import program_of
+from moot.flows.tools.hook_command import missing_file
 from moot.flows.tools.original_files import OriginalFiles
 from moot.flows.tools.settings_files import Reach, SettingsFile, settings_files
 
@@ -79,13 +79,13 @@ def _setup_of(tools: Iterable[str], guarded: GuardedPaths, env: Mapping[str, str
 
 def no_moot(setup: Setup) -> Breaches:
     for tool, document in setup.settings.items():
-        programs = set(map(program_of, hook_files.our_commands(tool, document)))
+        path = setup.env.get("PATH")
+        missing = {missing_file(one, path) for one in hook_files.our_commands(tool, document)}
         if any(Path(one).name == opencode_plugin.SHARED for one in _plugins(setup, tool)):
-            programs.add("moot")
-        for program in sorted(programs):
-            if shutil.which(program, path=setup.env.get("PATH")) is None:
-                message = f"{program} is not there, and {tool} asks it: every edit is blocked"
-                yield message, None, None, {"TOOL": tool}
+            missing.add(None if shutil.which("moot", path=path) else "moot")
+        for file in sorted(filter(None, missing)):
+            message = f"{file} is not there, and {tool} asks it: every edit is blocked"
+            yield message, None, None, {"TOOL": tool}
 
 
 def incomplete(setup: Setup) -> Breaches:

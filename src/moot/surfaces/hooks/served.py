@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moot.surfaces.hooks import entry
@@ -16,11 +14,6 @@ from moot.surfaces.hooks import entry
 if TYPE_CHECKING:
     from moot.api.open_workspaces import OpenWorkspaces
     from moot.api.session import Session
-
-
-def thin_hook_words() -> list[str]:
-    """How a tool starts the thin client; the name of the tool follows."""
-    return [sys.executable, "-I", "-S", str(Path(__file__).with_name("thin.py"))]
 
 
 def answer_hook(

@@ -1,7 +1,7 @@
 """A coding tool's hook in one small file: it asks the `moot run` beside the tool, and prints.
 
 Run as `PYTHON -I -S thin.py TOOL`: nothing of ours is imported, nor most of Python. With nobody
-listening it becomes `PYTHON -P -m moot hook TOOL`, the direct way, with what it had read.
+listening it becomes `moot hook TOOL` by the same Python, the direct way, with what it had read.
 """
 
 import _socket
@@ -13,6 +13,7 @@ HEARD_SECONDS = 1.0  # so soon a run that lives says that it has heard us
 SECONDS = 8.0  # as in entry.py
 MAX_BYTES = 32 * 1024 * 1024  # as in call.py
 UNREADABLE = 2
+MOOT = "from moot.surfaces.cli.entry import main; main()"  # quicker than -m
 
 
 def main(tool: str) -> None:
@@ -127,7 +128,7 @@ def put_back(data: bytes) -> None:
 
 def go_directly(tool: str) -> None:
     try:
-        os.execv(sys.executable, [sys.executable, "-P", "-m", "moot", "hook", tool])
+        os.execv(sys.executable, [sys.executable, "-P", "-c", MOOT, "hook", tool])
     except OSError as error:
         write(2, f"moot: the check cannot be started: {error}\n".encode())
         os._exit(UNREADABLE)

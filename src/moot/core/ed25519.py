@@ -1,0 +1,67 @@
+"""Ed25519 as libsodium does it, through the binding that PyNaCl itself is built on.
+
+`nacl.bindings` would load the rest of libsodium too, which takes longer than all of our own modules
+that a hook needs before an edit.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+try:
+    from nacl._sodium import ffi, lib
+except ImportError:  # should PyNaCl ever move it: its own module knows where it is
+    from nacl.bindings.crypto_sign import ffi, lib  # type: ignore[attr-defined]
+
+SEED_BYTES: Final = 32
+PUBLIC_BYTES: Final = 32
+SIGNATURE_BYTES: Final = 64
+_SECRET_BYTES: Final = 64
+
+if lib.sodium_init() == -1:
+    raise ImportError("libsodium cannot be initialised")
+
+
+def make_key_pair(seed: bytes) -> tuple[bytes, bytes]:
+    """The public key and the secret one that a seed gives."""
+    if len(seed) != SEED_BYTES:
+        raise ValueError(f"a seed has {SEED_BYTES} bytes")
+    public, secret = _new_bytes(PUBLIC_BYTES), _new_bytes(_SECRET_BYTES)
+    _require_done(lib.crypto_sign_seed_keypair(public, secret, seed))
+    return bytes(ffi.buffer(public)), bytes(ffi.buffer(secret))
+
+
+def sign(message: bytes, secret: bytes) -> bytes:
+    """The signature alone."""
+    if len(secret) != _SECRET_BYTES:
+        raise ValueError(f"a secret key has {_SECRET_BYTES} bytes")
+    signed, size = _new_bytes(SIGNATURE_BYTES + len(message)), ffi.new("unsigned long long *")
+    _require_done(lib.crypto_sign(signed, size, message, len(message), secret))
+    return bytes(ffi.buffer(signed, SIGNATURE_BYTES))
+
+
+def is_signed(message: bytes, signature: bytes, public: bytes) -> bool:
+    """False for lengths that are wrong, too: libsodium reads by them, whatever it is given."""
+    if len(public) != PUBLIC_BYTES or len(signature) != SIGNATURE_BYTES:
+        return False
+    signed = signature + message
+    opened, size = _new_bytes(len(signed)), ffi.new("unsigned long long *")
+    return bool(lib.crypto_sign_open(opened, size, signed, len(signed), public) == 0)
+
+
+def is_valid_point(public: bytes) -> bool:
+    """On the curve, in canonical form, in the main subgroup and not of small order."""
+    if not lib.PYNACL_HAS_CRYPTO_CORE_ED25519:
+        raise RuntimeError("this build of libsodium cannot tell a weak key")
+    if len(public) != PUBLIC_BYTES:
+        raise ValueError(f"a point has {PUBLIC_BYTES} bytes")
+    return bool(lib.crypto_core_ed25519_is_valid_point(public) == 1)
+
+
+def _new_bytes(size: int) -> object:
+    return ffi.new("unsigned char[]", size)
+
+
+def _require_done(outcome: int) -> None:
+    if outcome != 0:
+        raise RuntimeError("libsodium failed")
