@@ -1,6 +1,6 @@
 """Is anybody's work lost? Simulated agents and a person share a repository, and each act is real.
 
-    python -m bench.loss                      10,000 seeded steps; the table, a page, the rows as JSON
+    python -m bench.loss                      10,000 steps: table, page, rows as JSON
     python -m bench.loss --steps 500 --seed 7
 
 Eight agents, two of each coding tool, and a person work in three worktrees of one repository. In
@@ -10,7 +10,7 @@ and from git's objects, never from Moot; what Moot held back is done in a copy o
 see whether it would have harmed anybody.
 
 `world.py` is the repository with its agents, `tool_calls.py` what each tool sends, `asking.py` the
-hook, `acts.py` and `ordinary.py` what may be done, `trees.py` reads the disk, `rehearsal.py` does an
-act in a copy, `truth.py` knows whose bytes are whose, `simulation.py` takes the steps, `tally.py`
-adds them up, `page.py` shows them.
+hook, `acts.py` and `ordinary.py` what may be done, `trees.py` reads the disk, `rehearsal.py` does
+an act in a copy, `truth.py` knows whose bytes are whose, `record.py` reads what went on record,
+`simulation.py` takes the steps, `tally.py` adds them up, `page.py` shows them.
 """

@@ -56,7 +56,7 @@ class Hooks:
         return Asked(_reason(reply), (time.perf_counter() - began) * 1_000, as_process)
 
     def _run(self, tool: str, event: str, data: bytes, env: dict[str, str], folder: str) -> Reply:
-        """As the tool does: by the shell. What opencode's plugin would start is started directly."""
+        """As the tool does: by the shell; opencode's plugin starts `moot hook` itself."""
         command = self._commands[tool][event] if tool in self._commands else ""
         done = subprocess.run(
             ["sh", "-c", command] if command else [*MOOT, "hook", tool],

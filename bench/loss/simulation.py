@@ -1,4 +1,4 @@
-"""The steps: somebody acts, the hook is asked, what it allows is done, and the truth is looked at."""
+"""The steps: somebody acts, the hook is asked, what it allows is done, and truth is compared."""
 
 from __future__ import annotations
 
@@ -26,10 +26,15 @@ from moot.surfaces.hooks.entry import session_for
 MIX: Final = {"edit": 33, "ordinary": 14, "person": 9, "commit": 5, "give back": 3, "destroy": 36}
 PERSON_EDITS: Final = "an edit by a person"
 _SHOWN: Final = 300
+_UNSEEN: Final = "after you last saw it"
 
 
 class Row(msgspec.Struct, kw_only=True):
-    """What came of one step. Sizes are in bytes; `lost` cannot be had back, `saved` can."""
+    """What came of one step. Sizes are in bytes; `lost` cannot be had back, `saved` can.
+
+    `is_unseen_read`: it was held back once from overwriting what the agent had read by a tool that
+    has no hook. `due` are the holders whose files it reached, and who must be on record.
+    """
 
     step: int
     agent: str
@@ -39,6 +44,7 @@ class Row(msgspec.Struct, kw_only=True):
     is_destructive: bool
     is_refused: bool = False
     is_needless: bool = False
+    is_unseen_read: bool = False
     is_harmful: bool = False
     reason: str = ""
     due: int = 0
@@ -79,7 +85,8 @@ class Simulation:
     def _edit(self) -> Row:
         agent = self.chance.choice(self.world.agents)
         own = self.truth.own_paths(agent.name)
-        path = self.chance.choice(own if own and self.chance.random() < 0.4 else self.world.files)
+        names = (*self.world.files, *self.world.new_files)
+        path = self.chance.choice(own if own and self.chance.random() < 0.4 else names)
         return self._act(agent, self._make_edit(agent, path), is_destructive=False)
 
     def _make_edit(self, agent: Agent, path: str) -> Act:
@@ -107,7 +114,8 @@ class Simulation:
 
     def _person(self) -> Row:
         """Nobody asks, and nobody is told."""
-        place = Place(self.chance.choice(WORKTREES), self.chance.choice(self.world.files))
+        names = (*self.world.files, *self.world.new_files)
+        place = Place(self.chance.choice(WORKTREES), self.chance.choice(names))
         row = self._row(PERSON, "", PERSON_EDITS, "", is_destructive=False)
         file = self.world.root(place.worktree) / place.path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -163,7 +171,7 @@ class Simulation:
             for place, writer in self.truth.writers.items()
             if writer == PERSON and place.worktree == agent.worktree and place in self._tree
         ]
-        aims = ((0.45, of_others), (0.15, sorted(persons)), (0.2, own), (1, self.world.files))
+        aims = ((0.45, of_others), (0.25, sorted(persons)), (0.25, own), (1, self.world.files))
         for likely, paths in aims:
             if paths and self.chance.random() < likely:
                 return self.chance.choice(paths)
@@ -182,9 +190,12 @@ class Simulation:
             effect = rehearse(self.world, act, agent.worktree, copy)
             row.is_harmful = self.truth.would_harm(agent.name, effect, before)
             row.is_needless = not row.is_harmful
+            row.is_unseen_read = row.is_needless and _UNSEEN in asked.reason
             self._note_told(agent, act, effect)
+            if _UNSEEN in asked.reason:
+                self._note_held(agent, act)
         else:
-            effect = self._perform(row, agent, act, heads)
+            effect = self._perform(agent, act, heads)
             row.is_harmful = self.truth.would_harm(agent.name, effect, before)
             if act.call.tells_end:
                 done = tool_calls.message_after(agent, act.call, folder, self.number)
@@ -198,7 +209,7 @@ class Simulation:
         self._mend_worktrees()
         return row
 
-    def _perform(self, row: Row, agent: Agent, act: Act, heads: dict[str, str]) -> Effect:
+    def _perform(self, agent: Agent, act: Act, heads: dict[str, str]) -> Effect:
         env = {**self.world.env, "MOOT_AGENT": agent.name}
         if agent.tool == "gemini":  # its shell switches git's hooks off
             named = {"GIT_CONFIG_KEY_0": "core.hooksPath", "GIT_CONFIG_VALUE_0": "/dev/null"}
@@ -265,7 +276,7 @@ class Simulation:
         for version in list(self.truth.find_gone(name, self._tree, after)):
             if not self.truth.is_in_git(version.blob):
                 row.lost += version.size
-                row.lost_files += (f"{version.place.worktree}/{version.place.path}",)
+                row.lost_files += (f"{'/'.join(version.place)} of {version.writer}",)
                 continue
             row.saved += version.size
             self._saved_count += 1

@@ -78,9 +78,7 @@ def _patch_call(tool: str, body: str) -> Call:
 
 
 def _in_shell(tool: str, body: str) -> Call:
-    return shell_call(
-        tool, f"apply_patch <<'EOF'\n*** Begin Patch\n{body}*** End Patch\nEOF"
-    )
+    return shell_call(tool, f"apply_patch <<'EOF'\n*** Begin Patch\n{body}*** End Patch\nEOF")
 
 
 def _prefix(text: str, mark: str) -> str:

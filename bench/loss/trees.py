@@ -52,7 +52,9 @@ def _read_folder(worktree: str, root: Path, below: str, found: Tree) -> None:
 
 def changed_places(before: Tree, after: Tree) -> set[Place]:
     """Where the bytes are others, gone or new."""
-    return {place for place in before.keys() | after.keys() if before.get(place) != after.get(place)}
+    return {
+        place for place in before.keys() | after.keys() if before.get(place) != after.get(place)
+    }
 
 
 def blob_of(data: bytes) -> str:

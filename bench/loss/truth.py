@@ -1,5 +1,5 @@
-"""Whose bytes are whose, kept by the simulation itself: who holds what, who wrote which version, who
-has seen it, and whether a version that is gone can still be had.
+"""Whose bytes are whose, as the simulation itself knows: who holds what, who wrote which version,
+who has seen it, and whether a version that is gone can still be had.
 """
 
 from __future__ import annotations
@@ -140,4 +140,3 @@ class Truth:
 
     def release(self, name: str) -> None:
         self.holds = {path: hold for path, hold in self.holds.items() if hold.agent != name}
-

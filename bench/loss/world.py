@@ -1,4 +1,4 @@
-"""A generated repository with three worktrees, a workspace, eight agents and the hooks installed."""
+"""A generated repository: three worktrees, a workspace, eight agents, the hooks installed."""
 
 from __future__ import annotations
 
@@ -75,7 +75,13 @@ class World:
             for number, name in enumerate(AGENTS)
         )
         self.files = tuple(
-            f"{folder}/f{number}.txt" for folder, count in FOLDERS.items() for number in range(count)
+            f"{folder}/f{number}.txt"
+            for folder, count in FOLDERS.items()
+            for number in range(count)
+        )
+        # Not committed at first: git knows nothing of them.
+        self.new_files = tuple(
+            f"{folder}/new{number}.txt" for folder in FOLDERS for number in (0, 1)
         )
         self._make_repository(chance)
         self._install()
