@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Callable
@@ -151,7 +152,8 @@ class Simulation:
         agent = self.chance.choice(self.world.agents)
         kind = self.chance.choice(KINDS)
         target, root = self._choose_target(agent), self.world.root(agent.worktree)
-        beside = self.chance.choice(self.world.files)
+        there = [place.path for place in self._tree if place.worktree == agent.worktree]
+        beside = self.chance.choice([path for path in self.world.files if path in there])
         if agent.tool == "claude" and kind == "whole file from memory":
             place = Place(agent.worktree, target)  # Claude Code itself insists on it
             self.truth.note_seen(agent.name, place, self._tree.get(place))
@@ -262,8 +264,12 @@ class Simulation:
         )
         row.misnamed = tuple(map(str, (noted for noted in new if not self._is_right(noted, agent))))
         reached = {place.path for place in effect.places}
+        words = str(act.call.input)
         row.causeless = tuple(
-            str(noted) for noted in new if not any(noted.covers(path) for path in reached)
+            str(noted)
+            for noted in new
+            if not any(noted.covers(path) for path in reached)
+            and os.path.dirname(noted.key) not in words
         )
         self._on_record |= set(new)
 
