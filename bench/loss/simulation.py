@@ -328,12 +328,13 @@ class Simulation:
     }
 
 
-def run_steps(simulation: Simulation, steps: int, seconds: float = 0) -> list[Row]:
+def run_steps(
+    simulation: Simulation, steps: int, seconds: float, tell: Callable[[Row], None]
+) -> list[Row]:
     """So many steps, or fewer if time runs out."""
     end = time.monotonic() + seconds if seconds else float("inf")
-    rows = []
-    for _ in range(steps):
-        if time.monotonic() > end:
-            break
+    rows = list[Row]()
+    while len(rows) < steps and time.monotonic() < end:
         rows.append(simulation.take_step())
+        tell(rows[-1])
     return rows
