@@ -68,7 +68,8 @@ def choose_act(kind: str, scene: Scene) -> Act:
     command = SHELL_ACTS.get(kind)
     if command is None:
         return EDIT_ACTS[kind](kind, scene)
-    other = scene.chance.choice([name for name in WORKTREES if name != scene.agent.worktree])
+    linked = [name for name in WORKTREES[1:] if name != scene.agent.worktree]
+    other = scene.chance.choice(linked)
     text = command.format(
         file=scene.target,
         folder=os.path.dirname(scene.target),

@@ -28,6 +28,7 @@ MIX: Final = {"edit": 33, "ordinary": 14, "person": 9, "commit": 5, "give back":
 PERSON_EDITS: Final = "an edit by a person"
 _SHOWN: Final = 300
 _UNSEEN: Final = "after you last saw it"
+_NOT_SEEN: Final = "not seen by you as it is now"
 
 
 class Row(msgspec.Struct, kw_only=True):
@@ -192,7 +193,8 @@ class Simulation:
             effect = rehearse(self.world, act, agent.worktree, copy)
             row.is_harmful = self.truth.would_harm(agent.name, effect, before)
             row.is_needless = not row.is_harmful
-            row.is_unseen_read = row.is_needless and _UNSEEN in asked.reason
+            is_told = any(words in asked.reason for words in (_UNSEEN, _NOT_SEEN))
+            row.is_unseen_read = row.is_needless and is_told
             self._note_told(agent, act, effect)
             if _UNSEEN in asked.reason:
                 self._note_held(agent, act)

@@ -77,7 +77,7 @@ def compare_held(
 def _held_versions(
     copies: Copies, held: Mapping[str, Reservation]
 ) -> Iterator[tuple[FileVersion, list[Reservation]]]:
-    """Of each file the newest version that its holder left, or that was kept while it was held (a
+    """Of each file the newest version that its holder left, or that was kept before some command (a
     tool may not have told that an edit ended); and what is held of it."""
     newest: dict[str, tuple[FileVersion, list[Reservation]]] = {}
     worktree, versions = str(copies.root), copies.versions
@@ -85,8 +85,7 @@ def _held_versions(
         own = [
             reservation
             for reservation in reservations_around(version.path, held)
-            if reservation.owner == version.agent
-            or (version.act is Act.KEPT and version.at >= reservation.since)
+            if version.act is Act.KEPT or reservation.owner == version.agent
         ]
         before = newest.get(version.path)
         if own and (before is None or before[0].at < version.at):
