@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.ready
 JOBS   ?= auto
 ARGS   ?=
 
-.PHONY: help setup demo test quick test-agents check bench docs clean
+.PHONY: help setup demo test quick test-agents check bench bench-loss docs clean
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
@@ -19,6 +19,7 @@ help:
 	@echo "make check   lint and types only"
 	@echo "make docs    the pages as a site in build/site, with a search that needs no network"
 	@echo "make bench   measure, each figure beside the raw limit of this machine"
+	@echo "make bench-loss   simulate agents and a person, and look whose work is lost"
 
 # The stamp is newer than what it was made from, so an unchanged set-up costs nothing.
 $(STAMP): pyproject.toml constraints.txt
@@ -54,6 +55,10 @@ test-agents: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(ARGS)
+
+# An hour for all 10,000 steps: ARGS="--steps 500" is a try.
+bench-loss: $(STAMP)
+	$(BIN)/python -m bench.loss $(ARGS)
 
 docs: $(STAMP)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'

@@ -559,21 +559,25 @@ def before_command(
     `command` is its text, `folder` where it runs. Held back is what would throw away, write over,
     remove or commit files of others, or a person's edits that the agent has not seen; the attempt
     on what others hold is on record once as an INCURSION. Refused as `not_for_agents` if it would
-    reach the record itself, or all of git's own files. When it begins is remembered under
-    `call_id`, which `after_call` is told too. A repeat changes nothing, so it needs no key.
+    reach the record itself, or all of git's own files. Before anything that does more than read, a
+    copy is kept of all work in the worktree that git lacks; `copy_failed` if there is no room. When
+    it begins is remembered under `call_id`, which `after_call` is told too. A repeat changes
+    nothing, so it needs no key.
     """
     from contextlib import suppress
 
     from moot.core.errors import MootError
     from moot.flows.guard.command_stamps import stamp_beginning
     from moot.flows.guard.guarded_paths import find_guarded_folder
-    from moot.flows.guard.shell.first_look import may_destroy
+    from moot.flows.guard.shell.first_look import may_destroy, only_reads
 
     verdict = CommandVerdict(allowed=True)
     if command and may_destroy(command):
         from moot.api.guard.command_check import check_command
 
         verdict = check_command(session, command, folder)
+    if verdict.allowed and command and not only_reads(command):
+        _keep_unsaved(session, command, folder)
     with suppress(MootError):
         guarded = find_guarded_folder(session.folder, session.home) if verdict.allowed else None
         if guarded is not None:
@@ -581,6 +585,23 @@ def before_command(
             if guarded.is_watched:
                 _note_call(session, guarded, call_id, folder=str(session.folder))
     return verdict
+
+
+def _keep_unsaved(session: Session, command: str, folder: str) -> None:
+    """Where a workspace cannot be found, nothing is guarded either."""
+    from pathlib import Path
+
+    from moot.core.errors import MootError
+    from moot.flows.guard.guarded_paths import find_guarded_folder
+
+    try:
+        guarded = find_guarded_folder(Path(folder or session.folder), session.home)
+    except MootError:
+        return
+    if guarded is not None:
+        from moot.flows.guard.unsaved_work import keep_unsaved_work
+
+        keep_unsaved_work(session, guarded, command)
 
 
 @operation("hook.before_commit", writes=True)

@@ -8,13 +8,14 @@ stopped, and what lies in no workspace is nobody's business.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from moot.api.guard.checks import CommandVerdict
 from moot.core.errors import Refused
 from moot.flows.guard.destruction import ReachedFiles, find_reached
-from moot.flows.guard.guarded_paths import find_guarded_folder
+from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder
 from moot.flows.guard.shell.acts import destructive_acts
 from moot.flows.guard.shell.script import Surroundings
 
@@ -26,19 +27,36 @@ _REMOVING: Final = frozenset({"rm", "mv", "trash", "find -delete", "git worktree
 
 
 def check_command(session: Session, text: str, folder: str) -> CommandVerdict:
-    """May this shell command run? The first act in it that may not decides."""
+    """May this shell command run? The first act in it that may not decides; what the others would
+    reach of somebody's is on record, too."""
     here = folder or str(session.folder)
     guarded = find_guarded_folder(Path(here), session.home)
     root = "" if guarded is None else str(guarded.worktree_root)
+    refused: CommandVerdict | None = None
+    others: dict[str, GuardedPaths] = {}
     for act in destructive_acts(text, Surroundings(here, root, session.env)):
         for reached in find_reached(act, Path(here), session.home):
-            _require_armed(reached)
-            from moot.api.guard.command_verdict import judge_reached
+            from moot.api.guard.command_verdict import judge_reached, note_attempt
 
-            verdict = judge_reached(session.in_workspace(reached.guarded.workspace), reached)
-            if not verdict.allowed:
-                return verdict
-    return CommandVerdict(allowed=True)
+            there = session.in_workspace(reached.guarded.workspace)
+            if refused is not None:
+                note_attempt(there, reached)
+                continue
+            _require_armed(reached)
+            verdict = judge_reached(there, reached)
+            refused = None if verdict.allowed else verdict
+            others[str(reached.guarded.worktree_root)] = reached.guarded
+    if refused is None:
+        _keep_elsewhere(session, text, (each for name, each in others.items() if name != root))
+    return refused or CommandVerdict(allowed=True)
+
+
+def _keep_elsewhere(session: Session, text: str, reached: Iterable[GuardedPaths]) -> None:
+    """Copies of what git lacks in other worktrees that the command reaches."""
+    for guarded in reached:
+        from moot.flows.guard.unsaved_work import keep_unsaved_work
+
+        keep_unsaved_work(session, guarded, text)
 
 
 def _require_armed(reached: ReachedFiles) -> None:

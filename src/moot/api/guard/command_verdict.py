@@ -39,11 +39,8 @@ SHOWN_FILES: Final = 10
 def judge_reached(session: Session, reached: ReachedFiles) -> CommandVerdict:
     """May an act reach these files? An attempt on what others hold goes on record once."""
     name = session.known_actor()
+    conflicts = note_attempt(session, reached)
     state = session.workspace.engine.state(PRESENCE, STREAM)
-    conflicts = tuple(_conflicts(session, state, reached, name))
-    if conflicts and name is not None:
-        keys = tuple(dict.fromkeys(conflict.held.key or "." for conflict in conflicts))
-        note_incursions(session, keys[:MOST_NOTED], reached.guarded.worktree_root, name)
     changes = _split(session, state, reached, name or "", conflicts)
     if not conflicts and not changes.unseen:
         return CommandVerdict(True, name)
@@ -61,6 +58,17 @@ def judge_reached(session: Session, reached: ReachedFiles) -> CommandVerdict:
         own=tuple(Quoted(path) for path in changes.own[:SHOWN_FILES]),
         changed_since=bool(changes.changed_since) and not conflicts,
     )
+
+
+def note_attempt(session: Session, reached: ReachedFiles) -> tuple[OverlapConflict, ...]:
+    """What others hold of these files; that it was to be reached goes on record once."""
+    name = session.known_actor()
+    state = session.workspace.engine.state(PRESENCE, STREAM)
+    conflicts = tuple(_conflicts(session, state, reached, name))
+    if conflicts and name is not None:
+        keys = tuple(dict.fromkeys(conflict.held.key or "." for conflict in conflicts))
+        note_incursions(session, keys[:MOST_NOTED], reached.guarded.worktree_root, name)
+    return conflicts
 
 
 def _conflicts(

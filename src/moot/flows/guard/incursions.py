@@ -25,6 +25,12 @@ MOST_SCOPES: Final = 100
 MOST_PATHS: Final = 200
 _WORD: Final = r"[^\s'\"`;&|<>()=,:]+"
 _GLOB: Final = r"[*?\[{]"
+# What a part of a command runs: a program, or the script that an interpreter is given. With `-c`,
+# `-e` or `-m` there is none, and the words that follow may name files.
+_RUN: Final = re.compile(
+    r"(?P<before>(?:^|[;&|\n]|(?<!\w)\()\s*)(?:\w+=\S*\s+)*(?:(?:\w*sh|python[\d.]*|node|ruby|perl|php|source|\.)"
+    r"(?:\s+-(?!\w*[cem])\S+)*\s+(?!-))?[^\s;&|<>()=]+(?=[\s;&|)]|$)"
+)
 
 
 class ShellCommand(msgspec.Struct, frozen=True):
@@ -119,9 +125,12 @@ def is_newer(path: Path, began_ns: int | None) -> bool:
 
 
 def named_paths(command: ShellCommand, root: Path) -> tuple[str, ...] | None:
-    """The paths a command names, relative to `root` ("" is all of it); None if it names none."""
+    """The paths a command names, relative to `root` ("" is all of it); None if it names none.
+
+    The script that it runs does not count: that may change any file.
+    """
     paths = []
-    for word in re.findall(_WORD, command.text):
+    for word in re.findall(_WORD, _RUN.sub(r"\g<before>", command.text)):
         plain = re.split(_GLOB, word, maxsplit=1)[0]
         if plain != word:
             plain = os.path.dirname(plain) or "."

@@ -7,16 +7,18 @@ calls it: put back to what was committed, it is as lost as if it had been overwr
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from moot.flows.guard.copies import Copies
 from moot.flows.guard.incursions import may_be_meant, named_paths, reservations_around
+from moot.workspace.file_versions import Act
 
 if TYPE_CHECKING:
     from moot.flows.guard.incursions import ShellCommand
     from moot.protocols.presence.model import Reservation
+    from moot.workspace.file_versions import FileVersion
 
 MOST_LOSSES: Final = 200
 _GIT: Final = "git"
@@ -55,20 +57,40 @@ def compare_held(
     held = {reservation.key: reservation for reservation in others}
     root, lost, intact = copies.root, list[LostVersion](), set[str]()
     named = named_paths(command, root)
-    for version in copies.versions.last_left(str(root)) if held else ():
-        around = reservations_around(version.path, held)
-        own = [reservation for reservation in around if reservation.owner == version.agent]
-        if not own or not was_touched(f"{root}/{version.path}", command.began_ns):
+    for version, own in _held_versions(copies, held) if held else ():
+        if not was_touched(f"{root}/{version.path}", command.began_ns):
             continue
         present = copies.read(version.path)
         if present is None or present.blob == version.blob:
             intact.add(version.path)
             continue
-        put_back = version.path not in changed and _GIT in command.text.split()
+        is_gits = version.path not in changed
+        put_back = is_gits and _GIT in command.text.split()
+        if version.act is Act.KEPT and not is_gits:
+            continue  # the holder itself may be at work: only git's own version is none of its
         if put_back or may_be_meant(version.path, named, root, own):
             blobs = version.blob, present.blob
             lost.append(LostVersion(root, version.path, *blobs, own[-1].fencing))
     return HeldFiles(tuple(lost[:MOST_LOSSES]), frozenset(intact))
+
+
+def _held_versions(
+    copies: Copies, held: Mapping[str, Reservation]
+) -> Iterator[tuple[FileVersion, list[Reservation]]]:
+    """Of each file the newest version that its holder left, or that was kept before some command (a
+    tool may not have told that an edit ended); and what is held of it."""
+    newest: dict[str, tuple[FileVersion, list[Reservation]]] = {}
+    worktree, versions = str(copies.root), copies.versions
+    for version in (*versions.last_left(worktree), *versions.last_kept(worktree)):
+        own = [
+            reservation
+            for reservation in reservations_around(version.path, held)
+            if version.act is Act.KEPT or reservation.owner == version.agent
+        ]
+        before = newest.get(version.path)
+        if own and (before is None or before[0].at < version.at):
+            newest[version.path] = version, own
+    yield from newest.values()
 
 
 def find_lost_elsewhere(

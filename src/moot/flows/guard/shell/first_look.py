@@ -1,4 +1,6 @@
-"""May a shell command's text be destructive at all? One search, before anything else is loaded."""
+"""May a shell command's text be destructive at all, or does it only read? A search or two, before
+anything else is loaded.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +29,13 @@ _WITH_OPTION: Final = tuple(
         (r"\w*sh\b", r"-\w*c|<<"),
     )
 )
+# Programs that write no file by themselves, with whatever options; a redirect is found above.
+_READERS: Final = (
+    r"ls|cat|head|tail|e?grep|rg|wc|pwd|cd|echo|printf|true|false|test|\[|stat|file|which|type|du|df"
+    r"|diff|cmp|sort|uniq|cut|tr|jq|nl|date|id|whoami|basename|dirname|realpath|readlink|tree|ps"
+    r"|sleep|find|sed\s+-n|moot|git\s+(?:status|diff|log|show|blame|grep|rev-parse|ls-files|describe)"
+)
+_ONLY_READS: Final = re.compile(rf"\s*(?:(?:{_READERS})(?![\w./-])[^;&|\n`$()]*(?:[;&|\n]+|$)\s*)+")
 
 
 def may_destroy(text: str) -> bool:
@@ -34,3 +43,8 @@ def may_destroy(text: str) -> bool:
     return _MAY_DESTROY.search(text) is not None or any(
         program.search(text) and option.search(text) for program, option in _WITH_OPTION
     )
+
+
+def only_reads(text: str) -> bool:
+    """True if every program in it is known to write no file; False if that cannot be told."""
+    return _ONLY_READS.fullmatch(text) is not None and not may_destroy(text)

@@ -1,0 +1,170 @@
+"""The figures as lines, as a report (`moot.pages`), and its bars as a picture of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Final
+
+from bench.loss.tally import MOST_NEEDLESS, Figures
+from moot.pages import (
+    Bar,
+    BarChart,
+    DecisionCard,
+    Fact,
+    Facts,
+    Prose,
+    Report,
+    Table,
+    VerdictBadge,
+    to_html,
+)
+from moot.pages.style import CSS
+
+_WIDTH, _LABELS, _VALUES, _ROW, _TOP = 760, 250, 60, 30, 50
+_SVG: Final = "http:" + "//www.w3.org/2000/svg"  # a name, not an address
+_RULES: Final = re.compile(r"^(?::root|@media screen|\.track|\.bar|\.needed)")
+_MORE: Final = (
+    "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif;font-size:13px;"
+    "fill:var(--ink)}.head{font-size:17px;font-weight:600}.sheet{fill:var(--paper)}"
+)
+_ROW_OF_BARS: Final = re.compile(
+    r'<div class="row">\s*<span dir="auto">(.*?)</span>\s*<svg[^>]*>(.*?)</svg>\s*'
+    r'<span class="value num">(.*?)</span>',
+    re.DOTALL,
+)
+_METHOD: Final = (
+    "Eight simulated agents, two of each coding tool, and a person work in three worktrees of one"
+    " repository. Each call is put to the hook in the form its tool sends; most within one process,"
+    " one in twenty-five as the installed command. What is allowed is really done; what is refused"
+    " is done in a copy, to see whether it would have harmed anybody. What is lost is read from the"
+    " disk and from git's objects, not from Moot. Nobody uses `moot run`: nothing is watched.\n\n"
+    "A refusal is needless if the act would have reached nothing that another holds, and no unsaved"
+    " bytes of another that the agent has not seen. Counted apart are agents that had read the"
+    " newest version with a reading tool, which has no hook, and were told of it once more."
+)
+
+
+def facts(figures: Figures) -> list[Fact]:
+    """The figures, each with what it is measured against."""
+    share = f"{figures.needless_share:.2%} (aim below {MOST_NEEDLESS:.0%})"
+    known = figures.due - figures.unrecorded
+    slow = figures.as_process
+    return [
+        Fact("Steps", f"{figures.steps:,}, seed {figures.seed}; {figures.calls:,} calls of tools"),
+        Fact("Destructive acts", f"{figures.destructive:,}"),
+        Fact(
+            "Would harm or harmed somebody",
+            f"{figures.harmful:,}: {figures.held_back:,} held back, {figures.slipped_past:,} not",
+        ),
+        Fact("Bytes that cannot be had back", f"{figures.lost:,} (aim 0)"),
+        Fact("Bytes destroyed that can be had back", f"{figures.saved:,}"),
+        Fact(
+            "Brought back by `moot undo`, of those tried",
+            f"{figures.undone} of {figures.undone + figures.not_undone}",
+        ),
+        Fact("On record under the right name", f"{known:,} of {figures.due:,} (aim all)"),
+        Fact("On record under a wrong name", f"{figures.misnamed} (aim 0)"),
+        Fact("On record without cause", f"{figures.causeless} (aim 0)"),
+        Fact("Needless refusals", f"{figures.needless} of {figures.harmless:,}: {share}"),
+        Fact(
+            "Told once of what a reading tool had shown",
+            f"{figures.needless_after_unseen_read} of {figures.harmless:,}",
+        ),
+        Fact(
+            "Time added to a call, before and after it",
+            f"{figures.in_process.median:.0f} ms within a process ({figures.in_process.calls:,}"
+            f" calls), {slow.median:.0f} ms where one of the two was a process of its own"
+            f" ({slow.calls:,})",
+        ),
+    ]
+
+
+def lines(figures: Figures) -> list[str]:
+    """For a terminal."""
+    rows = [(fact.label, fact.value) for fact in facts(figures)]
+    widest = max(len(label) for label, _ in rows)
+    shown = [f"{label.ljust(widest)}  {text}" for label, text in rows]
+    head = ("kind", "tried", "harmful", "held back", "needless", "saved bytes", "lost bytes")
+    cells = [head, *([str(cell) for cell in row] for row in _rows(figures))]
+    widths = [max(len(row[at]) for row in cells) for at in range(len(head))]
+    table = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
+    return [*shown, "", *table]
+
+
+def _rows(figures: Figures) -> Iterator[tuple[str, ...]]:
+    for each in figures.kinds:
+        counts = each.tried, each.harmful, each.held_back, each.needless, each.saved, each.lost
+        yield each.kind, *map(str, counts)
+
+
+def build_report(figures: Figures) -> Report:
+    lost_nothing = figures.lost == 0
+    label = "Nothing lost" if lost_nothing else "Lost"
+    return Report(
+        kind="Loss",
+        title="Is anybody's work lost?",
+        subtitle=f"{figures.steps:,} steps, seed {figures.seed}",
+        verdict=VerdictBadge(label, "good" if lost_nothing else "bad"),
+        decision=DecisionCard(
+            f"{figures.lost:,} bytes of others cannot be had back; {figures.saved:,} can.",
+            heading="Result",
+        ),
+        dissent=None,
+        blocks=(
+            Facts(tuple(facts(figures)), title="Figures"),
+            _chart(figures),
+            Table(
+                ("Kind of act", "Tried", "Harmful", "Held back", "Needless", "Saved", "Lost"),
+                tuple(_rows(figures)),
+                title="By kind of act",
+                caption="Harmful: it would have reached, or reached, what others hold or had not"
+                " saved. Saved and lost: bytes of others that it destroyed.",
+            ),
+            Prose(_METHOD, title="How it is measured"),
+        ),
+        proof=None,
+    )
+
+
+def _chart(figures: Figures) -> BarChart:
+    harmful = [each for each in figures.kinds if each.harmful]
+    bars = tuple(
+        Bar(
+            each.kind,
+            Decimal(round(100 * each.held_back / each.harmful)),
+            "good" if each.held_back == each.harmful else "caution",
+        )
+        for each in harmful
+    )
+    return BarChart(
+        bars,
+        Decimal(100),
+        title="Harmful acts held back beforehand, of a hundred",
+        caption="What was not held back could be had back, but for the bytes called lost.",
+    )
+
+
+def draw_picture(figures: Figures) -> str:
+    """The bars of the page, as the page draws them, in a file of their own."""
+    chart = _chart(figures)
+    rules = "\n".join(line for line in CSS.splitlines() if _RULES.match(line))
+    found = _ROW_OF_BARS.findall(to_html(build_report(figures)))
+    height = _TOP + _ROW * len(found) + 20
+    rows = "".join(_picture_row(at, *row) for at, row in enumerate(found))
+    return (
+        f'<svg xmlns="{_SVG}" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}">\n'
+        f"<style>{_MORE}\n{rules}</style>\n"
+        f'<rect class="sheet" width="{_WIDTH}" height="{height}"/>\n'
+        f'<text class="head" x="20" y="30">{chart.title}</text>\n{rows}</svg>\n'
+    )
+
+
+def _picture_row(at: int, label: str, bar: str, value: str) -> str:
+    top, width = _TOP + _ROW * at, _WIDTH - _LABELS - _VALUES - 20
+    return (
+        f'<text x="20" y="{top + 16}">{label}</text>\n'
+        f'<svg x="{_LABELS}" y="{top}" width="{width}" height="24" overflow="visible">{bar}</svg>\n'
+        f'<text x="{_WIDTH - _VALUES}" y="{top + 16}">{value}</text>\n'
+    )

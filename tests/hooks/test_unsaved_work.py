@@ -1,0 +1,181 @@
+"""Before a command that does more than read, a copy is kept of all work that git lacks: what a
+script does is not in the text that starts it, and a person's edits are seen by no hook.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from moot.flows.guard.incursions import ShellCommand, named_paths
+from moot.flows.guard.shell.first_look import only_reads
+from moot.surfaces.hooks.entry import Reply
+from moot.system.git_objects import blob_id, read_blob
+from moot.workspace.file_versions import FILE, Act
+from tests.hooks.test_copies import edit, versions
+from tests.hooks.yard import CRANE, IDENTITY, OTTER, Yard, call, reason, told
+
+TYPED = "typed by a person\n"
+SCRIPT = "git checkout -q -- .\n"
+
+
+def ask(yard: Yard, command: str, root: Path | None = None) -> Reply:
+    said = call("claude-bash", root or yard.root, tool_input={"command": command})
+    return yard.hook("claude", said, OTTER)
+
+
+def run(yard: Yard, command: str) -> str:
+    """The whole of a shell call that is allowed: what the model is told after it."""
+    assert ask(yard, command) == Reply()
+    subprocess.run(
+        ["sh", "-c", command],
+        cwd=yard.root,
+        env={**yard.env, **IDENTITY},
+        check=True,
+        timeout=60,
+    )
+    done = call("claude-bash-done", yard.root, tool_input={"command": command})
+    reply = yard.hook("claude", done, OTTER)
+    return told(reply) if reply.out else ""
+
+
+@pytest.fixture
+def scripted(yard: Yard) -> Yard:
+    """With a script in git that puts everything back."""
+    (yard.root / "tidy.sh").write_text(SCRIPT, encoding="utf-8")
+    for words in (("add", "tidy.sh"), ("commit", "--quiet", "--message=script")):
+        assert yard.git(*words).code == 0
+    return yard
+
+
+@pytest.mark.parametrize(
+    "command", ["sh tidy.sh", "find . -name a.txt -delete", "sed -i s/t/x/ a.txt"]
+)
+def test_a_persons_edit_that_a_command_destroys_can_be_had_back(
+    scripted: Yard, command: str
+) -> None:
+    (scripted.root / "a.txt").write_text(TYPED, encoding="utf-8")
+    run(scripted, command)
+    assert not (scripted.root / "a.txt").exists() or (
+        (scripted.root / "a.txt").read_text("utf-8") != TYPED
+    )
+    scripted.ok("undo", "a.txt", "--id", blob_id(TYPED.encode()))
+    assert (scripted.root / "a.txt").read_text("utf-8") == TYPED
+
+
+def test_a_file_that_git_does_not_know_is_kept_too(yard: Yard) -> None:
+    (yard.root / "new.txt").write_text(TYPED, encoding="utf-8")
+    run(yard, "echo two > new.txt")
+    assert read_blob(yard.root, blob_id(TYPED.encode())) == TYPED.encode()
+
+
+def test_another_worktree_that_the_command_reaches_is_looked_at(yard: Yard) -> None:
+    edit(yard, "crane\n", agent=OTTER, root=yard.other)
+    (yard.other / "mine.txt").write_text(TYPED, encoding="utf-8")
+    assert ask(yard, f"git -C {yard.other} checkout -- a.txt") == Reply()
+    assert read_blob(yard.root, blob_id(TYPED.encode())) == TYPED.encode()
+
+
+def test_reading_commands_make_no_copies(yard: Yard) -> None:
+    (yard.root / "a.txt").write_text(TYPED, encoding="utf-8")
+    assert ask(yard, "cat a.txt | head -3") == Reply()
+    assert not (yard.root / ".moot" / FILE).exists()
+
+
+def test_what_was_not_touched_since_is_not_read_again(yard: Yard) -> None:
+    (yard.root / "a.txt").write_text(TYPED, encoding="utf-8")
+    assert ask(yard, "make") == Reply()
+    (kept,) = versions(yard, Act.KEPT)
+    assert (kept.path, kept.agent, kept.why) == ("a.txt", "", "before make")
+    os.utime(yard.root / "a.txt", (0, 0))
+    (yard.root / "b.txt").write_text("another\n", encoding="utf-8")
+    assert ask(yard, "make") == Reply()
+    assert [row.path for row in versions(yard, Act.KEPT)] == ["b.txt", "a.txt"]
+
+
+def test_without_room_for_a_copy_the_command_waits(yard: Yard) -> None:
+    (yard.root / "a.txt").write_text(TYPED, encoding="utf-8")
+    objects = yard.root / ".git/objects"
+    blob = blob_id(TYPED.encode())
+    (objects / blob[:2]).write_text("in the way", encoding="utf-8")
+    assert "copy_failed" in reason(ask(yard, "make"))
+    (objects / blob[:2]).unlink()
+    assert ask(yard, "make") == Reply(), "it is looked at again"
+    assert read_blob(yard.root, blob) == TYPED.encode()
+
+
+def test_a_script_that_puts_held_work_back_is_on_record(scripted: Yard) -> None:
+    """Its own name is the only path in the command, and it may change any file."""
+    edit(scripted, "hours of work\n")
+    assert "on record" in run(scripted, "sh tidy.sh")
+    (noted,) = scripted.events("INCURSION")
+    assert (noted["from_agent"], noted["to_agent"], noted["scope"]) == (OTTER, CRANE, "a.txt")
+
+
+def test_held_work_whose_end_no_tool_told_is_on_record_when_it_is_put_back(scripted: Yard) -> None:
+    """Codex tells nothing after a patch that was typed into its shell."""
+    patch = (
+        "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a.txt\n+patched\n*** End Patch\nEOF"
+    )
+    said = call("codex-heredoc", scripted.root, tool_input={"command": patch})
+    assert scripted.hook("codex", said, CRANE).out == ""
+    (scripted.root / "a.txt").write_text("patched\n", encoding="utf-8")
+    assert "on record" in run(scripted, "sh tidy.sh")
+    (noted,) = scripted.events("INCURSION")
+    assert (noted["from_agent"], noted["to_agent"], noted["scope"]) == (OTTER, CRANE, "a.txt")
+    assert noted["payload"]["blob_before"] == blob_id(b"patched\n")
+
+
+def test_all_that_a_refused_command_would_reach_is_on_record(yard: Yard) -> None:
+    for name in ("a.txt", "b.txt"):
+        edit(yard, "work\n", file=name)
+    assert CRANE in reason(ask(yard, "mv a.txt b.txt"))
+    assert {noted["scope"] for noted in yard.events("INCURSION")} == {"a.txt", "b.txt"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["ls -la", "cat a | head -3", "git status && git diff", "cd src; ls", "sed -n 1,2p a", "true"],
+)
+def test_commands_that_only_read_are_known(command: str) -> None:
+    assert only_reads(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "",
+        "make",
+        "sh x",
+        "echo a > b",
+        "echo $(rm a)",
+        "find . -delete",
+        "ls; rm a",
+        "catx a",
+        "ls `x`",
+    ],
+)
+def test_what_may_write_does_not_only_read(command: str) -> None:
+    assert not only_reads(command)
+
+
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        ("sh tools/tidy.sh", None),
+        ("./run.sh", None),
+        ("A=1 python3 tools/x.py", None),
+        ("bash -x tools/x.sh d/e.txt", ("d/e.txt",)),
+        ("python -c \"open('a.txt')\"", ("a.txt",)),
+        ("rm a.txt", ("a.txt",)),
+        ("> a.txt", ("a.txt",)),
+        ("git checkout -- .", ("",)),
+    ],
+)
+def test_the_script_that_is_run_is_not_the_file_that_is_meant(
+    tmp_path: Path, command: str, named: tuple[str, ...] | None
+) -> None:
+    assert named_paths(ShellCommand(command, str(tmp_path), None), tmp_path) == named
