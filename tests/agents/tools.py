@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
@@ -18,7 +19,7 @@ PACKAGES = {
     "gemini": "@google/gemini-cli@0.61.0",
     "opencode": "opencode-ai@1.18.33",
 }
-SECONDS = 180.0
+SECONDS = 60.0
 
 
 class Tool(NamedTuple):
@@ -54,7 +55,13 @@ def _nothing(_root: Path, _home: Path, _url: str) -> None:
 
 
 def _codex(root: Path, home: Path, url: str) -> None:
-    (home / ".codex").mkdir(parents=True, exist_ok=True)
+    """What is there stays, except for where the model is: trust is stored in the same file."""
+    file = home / ".codex" / "config.toml"
+    if file.exists():
+        text = re.sub(r'base_url = "[^"]*"', f'base_url = "{url}/v1"', file.read_text("utf-8"))
+        file.write_text(text, encoding="utf-8")
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
     config = f"""model_provider = "fake"
 [model_providers.fake]
 name = "fake"
@@ -64,7 +71,7 @@ wire_api = "responses"
 [projects."{root}"]
 trust_level = "trusted"
 """
-    (home / ".codex" / "config.toml").write_text(config, encoding="utf-8")
+    file.write_text(config, encoding="utf-8")
 
 
 def _gemini(_root: Path, home: Path, _url: str) -> None:
