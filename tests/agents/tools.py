@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from tests.agents.loopback import Use
 
@@ -22,14 +22,21 @@ PACKAGES = {
 SECONDS = 60.0
 
 
+class Write(Protocol):
+    def __call__(self, file: str, line: str = "written") -> Use: ...
+
+
 class Tool(NamedTuple):
-    """`prepare` writes what the tool needs to find the model; `env` does the same by variables."""
+    """How a tool is started, and what its calls are called. `write` writes a file whole.
+
+    `prepare` writes what the tool needs to find the model; `env` does the same by variables."""
 
     name: str
     command: tuple[str, ...]
     prepare: Callable[[Path, Path, str], None]
     env: Callable[[str], Mapping[str, str]]
-    write: Callable[[str], Use]
+    write: Write
+    read: Callable[[str], Use]
     shell: Callable[[str], Use]
 
 
@@ -93,8 +100,8 @@ def _opencode(_root: Path, home: Path, url: str) -> None:
     (folder / "opencode.json").write_text(json.dumps(said), encoding="utf-8")
 
 
-def _patch(file: str) -> str:
-    return f"*** Begin Patch\n*** Add File: {file}\n+written\n*** End Patch\n"
+def _patch(file: str, line: str) -> str:
+    return f"*** Begin Patch\n*** Add File: {file}\n+{line}\n*** End Patch\n"
 
 
 TOOLS = {
@@ -110,7 +117,8 @@ TOOLS = {
                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
                 "IS_SANDBOX": "1",
             },
-            lambda file: Use("Write", {"file_path": file, "content": "written\n"}),
+            lambda file, line="written": Use("Write", {"file_path": file, "content": f"{line}\n"}),
+            lambda file: Use("Read", {"file_path": file}),
             lambda text: Use("Bash", {"command": text, "description": "x"}),
         ),
         Tool(
@@ -121,7 +129,8 @@ TOOLS = {
             ),
             _codex,
             lambda _url: {"FAKE_KEY": "fake"},
-            lambda file: Use("apply_patch", {}, _patch(file)),
+            lambda file, line="written": Use("apply_patch", {}, _patch(file, line)),
+            lambda file: Use("exec_command", {"cmd": f"cat {file}"}),
             lambda text: Use("exec_command", {"cmd": text}),
         ),
         Tool(
@@ -133,7 +142,10 @@ TOOLS = {
                 "GEMINI_API_KEY": "fake",
                 "GEMINI_CLI_TRUST_WORKSPACE": "true",
             },
-            lambda file: Use("write_file", {"file_path": file, "content": "written\n"}),
+            lambda file, line="written": Use(
+                "write_file", {"file_path": file, "content": f"{line}\n"}
+            ),
+            lambda file: Use("read_file", {"file_path": file}),
             lambda text: Use("run_shell_command", {"command": text, "description": "x"}),
         ),
         Tool(
@@ -141,7 +153,8 @@ TOOLS = {
             ("opencode", "run", "do it"),
             _opencode,
             lambda _url: {"OPENCODE_DISABLE_AUTOUPDATE": "1"},
-            lambda file: Use("write", {"filePath": file, "content": "written\n"}),
+            lambda file, line="written": Use("write", {"filePath": file, "content": f"{line}\n"}),
+            lambda file: Use("read", {"filePath": file}),
             lambda text: Use("bash", {"command": text, "description": "x"}),
         ),
     )
