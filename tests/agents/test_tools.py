@@ -53,16 +53,6 @@ def test_a_session_without_a_name_gets_one_and_is_told(stage: Stage, tool: Tool)
 
 
 @EACH
-def test_a_shell_command_that_slipped_past_is_on_record(stage: Stage, tool: Tool) -> None:
-    stage.yard.reserve(CRANE, "kept.txt")
-    model = stage.play(tool.shell("echo two > kept.txt"))
-    assert stage.file("kept.txt").read_text("utf-8") == "two\n"
-    (noted,) = stage.yard.events("INCURSION")
-    assert noted["from_agent"] == OTTER
-    assert "this changed what others hold" in model.heard
-
-
-@EACH
 def test_without_moot_no_edit_is_written(
     stage: Stage, tool: Tool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

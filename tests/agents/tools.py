@@ -64,21 +64,21 @@ def _nothing(_root: Path, _home: Path, _url: str) -> None:
 def _codex(root: Path, home: Path, url: str) -> None:
     """What is there stays, except for where the model is: trust is stored in the same file."""
     file = home / ".codex" / "config.toml"
-    if file.exists():
-        text = re.sub(r'base_url = "[^"]*"', f'base_url = "{url}/v1"', file.read_text("utf-8"))
-        file.write_text(text, encoding="utf-8")
-        return
     file.parent.mkdir(parents=True, exist_ok=True)
-    config = f"""model_provider = "fake"
+    there = file.read_text("utf-8") if file.exists() else ""
+    if "base_url" in there:
+        text = re.sub(r'base_url = "[^"]*"', f'base_url = "{url}/v1"', there)
+    else:
+        project = f'[projects."{root}"]\n'
+        trust = "" if project in there else f'{project}trust_level = "trusted"\n'
+        text = f"""model_provider = "fake"
 [model_providers.fake]
 name = "fake"
 base_url = "{url}/v1"
 env_key = "FAKE_KEY"
 wire_api = "responses"
-[projects."{root}"]
-trust_level = "trusted"
-"""
-    file.write_text(config, encoding="utf-8")
+{trust}{there}"""
+    file.write_text(text, encoding="utf-8")
 
 
 def _gemini(_root: Path, home: Path, _url: str) -> None:
@@ -96,7 +96,8 @@ def _opencode(_root: Path, home: Path, url: str) -> None:
         "options": {"baseURL": f"{url}/v1", "apiKey": "fake"},
         "models": {"fake-model": {"tool_call": True}},
     }
-    said = {"provider": {"fake": provider}, "model": "fake/fake-model", "autoupdate": False}
+    said = {"provider": {"fake": provider}, "model": "fake/fake-model"}
+    said |= {"autoupdate": False, "snapshot": False}
     (folder / "opencode.json").write_text(json.dumps(said), encoding="utf-8")
 
 
