@@ -1,16 +1,18 @@
 """A model that does what a test says: it plays the four model APIs the tools speak, on loopback.
 
 `Model(steps)` answers the request that already holds N turns of the model with step N, so it
-keeps no state of a conversation and side requests (titles, summaries) disturb nothing. What the
-model would have read is kept in `read`. It shows what tools do, not what a model would choose.
+keeps no state of a conversation and side requests (titles, summaries) disturb nothing. A
+sub-agent is told from its session by a word in what it was asked, and has steps of its own. What
+the model would have read is kept in `read`. It shows what tools do, not what a model would choose.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 Json = dict[str, Any]
@@ -26,16 +28,36 @@ class Use(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """What is asked for now: how many turns the model has had, and what it may call."""
+    """What is asked for now: how many turns the model has had, what it may call, and what it was
+    asked in the beginning."""
 
     number: int
     offered: dict[str, Json]
+    asked: str = ""
+
+
+# One call, or several at once.
+Step = Use | list[Use]
+MAIN = ""
+
+
+def _nothing_happens(_who: str, _number: int) -> None:
+    """Nobody waits for a turn."""
 
 
 class Model:
-    def __init__(self, *steps: Use, meanwhile: Callable[[], None] | None = None) -> None:
-        """`meanwhile` happens once, while the model thinks for the first time."""
-        self.steps = steps
+    def __init__(
+        self,
+        *steps: Step,
+        sub_agents: Mapping[str, Sequence[Step]] | None = None,
+        before_turn: Callable[[str, int], None] = _nothing_happens,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> None:
+        """`sub_agents` are the steps of whoever was asked with that word. `before_turn` is called
+        with who (that word, or MAIN) and the turn's number, and may wait. `meanwhile` happens once,
+        while the model thinks for the first time."""
+        self.scripts: dict[str, Sequence[Step]] = {**(sub_agents or {}), MAIN: steps}
+        self._before_turn = before_turn
         self._meanwhile = meanwhile
         self.read: list[Json] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -57,15 +79,21 @@ class Model:
         self._server.shutdown()
         self._server.server_close()
 
-    def answer(self, turn: Turn) -> Use | str:
+    def answer(self, turn: Turn) -> list[Use] | str:
         """The step of this turn; words where no tool is offered or the script has ended."""
         if turn.offered and (happens := self._meanwhile) is not None:
             self._meanwhile = None
             happens()
-        if not turn.offered or turn.number >= len(self.steps):
+        if not turn.offered:
             return END
-        step = self.steps[turn.number]
-        return step if step.tool in turn.offered else f"no tool called {step.tool} is offered"
+        who = next(name for name in self.scripts if name in turn.asked)
+        self._before_turn(who, turn.number)
+        if turn.number >= len(self.scripts[who]):
+            return END
+        step = self.scripts[who][turn.number]
+        uses = [step] if isinstance(step, Use) else step
+        missing = [use.tool for use in uses if use.tool not in turn.offered]
+        return f"no tool called {missing[0]} is offered" if missing else uses
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         model = self
@@ -108,7 +136,7 @@ class Model:
         return Handler
 
 
-Answer = Callable[[Turn], "Use | str"]
+Answer = Callable[[Turn], "list[Use] | str"]
 Wire = Callable[[Json, Answer], Iterable[Any]]
 
 
@@ -131,59 +159,76 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(one)
 
 
+def _asked(turns: Iterable[Json], is_ours: Callable[[Json], bool]) -> str:
+    """What stands before the model's first turn."""
+    return "\n".join(_texts(list(takewhile(lambda one: not is_ours(one), turns))))
+
+
+def _is_assistant(turn: Json) -> bool:
+    return bool(turn.get("role") == "assistant")
+
+
 def messages(body: Json, answer: Answer) -> Iterator[Json]:
     """Anthropic."""
-    number = sum(one["role"] == "assistant" for one in body["messages"])
+    number = sum(map(_is_assistant, body["messages"]))
     offered = {tool["name"]: tool for tool in body.get("tools", []) if "name" in tool}
-    step = answer(Turn(number, offered))
-    if isinstance(step, Use):
-        block: Json = {"type": "tool_use", "id": f"toolu_{number}", "name": step.tool, "input": {}}
-        delta: Json = {"type": "input_json_delta", "partial_json": json.dumps(step.args)}
-        stop, content = "tool_use", {**block, "input": step.args}
+    step = answer(Turn(number, offered, _asked(body["messages"], _is_assistant)))
+    is_stream = bool(body.get("stream"))
+    content: list[Json] = []
+    if isinstance(step, str):
+        content.append({"type": "text", "text": step})
     else:
-        block, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": step}
-        stop, content = "end_turn", {"type": "text", "text": step}
+        for place, use in enumerate(step):
+            made = {"type": "tool_use", "id": f"toolu_{number}_{place}", "name": use.tool}
+            content.append({**made, "input": use.args})
+    stop = "end_turn" if isinstance(step, str) else "tool_use"
     message = {
         "id": f"msg_{number}",
         "type": "message",
         "role": "assistant",
         "model": body.get("model"),
-        "content": [] if body.get("stream") else [content],
-        "stop_reason": None if body.get("stream") else stop,
+        "content": [] if is_stream else content,
+        "stop_reason": None if is_stream else stop,
         "stop_sequence": None,
         "usage": {"input_tokens": 1, "output_tokens": 1},
     }
     yield {"type": "message_start", "message": message}
-    yield {"type": "content_block_start", "index": 0, "content_block": block}
-    yield {"type": "content_block_delta", "index": 0, "delta": delta}
-    yield {"type": "content_block_stop", "index": 0}
+    for place, block in enumerate(content):
+        yield from _message_block(place, block)
     ended = {"stop_reason": stop, "stop_sequence": None}
     yield {"type": "message_delta", "delta": ended, "usage": {"output_tokens": 1}}
     yield {"type": "message_stop"}
 
 
+def _message_block(place: int, block: Json) -> Iterator[Json]:
+    """A text or a call begins empty and comes in pieces, here one."""
+    if block["type"] == "text":
+        empty, delta = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
+    else:
+        arguments = json.dumps(block["input"])
+        empty = {**block, "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": arguments}
+    yield {"type": "content_block_start", "index": place, "content_block": empty}
+    yield {"type": "content_block_delta", "index": place, "delta": delta}
+    yield {"type": "content_block_stop", "index": place}
+
+
+_CALLS = ("function_call", "custom_tool_call")
+
+
+def _is_of_model(item: Json) -> bool:
+    return _is_assistant(item) or item.get("type") in _CALLS
+
+
 def responses(body: Json, answer: Answer) -> Iterator[Json]:
     """OpenAI Responses. Neighbouring items of the model are one turn."""
     items = body["input"] if isinstance(body["input"], list) else []
-    ours = [
-        item.get("role") == "assistant" or item.get("type") in ("function_call", "custom_tool_call")
-        for item in items
-    ]
+    ours = [_is_of_model(item) for item in items]
     number = sum(now and not before for before, now in zip([False, *ours], ours, strict=False))
     late = [tool for item in items for tool in item.get("tools", [])]
     offered = {tool["name"]: tool for tool in _flat([*body.get("tools", []), *late])}
-    step = answer(Turn(number, offered))
-    base: Json = {"id": f"item_{number}", "status": "completed"}
-    if isinstance(step, Use):
-        base |= {"call_id": f"call_{number}", "name": step.tool}
-        base |= {key: value for key, value in offered[step.tool].items() if key == "namespace"}
-        if step.text is not None:
-            item = {**base, "type": "custom_tool_call", "input": step.text}
-        else:
-            item = {**base, "type": "function_call", "arguments": json.dumps(step.args)}
-    else:
-        words = [{"type": "output_text", "text": step, "annotations": []}]
-        item = {**base, "type": "message", "role": "assistant", "content": words}
+    step = answer(Turn(number, offered, _asked(items, _is_of_model)))
+    made_items = list(_response_items(step, number, offered))
     usage = {
         "input_tokens": 1,
         "input_tokens_details": {"cached_tokens": 0},
@@ -193,14 +238,31 @@ def responses(body: Json, answer: Answer) -> Iterator[Json]:
     }
     made: Json = {"id": f"resp_{number}", "object": "response", "created_at": 1, "model": "fake"}
     running = {**made, "status": "in_progress", "output": []}
-    done = {**made, "status": "completed", "output": [item], "usage": usage}
-    events: list[Json] = [
-        {"type": "response.created", "response": running},
-        {"type": "response.output_item.added", "output_index": 0, "item": item},
-        {"type": "response.output_item.done", "output_index": 0, "item": item},
-        {"type": "response.completed", "response": done},
-    ]
+    done = {**made, "status": "completed", "output": made_items, "usage": usage}
+    events: list[Json] = [{"type": "response.created", "response": running}]
+    for place, item in enumerate(made_items):
+        told: Json = {"output_index": place, "item": item}
+        events += [{"type": f"response.output_item.{kind}", **told} for kind in ("added", "done")]
+    events.append({"type": "response.completed", "response": done})
     yield from ({**event, "sequence_number": place} for place, event in enumerate(events))
+
+
+def _response_items(
+    step: list[Use] | str, number: int, offered: Mapping[str, Json]
+) -> Iterator[Json]:
+    if isinstance(step, str):
+        words = [{"type": "output_text", "text": step, "annotations": []}]
+        base = {"id": f"item_{number}", "status": "completed", "role": "assistant"}
+        yield {**base, "type": "message", "content": words}
+        return
+    for place, use in enumerate(step):
+        item: Json = {"id": f"item_{number}_{place}", "status": "completed", "name": use.tool}
+        item |= {"call_id": f"call_{number}_{place}"}
+        item |= {key: value for key, value in offered[use.tool].items() if key == "namespace"}
+        if use.text is not None:
+            yield {**item, "type": "custom_tool_call", "input": use.text}
+        else:
+            yield {**item, "type": "function_call", "arguments": json.dumps(use.args)}
 
 
 def _flat(tools: Iterable[Json]) -> Iterator[Json]:
@@ -214,16 +276,24 @@ def _flat(tools: Iterable[Json]) -> Iterator[Json]:
 
 def chat(body: Json, answer: Answer) -> Iterator[Any]:
     """OpenAI Chat Completions."""
-    number = sum(one["role"] == "assistant" for one in body["messages"])
+    turns = [one for one in body["messages"] if one["role"] != "system"]
+    number = sum(map(_is_assistant, turns))
     tools = (tool.get("function", tool) for tool in body.get("tools") or [])
-    step = answer(Turn(number, {tool["name"]: tool for tool in tools}))
-    delta: Json = {"role": "assistant", "content": None if isinstance(step, Use) else step}
-    if isinstance(step, Use):
-        function = {"name": step.tool, "arguments": json.dumps(step.args)}
-        called = {"index": 0, "id": f"call_{number}", "type": "function", "function": function}
-        delta["tool_calls"] = [called]
+    offered = {tool["name"]: tool for tool in tools}
+    step = answer(Turn(number, offered, _asked(turns, _is_assistant)))
+    delta: Json = {"role": "assistant", "content": step if isinstance(step, str) else None}
+    if not isinstance(step, str):
+        delta["tool_calls"] = [
+            {
+                "index": place,
+                "id": f"call_{number}_{place}",
+                "type": "function",
+                "function": {"name": use.tool, "arguments": json.dumps(use.args)},
+            }
+            for place, use in enumerate(step)
+        ]
     base: Json = {"id": f"chat_{number}", "created": 1, "model": "fake"}
-    end = "tool_calls" if isinstance(step, Use) else "stop"
+    end = "stop" if isinstance(step, str) else "tool_calls"
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
     if not body.get("stream"):
         choice = {"index": 0, "message": delta, "finish_reason": end}
@@ -243,15 +313,16 @@ def generate(body: Json, answer: Answer) -> Iterator[Json]:
         parts = content.get("parts", []) if content.get("role") == "model" else []
         number += any("functionCall" in part or part.get("text") == END for part in parts)
     lists = (tool.get("functionDeclarations", []) for tool in body.get("tools", []))
-    declared = [one for some in lists for one in some]
-    step = answer(Turn(number, {one["name"]: one for one in declared}))
-    if isinstance(step, Use):
-        part: Json = {"functionCall": {"name": step.tool, "args": step.args}}
-    else:
+    offered = {one["name"]: one for some in lists for one in some}
+    asked = _asked(body.get("contents", []), lambda content: "functionCall" in str(content))
+    step = answer(Turn(number, offered, asked))
+    if isinstance(step, str):
         config = body.get("generationConfig", {})
         wants_json = config.get("responseMimeType") == "application/json"
-        part = {"text": "{}" if wants_json else step}
-    content = {"role": "model", "parts": [part]}
+        parts = [{"text": "{}" if wants_json else step}]
+    else:
+        parts = [{"functionCall": {"name": use.tool, "args": use.args}} for use in step]
+    content = {"role": "model", "parts": parts}
     usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
     candidate = {"content": content, "finishReason": "STOP", "index": 0}
     yield {"candidates": [candidate], "usageMetadata": usage}

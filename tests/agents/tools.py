@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from tests.agents.loopback import Use
 
@@ -18,17 +19,24 @@ PACKAGES = {
     "gemini": "@google/gemini-cli@0.61.0",
     "opencode": "opencode-ai@1.18.33",
 }
-SECONDS = 180.0
+SECONDS = 60.0
+
+
+class Write(Protocol):
+    def __call__(self, file: str, line: str = "written") -> Use: ...
 
 
 class Tool(NamedTuple):
-    """`prepare` writes what the tool needs to find the model; `env` does the same by variables."""
+    """How a tool is started, and what its calls are called. `write` writes a file whole.
+
+    `prepare` writes what the tool needs to find the model; `env` does the same by variables."""
 
     name: str
     command: tuple[str, ...]
     prepare: Callable[[Path, Path, str], None]
     env: Callable[[str], Mapping[str, str]]
-    write: Callable[[str], Use]
+    write: Write
+    read: Callable[[str], Use]
     shell: Callable[[str], Use]
 
 
@@ -54,17 +62,23 @@ def _nothing(_root: Path, _home: Path, _url: str) -> None:
 
 
 def _codex(root: Path, home: Path, url: str) -> None:
-    (home / ".codex").mkdir(parents=True, exist_ok=True)
-    config = f"""model_provider = "fake"
+    """What is there stays, except for where the model is: trust is stored in the same file."""
+    file = home / ".codex" / "config.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    there = file.read_text("utf-8") if file.exists() else ""
+    if "base_url" in there:
+        text = re.sub(r'base_url = "[^"]*"', f'base_url = "{url}/v1"', there)
+    else:
+        project = f'[projects."{root}"]\n'
+        trust = "" if project in there else f'{project}trust_level = "trusted"\n'
+        text = f"""model_provider = "fake"
 [model_providers.fake]
 name = "fake"
 base_url = "{url}/v1"
 env_key = "FAKE_KEY"
 wire_api = "responses"
-[projects."{root}"]
-trust_level = "trusted"
-"""
-    (home / ".codex" / "config.toml").write_text(config, encoding="utf-8")
+{trust}{there}"""
+    file.write_text(text, encoding="utf-8")
 
 
 def _gemini(_root: Path, home: Path, _url: str) -> None:
@@ -82,12 +96,13 @@ def _opencode(_root: Path, home: Path, url: str) -> None:
         "options": {"baseURL": f"{url}/v1", "apiKey": "fake"},
         "models": {"fake-model": {"tool_call": True}},
     }
-    said = {"provider": {"fake": provider}, "model": "fake/fake-model", "autoupdate": False}
+    said = {"provider": {"fake": provider}, "model": "fake/fake-model"}
+    said |= {"autoupdate": False, "snapshot": False}
     (folder / "opencode.json").write_text(json.dumps(said), encoding="utf-8")
 
 
-def _patch(file: str) -> str:
-    return f"*** Begin Patch\n*** Add File: {file}\n+written\n*** End Patch\n"
+def _patch(file: str, line: str) -> str:
+    return f"*** Begin Patch\n*** Add File: {file}\n+{line}\n*** End Patch\n"
 
 
 TOOLS = {
@@ -103,7 +118,8 @@ TOOLS = {
                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
                 "IS_SANDBOX": "1",
             },
-            lambda file: Use("Write", {"file_path": file, "content": "written\n"}),
+            lambda file, line="written": Use("Write", {"file_path": file, "content": f"{line}\n"}),
+            lambda file: Use("Read", {"file_path": file}),
             lambda text: Use("Bash", {"command": text, "description": "x"}),
         ),
         Tool(
@@ -114,7 +130,8 @@ TOOLS = {
             ),
             _codex,
             lambda _url: {"FAKE_KEY": "fake"},
-            lambda file: Use("apply_patch", {}, _patch(file)),
+            lambda file, line="written": Use("apply_patch", {}, _patch(file, line)),
+            lambda file: Use("exec_command", {"cmd": f"cat {file}"}),
             lambda text: Use("exec_command", {"cmd": text}),
         ),
         Tool(
@@ -126,7 +143,10 @@ TOOLS = {
                 "GEMINI_API_KEY": "fake",
                 "GEMINI_CLI_TRUST_WORKSPACE": "true",
             },
-            lambda file: Use("write_file", {"file_path": file, "content": "written\n"}),
+            lambda file, line="written": Use(
+                "write_file", {"file_path": file, "content": f"{line}\n"}
+            ),
+            lambda file: Use("read_file", {"file_path": file}),
             lambda text: Use("run_shell_command", {"command": text, "description": "x"}),
         ),
         Tool(
@@ -134,7 +154,8 @@ TOOLS = {
             ("opencode", "run", "do it"),
             _opencode,
             lambda _url: {"OPENCODE_DISABLE_AUTOUPDATE": "1"},
-            lambda file: Use("write", {"filePath": file, "content": "written\n"}),
+            lambda file, line="written": Use("write", {"filePath": file, "content": f"{line}\n"}),
+            lambda file: Use("read", {"filePath": file}),
             lambda text: Use("bash", {"command": text, "description": "x"}),
         ),
     )

@@ -1,8 +1,9 @@
 """A stand-in for Codex: the part of its app server that tells of hooks, and a run that obeys trust.
 
-Like the real one it reads `.codex/hooks.json` of the main checkout and its own `hooks.json`, keys
-each hook by file, event and place, and keeps trust by hash in `$CODEX_HOME/config.toml`. Any other
-command is a headless run: it starts each trusted SessionStart hook, then writes `written.txt`.
+Like the real one it reads `.codex/hooks.json` of the main checkout, in a worktree that has a
+`.codex` folder and of a project that it trusts, and its own `hooks.json`. It keys each hook by
+file, event and place, and keeps trust in `$CODEX_HOME/config.toml`. Any other command is a headless
+run: it starts each trusted SessionStart hook, then writes `written.txt`.
 """
 
 from __future__ import annotations
@@ -36,9 +37,18 @@ def main_checkout(folder: Path) -> Path:
     return Path(done.stdout.strip()).parent if done.returncode == 0 else folder
 
 
+def files_read_in(folder: Path) -> Iterator[Path]:
+    main, projects = main_checkout(folder), config().get("projects", {})
+    levels = (projects.get(str(each), {}).get("trust_level") for each in (folder, main))
+    around = (each for each in (folder, *folder.parents) if (each / ".git").exists())
+    if "trusted" in levels and (next(around, folder) / ".codex").is_dir():
+        yield main / ".codex/hooks.json"
+    yield home() / "hooks.json"
+
+
 def hooks_in(folder: Path) -> Iterator[dict[str, Any]]:
     state = config().get("hooks", {}).get("state", {})
-    for file in (main_checkout(folder) / ".codex/hooks.json", home() / "hooks.json"):
+    for file in files_read_in(folder):
         events = json.loads(file.read_text("utf-8"))["hooks"] if file.is_file() else {}
         for event, groups in events.items():
             snake = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
@@ -58,13 +68,22 @@ def hooks_in(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def store(edits: list[dict[str, Any]]) -> None:
-    state = config().get("hooks", {}).get("state", {})
+    known = config()
+    state, projects = known.get("hooks", {}).get("state", {}), known.get("projects", {})
     for edit in edits:
-        state |= edit["value"]
+        if edit["keyPath"] == "hooks.state":
+            state |= edit["value"]
+        else:
+            _, name, field = re.split(r'\.?"\.?', edit["keyPath"])
+            projects.setdefault(name, {})[field] = edit["value"]
     home().mkdir(parents=True, exist_ok=True)
     lines = [
         f'[hooks.state."{key}"]\ntrusted_hash = "{entry["trusted_hash"]}"\n'
         for key, entry in state.items()
+    ]
+    lines += [
+        f'[projects."{name}"]\ntrust_level = "{entry["trust_level"]}"\n'
+        for name, entry in projects.items()
     ]
     (home() / "config.toml").write_text("".join(lines), encoding="utf-8")
 

@@ -160,7 +160,13 @@ def test_codex_runs_only_what_its_user_trusts(coded: Yard) -> None:
 
 
 def test_the_flag_for_tests_makes_up_for_trust(coded: Yard) -> None:
-    assert problems(coded, "codex", "exec", "--dangerously-bypass-hook-trust", "x") == []
+    """In trust in hooks, not in the project."""
+    words = ("codex", "exec", "--dangerously-bypass-hook-trust", "x")
+    if (coded.root / ".codex/hooks.json").is_file():
+        assert problems(coded, *words) == ["hook_untrusted"]
+    text = f'[projects."{coded.root}"]\ntrust_level = "trusted"\n'
+    write(home(coded) / ".codex/config.toml", text)
+    assert problems(coded, *words) == []
 
 
 def test_a_changed_hook_is_untrusted_again(coded: Yard) -> None:
@@ -226,10 +232,13 @@ def test_a_project_marked_untrusted_runs_no_hooks_of_its_own(coded: Yard) -> Non
     if not (coded.root / ".codex/hooks.json").is_file():
         return  # hooks in the user's own settings run there
     config = home(coded) / ".codex/config.toml"
-    line = f'[projects."{coded.root}"]\ntrust_level = "untrusted"\n'
-    config.write_text(config.read_text() + line)
+    config.write_text(config.read_text().replace('"trusted"', '"untrusted"'))
     flag = "--dangerously-bypass-hook-trust"
     assert problems(coded, "codex", flag) == ["hook_switched_off"]
+    stored = config.read_text()
+    refused = coded.json("hook", "install", "codex", "--trust")
+    assert (refused.code, refused.error["code"]) == (4, "codex_hooks_missing")
+    assert config.read_text() == stored, "a no to the project is not turned into a yes"
 
 
 def test_in_a_linked_worktree_the_hooks_of_the_main_checkout_count(ready: Yard) -> None:
@@ -240,6 +249,21 @@ def test_in_a_linked_worktree_the_hooks_of_the_main_checkout_count(ready: Yard) 
     assert problems(ready, "codex", folder=ready.other) == ["hook_untrusted"]
     trust(ready)
     assert problems(ready, "codex", folder=ready.other) == []
+
+
+def test_a_linked_worktree_without_a_folder_for_codex_gets_one(ready: Yard) -> None:
+    """Without it Codex does not read the main checkout's hooks there."""
+    put_codex(Path(ready.env["PATH"]))
+    trust(ready)
+    folder = ready.other / ".codex"
+    assert problems(ready, "codex", folder=ready.other) == []
+    folder.rmdir()
+    assert problems(ready, "codex", folder=ready.other) == ["hook_missing"]
+    install(ready, "codex")
+    assert folder.is_dir()
+    assert ready.git("status", "--porcelain", cwd=ready.other).out == ""
+    ready.ok("hook", "uninstall", "codex", "--all")
+    assert not folder.exists()
 
 
 def _hooks_like(tool: str) -> str:

@@ -20,6 +20,7 @@ import msgspec
 from moot.core.errors import MootError
 from moot.flows.launch.started_tools import StartedTool
 from moot.flows.tools import json_settings
+from moot.flows.tools.codex_folders import reads_project_hooks
 from moot.workspace.find import git_common_dir, worktree_root
 
 MANAGED, USER, PROJECT, LOCAL, FLAG = "managed", "user", "project", "local", "flag"
@@ -143,7 +144,8 @@ def _claude_managed() -> list[Path]:
 def _codex_layers(started: StartedTool, folder: Path) -> Iterator[Layer]:
     """Its own home, and `.codex` from the root of the repository down to the folder.
 
-    In a linked worktree hooks are those of the main checkout; other settings are the worktree's.
+    In a linked worktree hooks are those of the main checkout, and read only where the worktree has
+    a folder of that name as well; other settings are the worktree's.
     """
     home = codex_home(started.env)
     yield from _json_layer(USER, home / "hooks.json")
@@ -152,7 +154,8 @@ def _codex_layers(started: StartedTool, folder: Path) -> Iterator[Layer]:
     main = main_checkout(root)
     for inner in _from_root(root, folder):
         of_hooks = main / inner.relative_to(root)
-        yield from _json_layer(PROJECT, of_hooks / ".codex" / "hooks.json")
+        if reads_project_hooks(inner):
+            yield from _json_layer(PROJECT, of_hooks / ".codex" / "hooks.json")
         yield from _toml_layer(PROJECT, inner / ".codex" / "config.toml")
 
 

@@ -16,6 +16,11 @@ from typing import Final, NamedTuple
 from moot.core.errors import MootError
 from moot.flows.guard.guarded_paths import GuardedPaths
 from moot.flows.tools import git_hook, hook_files, manual, opencode_plugin
+from moot.flows.tools.codex_folders import (
+    make_codex_folders,
+    reads_project_hooks,
+    remove_codex_folder,
+)
 from moot.flows.tools.git_exclude import exclude_file, hide_installed_files
 from moot.flows.tools.hook_files import InstalledFile
 from moot.flows.tools.original_files import OriginalFiles, all_or_nothing
@@ -75,6 +80,8 @@ def install_hooks(
         ]
         changed += [file.path for file in plan.take_out if records.restore(file)]
         hide_installed_files(guarded.worktree_root, records.workspace)
+    if tool == "codex":
+        make_codex_folders(guarded.worktree_root)
     return ChangedFiles(tool, tuple(changed))
 
 
@@ -109,6 +116,8 @@ def uninstall_hooks(
         # Last in, first out: the folders that were made for them are empty when their turn comes.
         changed = [file.path for file in reversed(files) if records.restore(file)]
         hide_installed_files(guarded.worktree_root, records.workspace)
+    if tool == "codex":
+        remove_codex_folder(guarded.worktree_root)
     return ChangedFiles(tool, tuple(changed))
 
 
@@ -123,6 +132,8 @@ def find_installed(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> 
         place = git_hook.place_for(guarded.worktree_root)
         return SettingsFile(place.file, Reach.LOCAL) if git_hook.is_present(place) else None
     files = settings_files(tool, guarded, env)
+    if tool == "codex" and not reads_project_hooks(guarded.worktree_root):
+        files = tuple(file for file in files if file.reach is Reach.USER)
     return next((file for file in files if hook_files.is_complete(tool, file, guarded)), None)
 
 

@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import threading
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -21,6 +22,7 @@ from moot.flows.guard.guarded_paths import GuardedPaths
 from moot.flows.tools import json_settings
 from moot.flows.tools.hook_command import is_ours
 from moot.flows.tools.original_files import put
+from moot.flows.tools.worktrees import main_checkout
 
 CODEX_SECONDS: Final = 20.0
 TRUST_FOLDER: Final = "TRUST_FOLDER"
@@ -65,7 +67,14 @@ def _ours(answer: Mapping[str, Any]) -> Iterator[CodexHook]:
 
 
 def _trust_codex(root: Path, env: Mapping[str, str]) -> str:
+    """Codex sees no hooks of a project that it does not trust, so that comes first."""
     hooks = codex_hooks(root, env)
+    project = main_checkout(root)
+    if not hooks and not _is_marked_untrusted((root, project), env):
+        key = f"projects.{json.dumps(str(project))}.trust_level"
+        edit = {"keyPath": key, "value": "trusted", "mergeStrategy": "upsert"}
+        _codex(env, [("config/batchWrite", {"edits": [edit]})])
+        hooks = codex_hooks(root, env)
     if not hooks:
         raise Unavailable(
             "codex_hooks_missing",
@@ -76,6 +85,18 @@ def _trust_codex(root: Path, env: Mapping[str, str]) -> str:
     edit = {"keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert"}
     _codex(env, [("config/batchWrite", {"edits": [edit]})])
     return f"Codex trusts {len(hooks)} hooks of this project from now on"
+
+
+def _is_marked_untrusted(folders: Sequence[Path], env: Mapping[str, str]) -> bool:
+    """Somebody said no to this project: that is not ours to turn round."""
+    home = env.get("CODEX_HOME") or Path(env.get("HOME") or Path.home()) / ".codex"
+    try:
+        projects = tomllib.loads((Path(home) / "config.toml").read_text("utf-8")).get("projects")
+    except (OSError, ValueError):
+        return False
+    marked = projects if isinstance(projects, dict) else {}
+    levels = (marked.get(str(folder), {}) for folder in folders)
+    return any(isinstance(one, dict) and one.get("trust_level") == "untrusted" for one in levels)
 
 
 def _codex(

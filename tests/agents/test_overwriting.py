@@ -1,0 +1,57 @@
+"""Which real tool overwrites a file that was changed after it read it; and none does with Moot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.agents.loopback import MAIN, Model
+from tests.agents.stage import EACH, Stage
+from tests.agents.tools import TOOLS, Tool
+from tests.hooks.yard import OTTER
+
+THEIRS = "what somebody typed meanwhile\n"
+# Measured: whether the tool by itself writes over what was changed since it read the file.
+OVERWRITES = {"claude": False, "codex": True, "gemini": True, "opencode": True}
+
+
+def change_before(stage: Stage, number: int) -> Callable[[str, int], None]:
+    """Somebody saves the file while the model thinks for the given time."""
+
+    def change(who: str, turn: int) -> None:
+        if (who, turn) == (MAIN, number):
+            stage.file("kept.txt").write_text(THEIRS, encoding="utf-8")
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("tool", "overwrites"), [(TOOLS[name], how) for name, how in OVERWRITES.items()], ids=OVERWRITES
+)
+def test_what_the_tool_does_by_itself(stage: Stage, tool: Tool, overwrites: bool) -> None:
+    stage.uninstall()
+    file = str(stage.file("kept.txt"))
+    steps = (tool.read(file), tool.write(file, "from memory"))
+    stage.perform(Model(*steps, before_turn=change_before(stage, 1)), tool.command)
+    left = "from memory\n" if overwrites else THEIRS
+    assert stage.file("kept.txt").read_text("utf-8") == left
+
+
+@EACH
+def test_nothing_is_overwritten_from_memory(stage: Stage, tool: Tool) -> None:
+    file = str(stage.file("kept.txt"))
+    write = tool.write(file, "from memory")
+    model = Model(tool.read(file), write, before_turn=change_before(stage, 1))
+    stage.perform(model, tool.command, agent=OTTER)
+    assert stage.file("kept.txt").read_text("utf-8") == THEIRS
+    assert stage.yard.events("INCURSION") == []
+
+
+@EACH
+def test_who_reads_it_again_may_write_it(stage: Stage, tool: Tool) -> None:
+    file = str(stage.file("kept.txt"))
+    read, write = tool.read(file), tool.write(file, "with theirs in mind")
+    model = Model(read, write, read, write, before_turn=change_before(stage, 1))
+    stage.perform(model, tool.command, agent=OTTER)
+    assert stage.file("kept.txt").read_text("utf-8") == "with theirs in mind\n"

@@ -1,0 +1,86 @@
+"""Each real tool in its own terminal, started by `moot run` alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from tests.agents.loopback import Model
+from tests.agents.stage import EACH, MOOT_RUN, Stage, each_of
+from tests.agents.terminal import run_in_terminal
+from tests.agents.tools import SECONDS, Tool
+from tests.hooks.yard import CRANE
+
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "claude": ("claude", "--dangerously-skip-permissions", "do it"),
+    "codex": (
+        *("codex", "--dangerously-bypass-approvals-and-sandbox"),
+        *("--dangerously-bypass-hook-trust", "-m", "gpt-5.5", "do it"),
+    ),
+    "gemini": ("gemini", "--yolo", "-i", "do it"),
+    "opencode": ("opencode", "--prompt", "do it"),
+}
+
+
+def answer_first_questions(stage: Stage) -> None:
+    """What a tool asks somebody who has never started it, about itself and not about hooks."""
+    root, home = str(stage.yard.root), stage.home
+    if stage.tool.name == "claude":
+        known = {
+            "hasCompletedOnboarding": True,
+            "theme": "dark",
+            "customApiKeyResponses": {"approved": ["fake"], "rejected": []},
+            "projects": {root: {"hasTrustDialogAccepted": True}},
+        }
+        (home / ".claude.json").write_text(json.dumps(known), encoding="utf-8")
+        (home / ".claude").mkdir()
+        settings = json.dumps({"skipDangerousModePermissionPrompt": True})
+        (home / ".claude/settings.json").write_text(settings, encoding="utf-8")
+    if stage.tool.name == "codex":
+        stage.tool.prepare(stage.yard.root, home, "http://127.0.0.1:9")
+        config = home / ".codex/config.toml"
+        seen = '[notice.model_migrations]\n"gpt-5.5" = "gpt-6-sol"\n[tui]\nanimations = false\n'
+        config.write_text(config.read_text("utf-8") + seen, encoding="utf-8")
+
+
+def perform_in_terminal(
+    stage: Stage, words: tuple[str, ...], answers: Mapping[bytes, bytes] | None = None
+) -> tuple[Model, str]:
+    """Until the free file is written, which is the model's second step."""
+    names = ("held.txt", "free.txt")
+    with Model(*(stage.tool.write(str(stage.file(name))) for name in names)) as model:
+        stage.tool.prepare(stage.yard.root, stage.home, model.url)
+        drawn = run_in_terminal(
+            (*MOOT_RUN, *words),
+            stage.yard.root,
+            stage.env(model.url),
+            stage.file("free.txt").exists,
+            SECONDS,
+            answers,
+        )
+    print(drawn[-3000:])  # noqa: T201 - shown if the test fails
+    return model, drawn
+
+
+@EACH
+def test_in_its_terminal_it_is_guarded(stage: Stage, tool: Tool) -> None:
+    stage.uninstall()
+    stage.yard.reserve(CRANE, "held.txt")
+    answer_first_questions(stage)
+    model, _drawn = perform_in_terminal(stage, COMMANDS[tool.name])
+    assert stage.file("free.txt").exists()
+    assert not stage.file("held.txt").exists()
+    assert "held.txt is held by teal-crane" in model.heard
+
+
+@each_of("codex")
+def test_a_yes_at_the_terminal_is_the_trust_that_codex_wants(stage: Stage, tool: Tool) -> None:
+    stage.uninstall()
+    stage.yard.reserve(CRANE, "held.txt")
+    answer_first_questions(stage)
+    bypass = "--dangerously-bypass-hook-trust"
+    words = tuple(word for word in COMMANDS[tool.name] if word != bypass)
+    model, _drawn = perform_in_terminal(stage, words, {b"[y/N]": b"y\r"})
+    assert not stage.file("held.txt").exists()
+    assert "held.txt is held by teal-crane" in model.heard
+    assert "trusted_hash" in (stage.home / ".codex/config.toml").read_text("utf-8")
