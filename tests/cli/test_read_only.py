@@ -228,6 +228,7 @@ READING: dict[str, tuple[str, ...]] = {
     "status": ("status",),
     "agenda": ("agenda",),
     "track": ("track",),
+    "hook.status": ("hook", "status"),
     "guard.check": ("guard", "check", "src/auth.py"),
     "agent.list": ("agent", "list"),
     "agent.show": ("agent", "show", "teal-crane"),

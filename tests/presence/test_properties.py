@@ -23,6 +23,7 @@ from moot.protocols.presence.evolution import EFFECTS
 from moot.protocols.presence.machine import MACHINE
 from moot.protocols.presence.model import STREAM, Kind, Liveness, ResumeReason, State, Urgency
 from moot.protocols.presence.paths import classify_overlap, is_inside
+from moot.protocols.presence.resources import key_of_file
 from moot.protocols.presence.rules import RULES
 from moot.protocols.presence.views import Observation, view_status, view_work_items
 
@@ -108,7 +109,7 @@ class Presence(RuleBasedStateMachine):
         )
         if self.act(name, command):
             mine = {held.key for held in self.state.live if self.works_there(held, name, tool_id)}
-            claimed = "" if scopes == (".",) else scopes[0]
+            claimed = "" if scopes == (".",) else key_of_file(scopes[0])  # a hook means a file
             assert any(key == claimed or is_inside(claimed, key) for key in mine)
 
     def works_there(self, held: Any, name: str, tool_id: str) -> bool:
