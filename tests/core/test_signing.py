@@ -228,6 +228,12 @@ def test_keys_and_signatures_are_those_of_pynacl(seed: bytes, message: bytes) ->
     assert ed25519.is_valid_point(public)
 
 
+def test_each_new_seed_is_another() -> None:
+    seeds = {ed25519.new_seed() for _ in range(100)}
+    assert len(seeds) == 100
+    assert {len(seed) for seed in seeds} == {ed25519.SEED_BYTES}
+
+
 @pytest.mark.parametrize("size", [0, 31, 33])
 def test_lengths_that_libsodium_would_read_over_are_refused(size: int) -> None:
     with pytest.raises(ValueError, match="32 bytes"):

@@ -19,7 +19,13 @@ SIGNATURE_BYTES: Final = 64
 _SECRET_BYTES: Final = 64
 
 if lib.sodium_init() == -1:
-    raise ImportError("libsodium cannot be initialised")
+    raise AssertionError("libsodium cannot be initialised")
+
+
+def new_seed() -> bytes:
+    seed = _new_bytes(SEED_BYTES)
+    lib.randombytes(seed, SEED_BYTES)
+    return bytes(ffi.buffer(seed))
 
 
 def make_key_pair(seed: bytes) -> tuple[bytes, bytes]:
@@ -52,7 +58,7 @@ def is_signed(message: bytes, signature: bytes, public: bytes) -> bool:
 def is_valid_point(public: bytes) -> bool:
     """On the curve, in canonical form, in the main subgroup and not of small order."""
     if not lib.PYNACL_HAS_CRYPTO_CORE_ED25519:
-        raise RuntimeError("this build of libsodium cannot tell a weak key")
+        raise AssertionError("this build of libsodium cannot tell a weak key")
     if len(public) != PUBLIC_BYTES:
         raise ValueError(f"a point has {PUBLIC_BYTES} bytes")
     return bool(lib.crypto_core_ed25519_is_valid_point(public) == 1)
@@ -64,4 +70,4 @@ def _new_bytes(size: int) -> object:
 
 def _require_done(outcome: int) -> None:
     if outcome != 0:
-        raise RuntimeError("libsodium failed")
+        raise AssertionError("libsodium failed")

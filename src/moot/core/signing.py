@@ -7,7 +7,6 @@ and `public_key` refuses weak points before they are ever registered. docs/forma
 from __future__ import annotations
 
 import hashlib
-import os
 from typing import Final
 
 from moot.core import ed25519
@@ -62,7 +61,7 @@ class Signer:
 
     @staticmethod
     def new_seed() -> bytes:
-        return os.urandom(ed25519.SEED_BYTES)
+        return ed25519.new_seed()
 
     def sign(self, payload_type: bytes, body: bytes) -> bytes:
         return self.sign_raw(pae(payload_type, body))

@@ -22,10 +22,10 @@ import sysconfig
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import moot
 from moot.flows.tools.coding_tools import TOOLS, HookMoment
 
-THIN_CLIENT: Final = "surfaces/hooks/thin.py"  # in the package
+THIN_CLIENT: Final = "surfaces/hooks/thin.py"
+_PACKAGE: Final = Path(os.path.abspath(__file__)).parents[2]
 FAILED: Final = "echo 'moot hook failed' >&2; exit 2"
 # Where a user's keys are if MOOT_KEYS does not say it: usually, and on a Mac.
 _KEY_FOLDER: Final = "${MOOT_KEYS:-${XDG_DATA_HOME:-$HOME/.local/share}/moot/keys}"
@@ -59,7 +59,7 @@ def hook_words(tool: str) -> tuple[str, ...]:
 
     Where that is no file of its own (in an archive), moot as a whole.
     """
-    thin = os.path.join(os.path.dirname(os.path.abspath(moot.__file__)), THIN_CLIENT)
+    thin = str(_PACKAGE / THIN_CLIENT)
     if sys.executable and os.path.isfile(thin):
         return (sys.executable, "-I", "-S", thin, tool)
     return (*moot_words(), "hook", tool)
