@@ -129,6 +129,16 @@ def test_held_work_whose_end_no_tool_told_is_on_record_when_it_is_put_back(scrip
     assert noted["payload"]["blob_before"] == blob_id(b"patched\n")
 
 
+def test_a_command_that_only_reads_is_nobodys_incursion(yard: Yard) -> None:
+    """A person writes into the same folder while it runs, a moment after it began."""
+    edit(yard, "hours of work\n")
+    assert ask(yard, "cat a.txt", yard.other) == Reply()
+    (yard.other / "a.txt").write_text(TYPED, encoding="utf-8")
+    done = call("claude-bash-done", yard.other, tool_input={"command": "cat a.txt"})
+    assert yard.hook("claude", done, OTTER).out == ""
+    assert yard.events("INCURSION") == []
+
+
 def test_all_that_a_refused_command_would_reach_is_on_record(yard: Yard) -> None:
     for name in ("a.txt", "b.txt"):
         edit(yard, "work\n", file=name)
@@ -138,7 +148,15 @@ def test_all_that_a_refused_command_would_reach_is_on_record(yard: Yard) -> None
 
 @pytest.mark.parametrize(
     "command",
-    ["ls -la", "cat a | head -3", "git status && git diff", "cd src; ls", "sed -n 1,2p a", "true"],
+    [
+        "ls -la",
+        "cat a | head -3",
+        "git status && git diff",
+        "cd src; ls",
+        "sed -n 1,2p a",
+        "true",
+        "sort a | uniq -c",
+    ],
 )
 def test_commands_that_only_read_are_known(command: str) -> None:
     assert only_reads(command)
@@ -156,6 +174,12 @@ def test_commands_that_only_read_are_known(command: str) -> None:
         "ls; rm a",
         "catx a",
         "ls `x`",
+        "uniq a b",
+        "git diff --output=a",
+        "sed -n 'w a' b",
+        "find . -fprint a",
+        "moot undo a",
+        "sort a -o b",
     ],
 )
 def test_what_may_write_does_not_only_read(command: str) -> None:

@@ -61,10 +61,16 @@ def look_after_command(
     others: tuple[Reservation, ...],
 ) -> AfterLook:
     """What others left and hold is compared with what is there now; of what nobody was seen to
-    leave, git tells what is changed."""
+    leave, git tells what is changed. A command that only reads has changed nothing, whatever
+    others did meanwhile."""
     from moot.flows.guard.left_versions import HeldFiles, compare_held, find_lost_elsewhere
+    from moot.flows.guard.shell.first_look import only_reads
     from moot.flows.guard.stale_reads import note_printed
 
+    if only_reads(command.text):
+        with never_in_the_way(), Copies(guarded.workspace, guarded.worktree_root) as copies:
+            note_printed(copies, command.text, command.folder, editor)
+        return AfterLook((), ())
     root, began = guarded.worktree_root, command.began_ns
     changed = tuple(incursions.changed_files(root, [])) if others or began is not None else ()
     suspects = incursions.changed_by_command(command, root, others, changed)

@@ -29,12 +29,14 @@ _WITH_OPTION: Final = tuple(
         (r"\w*sh\b", r"-\w*c|<<"),
     )
 )
-# Programs that write no file by themselves, with whatever options; a redirect is found above.
+# Programs that write no file by themselves; a redirect and `sort -o` are found above.
 _READERS: Final = (
     r"ls|cat|head|tail|e?grep|rg|wc|pwd|cd|echo|printf|true|false|test|\[|stat|file|which|type|du|df"
-    r"|diff|cmp|sort|uniq|cut|tr|jq|nl|date|id|whoami|basename|dirname|realpath|readlink|tree|ps"
-    r"|sleep|find|sed\s+-n|moot|git\s+(?:status|diff|log|show|blame|grep|rev-parse|ls-files|describe)"
+    r"|diff|cmp|sort|cut|tr|jq|nl|id|whoami|basename|dirname|realpath|readlink|ps|sleep|find"
+    r"|sed\s+-n\s+['\"]?[\d,]+p['\"]?|uniq(?=(?:\s+-\w+)*\s*(?:[;&|\n]|$))"
+    r"|git\s+(?:status|diff|log|show|blame|rev-parse|ls-files|describe)"
 )
+_WRITING_OPTION: Final = re.compile(r"--output|-fprint|-fls|--pre\b|--ext-diff|--textconv")
 _ONLY_READS: Final = re.compile(rf"\s*(?:(?:{_READERS})(?![\w./-])[^;&|\n`$()]*(?:[;&|\n]+|$)\s*)+")
 
 
@@ -47,4 +49,5 @@ def may_destroy(text: str) -> bool:
 
 def only_reads(text: str) -> bool:
     """True if every program in it is known to write no file; False if that cannot be told."""
-    return _ONLY_READS.fullmatch(text) is not None and not may_destroy(text)
+    is_known = _ONLY_READS.fullmatch(text) is not None and not _WRITING_OPTION.search(text)
+    return is_known and not may_destroy(text)
