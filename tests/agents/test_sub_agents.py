@@ -74,7 +74,6 @@ def test_what_one_wrote_is_kept_from_the_other_while_it_works(stage: Stage, tool
     second: list[Step] = [
         tool.read(shared),
         tool.write(shared, "by the second"),
-        tool.shell("echo more >> shared.txt"),
         tool.write(own),
     ]
     delegation = DELEGATION[tool.name]

@@ -7,11 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from moot.flows.tools import opencode_plugin
+from moot.flows.tools.hook_command import hook_command
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.commands import SendHandoff
 from moot.surfaces.hooks.entry import Reply
@@ -235,7 +238,6 @@ def test_a_session_that_starts_is_told_of_the_sub_agents_of_others(yard: Yard) -
     assert "Your sub-agents are agents of their own" in out
 
 
-PLUGIN = Path("src/moot/flows/tools/opencode-plugin.js").absolute()
 DRIVER = """
 import { Moot } from PLUGIN
 const hooks = await Moot({ directory: process.cwd() })
@@ -272,7 +274,8 @@ def test_opencodes_plugin_tells_sub_agents_apart_and_when_they_end(
 ) -> None:
     driver = tmp_path / "driver.mjs"
     plugin = tmp_path / "plugin.mjs"
-    shutil.copyfile(PLUGIN, plugin)
+    command = partial(hook_command, "opencode", workspace=None)
+    plugin.write_text(opencode_plugin.text(command), encoding="utf-8")
     driver.write_text(DRIVER.replace("PLUGIN", json.dumps(str(plugin))), encoding="utf-8")
     done = subprocess.run(
         ["node", str(driver)],
