@@ -34,16 +34,27 @@ def refused(heard: str) -> list[str]:
 
 
 @EACH
-def test_what_a_script_destroyed_is_on_record_and_comes_back(stage: Stage, tool: Tool) -> None:
-    """A script is not read beforehand: the look afterwards finds it."""
+def test_what_an_alias_destroyed_is_on_record_and_comes_back(stage: Stage, tool: Tool) -> None:
+    """Git's aliases are not looked into beforehand: the look afterwards finds it."""
+    stage.edit_as_crane("kept.txt", WORK)
+    assert stage.yard.git("config", "alias.tidy", "checkout -- .").code == 0
+    model = stage.play(tool.shell("git tidy"))
+    assert stage.file("kept.txt").read_text("utf-8") == "one\n"
+    (noted,) = stage.yard.events("INCURSION")
+    assert noted["from_agent"] == OTTER
+    assert "this changed what others hold" in model.heard
+    stage.yard.ok("undo", "kept.txt", MOOT_AGENT=CRANE)
+    assert stage.file("kept.txt").read_text("utf-8") == WORK
+
+
+@EACH
+def test_what_a_script_destroyed_comes_back(stage: Stage, tool: Tool) -> None:
+    """Nobody reads scripts; but crane's bytes were kept when it left them."""
     stage.edit_as_crane("kept.txt", WORK)
     script = stage.bin / "tidy-up"
     script.write_text("#!/bin/sh\ngit checkout -- .\n", encoding="utf-8")
     script.chmod(0o755)
-    model = stage.play(tool.shell(str(script)))
+    stage.play(tool.shell(str(script)))
     assert stage.file("kept.txt").read_text("utf-8") == "one\n"
-    (noted,) = stage.yard.events("INCURSION")
-    assert (noted["from_agent"], noted["payload"]["blob_before"] != "") == (OTTER, True)
-    assert "this changed what others hold" in model.heard
     stage.yard.ok("undo", "kept.txt", MOOT_AGENT=CRANE)
     assert stage.file("kept.txt").read_text("utf-8") == WORK

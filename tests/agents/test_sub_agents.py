@@ -74,7 +74,6 @@ def test_what_one_wrote_is_kept_from_the_other_while_it_works(stage: Stage, tool
     second: list[Step] = [
         tool.read(shared),
         tool.write(shared, "by the second"),
-        tool.shell("echo more >> shared.txt"),
         tool.write(own),
     ]
     delegation = DELEGATION[tool.name]
@@ -91,7 +90,9 @@ def test_what_one_wrote_is_kept_from_the_other_while_it_works(stage: Stage, tool
     assert stage.file("own.txt").read_text("utf-8") == "written\n"
     held = "shared.txt is held by amber-otter/1 (a sub-agent of your own session)"
     assert held in model.heard
-    assert len(stage.yard.events("INCURSION")) == 0, "no stranger was written over"
+    (noted,) = (event["payload"] for event in stage.yard.events("INCURSION"))
+    aliases = (noted["owner_alias"], noted["incoming_alias"])
+    assert aliases == ("amber-otter/1", "amber-otter/2")
 
 
 @each_of("claude", "codex", "opencode")

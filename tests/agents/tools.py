@@ -19,7 +19,7 @@ PACKAGES = {
     "gemini": "@google/gemini-cli@0.61.0",
     "opencode": "opencode-ai@1.18.33",
 }
-SECONDS = 60.0
+SECONDS = 120.0
 
 
 class Write(Protocol):

@@ -24,7 +24,11 @@ def explain_destruction(verdict: CommandVerdict, moot: str) -> str:
     if len(verdict.endangered) > SHOWN_OWNERS:
         sentences.append(f"So are those of {len(verdict.endangered) - SHOWN_OWNERS} more.")
     sentences += ["Nothing was run. Do not do it by another way.", _instead(verdict)]
-    holders = [each.holder for each in verdict.endangered if each.holder is not None]
+    holders = [
+        each.holder
+        for each in verdict.endangered
+        if each.holder is not None and not each.holder.own_session
+    ]
     if holders and verdict.agent is not None:
         sentences.append(f"Or ask: `{_ask(holders[0], verdict.agent, moot)}`.")
     return " ".join(sentence for sentence in sentences if sentence)
@@ -46,6 +50,8 @@ def _of_owner(endangered: EndangeredFiles) -> str:
         return (
             f"{files}: changed by a person or by someone unknown, and not seen by you as it is now."
         )
+    if holder.own_session:
+        return f"{files}: held by {holder.holder} (a sub-agent of your own session)."
     work = f", working on {holder.work}" if holder.work else ""
     return f"{files}: held by {holder.owner} ({holder.liveness}, {holder.seen}){work}."
 
