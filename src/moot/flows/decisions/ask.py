@@ -52,7 +52,7 @@ from moot.workspace.workspace import Workspace
 
 FOLDER: Final = "decisions"
 THRESHOLDS: Final = {
-    ConsensusMode.MAJORITY: "0.501",
+    ConsensusMode.MAJORITY: "0.01",  # heads are counted; how sure they are stands beside (G-05)
     ConsensusMode.WEIGHTED: "0.7",
     ConsensusMode.UNANIMOUS: "0.7",
 }

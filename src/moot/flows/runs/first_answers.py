@@ -9,7 +9,7 @@ import msgspec
 
 from moot.agents.brief import Brief, schema_of
 from moot.agents.budget import Spent
-from moot.agents.outcome import CallEnding, CallOutcome, RunEnd
+from moot.agents.outcome import CallFailure, CallOutcome, RunEnd
 from moot.agents.quoting import AuthorTrust, QuotedText
 from moot.agents.repeats import Utterance
 from moot.agents.runnable import PassOverResult
@@ -110,8 +110,9 @@ class RunnableAnswers:
         command = ask.GiveAnswer(answer=answer, why=reply.why, motives=motives)
         self._engine.execute(self._stream, command, due.who, key="first-answer")
 
-    def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
-        command = ask.PassAnswer(agent=due.who, why=f"{ending.value}: {detail}"[:1_000])  # AGT-072
+    def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
+        why = f"{failure.ending.value}: {failure.detail}"[:1_000]  # AGT-072
+        command = ask.PassAnswer(agent=due.who, why=why, failure=failure.as_told.sentence)
         self._engine.execute(self._stream, command, SYSTEM)
         return PassOverResult.DONE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from moot.agents.participant import Participant
 from moot.agents.participant_kinds import RunSurroundings
@@ -15,26 +15,19 @@ from moot.core.errors import Refused
 from moot.core.names import SYSTEM
 from moot.flows.debate import session
 from moot.flows.debate.mending import restore_file
-from moot.flows.debate.outcome import describe_outcome
 from moot.flows.debate.record import recorded_path
+from moot.flows.runs.debate_verdict import judge_debate
 from moot.flows.runs.run_record import DecisionRunRecord, NoRunRecord, begin_decision
 from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits, run_seats
 from moot.flows.runs.runnable_debate import RunnableDebate
 from moot.flows.runs.seats import recorded_seats, require_somebody, seat_participants
 from moot.protocols.debate.checker import CheckedSession
-from moot.protocols.debate.views import require_course, view_consensus
+from moot.protocols.debate.views import require_course
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.machine import MACHINE as DECISION
-from moot.protocols.decision.model import MAX_QUESTION, ChamberKind, DecisionResult, Stage
+from moot.protocols.decision.model import MAX_QUESTION, ChamberKind, Stage
 from moot.workspace.workspace import Workspace
-
-RESULTS: Final[Mapping[str, DecisionResult]] = {
-    "ended:consensus": DecisionResult.CARRIED,
-    "ended:deadlock": DecisionResult.DEADLOCK,
-    "ended:max-rounds": DecisionResult.NOT_CARRIED,
-    "ended:closed-by-operator": DecisionResult.CLOSED,
-}
 
 
 class SeatedDebate(NamedTuple):
@@ -116,15 +109,15 @@ def _open_decision(
 def record_result(workspace: Workspace, decision: str, checked: CheckedSession) -> None:
     """What came out, once; a session that goes on has no result yet."""
     state = workspace.engine.state(DECISION, stream_of(decision))
-    result = RESULTS.get(require_course(checked).phase.value)
-    if state.stage is not Stage.ARGUING or result is None:
+    verdict = judge_debate(checked)
+    if state.stage is not Stage.ARGUING or verdict.result is None:
         return
-    consensus = view_consensus(checked)
     command = ask.RecordResult(
-        result=result,
-        summary=describe_outcome(consensus),
-        score="" if consensus.score is None else f"{consensus.score:.4f}",
-        approvers=consensus.approvers,
-        dissent=consensus.rejecters,
+        result=verdict.result,
+        summary=verdict.summary,
+        score=verdict.score,
+        approvers=verdict.approvers,
+        dissent=verdict.objectors,
+        absent=verdict.absent,
     )
     workspace.engine.execute(stream_of(decision), command, SYSTEM, key="result")

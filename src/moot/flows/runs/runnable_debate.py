@@ -14,11 +14,11 @@ import msgspec
 
 from moot.agents.brief import Brief, schema_of
 from moot.agents.budget import Spent
-from moot.agents.outcome import CallEnding, CallOutcome, RunEnd
+from moot.agents.outcome import CallEnding, CallFailure, CallOutcome, RunEnd
 from moot.agents.quoting import AuthorTrust, QuotedText
 from moot.agents.repeats import TIMES, Utterance
 from moot.agents.runnable import PassOverResult
-from moot.core.clock import Clock
+from moot.core.clock import SECOND, Clock
 from moot.core.errors import Malformed
 from moot.core.machine import Due
 from moot.core.names import OPERATOR
@@ -26,6 +26,7 @@ from moot.flows.debate import session
 from moot.flows.debate.reading import CachedFile
 from moot.flows.debate.record import find_record
 from moot.flows.debate.trust import trust_in
+from moot.flows.runs.debate_verdict import judge_debate
 from moot.flows.runs.run_record import RunRecord
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.course import Course, is_placeholder, list_entries
@@ -39,6 +40,9 @@ WHAT: Final = "entry"
 # How much of what was said a brief holds; the newest counts most.
 MOST_SAID: Final = 60_000
 MOST_ENTRIES: Final = 100
+_OUT_OF_TIME: Final = (CallEnding.TIMED_OUT, CallEnding.SLOW)
+# So close to a turn's end the rest of it is waited for.
+NEARLY_UP: Final = 2 * SECOND
 
 
 class EntryReply(msgspec.Struct, forbid_unknown_fields=True):
@@ -186,14 +190,23 @@ class RunnableDebate:
         turn = "\n".join((session_id, due.who, due.subject))
         return str(uuid.UUID(bytes=hashlib.sha256(turn.encode()).digest()[:16], version=4))
 
-    def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
-        """Only the session's own policy writes in someone's place, and only after the deadline
-        (AGT-061)."""
-        del due, ending, detail
+    def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
+        """Only the session's own policy writes in someone's place: at once for one who has
+        certainly failed, else when time is up (AGT-061, G-01)."""
         if require_course(self._checked()).rules.escalation is Escalation.HUMAN:
             return PassOverResult.NEVER
+        if failure.ending not in _OUT_OF_TIME or not self._is_time_nearly_up(due):
+            skipped = session.skip_failed(
+                self._file, due.who, failure.as_told, self._clock, self._workspace, self._cached
+            )
+            if skipped.entries:
+                return PassOverResult.DONE
         done = session.tick(self._file, self._clock, self._workspace, self._cached)
         return PassOverResult.DONE if done.entries else PassOverResult.LATER
+
+    def _is_time_nearly_up(self, due: Due) -> bool:
+        """A call is ended shortly before the turn's own time: then the turn has timed out."""
+        return due.by is not None and due.by - self._clock() <= NEARLY_UP
 
     def history(self) -> Sequence[Utterance]:
         """The end of it is enough: a circle shows in the last few entries of everybody."""
@@ -220,15 +233,17 @@ class RunnableDebate:
     # For whoever looks on -------------------------------------------------------------------------
 
     def standing(self) -> dict[str, Any]:
-        """Round, state and score of this moment."""
+        """Round, state and score of this moment, and what that means for a decision."""
         checked = self._checked()
         here = find_standing(require_course(checked), self._clock())
-        consensus = view_consensus(checked)
+        consensus, verdict = view_consensus(checked), judge_debate(checked)
         kept = ("score", "reached", "approvers", "rejecters", "neutral", "deferred", "outcome")
         return {
             "round": here.round,
             "state": here.phase.value,
             **{name: getattr(consensus, name) for name in kept},
+            "result": verdict.result,
+            "absent": verdict.absent,
         }
 
     # The file -------------------------------------------------------------------------------------

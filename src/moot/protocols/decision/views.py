@@ -147,6 +147,7 @@ AGAINST_THE_RESULT: Final[dict[DecisionResult | None, str]] = {
     DecisionResult.NOT_CARRIED: "against the vote (not carried)",
     DecisionResult.DEADLOCK: "without agreement (deadlock)",
     DecisionResult.CLOSED: "without agreement (closed)",
+    DecisionResult.NO_QUORUM: "without a quorum",
 }
 
 
