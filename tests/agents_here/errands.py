@@ -7,7 +7,7 @@ from typing import Any
 
 from moot.agents.brief import Brief
 from moot.agents.budget import Spent
-from moot.agents.outcome import CallEnding, CallOutcome, RunEnd
+from moot.agents.outcome import CallFailure, CallOutcome, RunEnd
 from moot.agents.repeats import Utterance
 from moot.agents.runnable import PassOverResult
 from moot.core.errors import Malformed
@@ -52,8 +52,8 @@ class ErrandDesk:
         command = Finish(id=due.subject.partition(":")[0])
         self.world.engine.execute(LIST, command, due.who)
 
-    def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
-        del due, ending, detail
+    def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
+        del due, failure
         if self.passes is PassOverResult.NEVER:
             return PassOverResult.NEVER
         return (

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from moot.core.clock import parse_time
 from moot.core.errors import Refused
+from moot.core.failed_answer import FailedAnswer, FailureKind
 from moot.core.machine import Command, Context, KeyClass, Recorded, VerifiedActor
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
@@ -20,11 +21,13 @@ from moot.core.statecodec import decode_state, encode_state
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate import events as did
 from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.escalation import POLICY_ENTRIES
 from moot.protocols.debate.machine import MACHINE
 from moot.protocols.debate.model import TurnOrder
 from moot.protocols.debate.pieces import find_preamble_end, read_piece, split_into_pieces
 from moot.protocols.debate.state import State, course_from_state
 from moot.protocols.debate.turns import find_standing
+from moot.protocols.debate.writer import draft_placeholder, make_entry_text
 from moot.testing import World, given
 from tests.debate.sessions import CREATED, SESSION_ID, TWO_ROUNDS, VALID, entry, session
 
@@ -379,6 +382,93 @@ def test_the_policy_writes_for_the_silent_only_and_only_when_time_is_up() -> Non
         world.engine.execute(STREAM, skip(3, "bee", 3), SYSTEM)
     assert spoken.value.code == "not_a_placeholder"
     assert kinds(world)[-2:] == ["EntryGenerated", "EntryGenerated"]
+
+
+def skipping(world: World, number: int, agent: str, turn: int, **changes: str) -> Command:
+    """The entry that a policy writes for somebody who crashed, or one that only looks like it."""
+    state = world.engine.state(MACHINE, STREAM)
+    assert state.rules is not None
+    draft = POLICY_ENTRIES[state.rules.escalation](state.rules, agent, CRASHED)
+    draft = msgspec.structs.replace(draft, **changes)
+    id_ = f"00000000-0000-4000-8000-{number:012d}"
+    text = make_entry_text(draft, id_, "2026-03-01T09:01:00Z", turn, 1)
+    return adding(world, text, ask.Escalate, agent=agent)
+
+
+CRASHED = FailedAnswer(FailureKind.CRASHED, 3, exit_status=1)
+
+
+@pytest.mark.requirement("DEC-032")
+@pytest.mark.requirement("BNC-145")
+@pytest.mark.parametrize("policy", ["timeout-skip", "default-action"])
+def test_before_time_is_up_the_machine_writes_only_for_one_who_failed(policy: str) -> None:
+    world = begun("ant", "bee", "cow", escalation=policy)
+    for actor, code in (("ant", "human_key_required"), ("bee", "human_key_required")):
+        given(world, MACHINE, STREAM).as_(actor).refused(code, skipping(world, 1, "ant", 1))
+    own_words = (
+        {"summary": "No usable answer: bee is wrong, after 3 s. Escalation policy applied: x."},
+        {"summary": skipping_summary(world).replace("exit 1", "exit 01")},
+        {"body": "I agree. <!-- generated-by: orchestrator -->"},
+        {"stance": "approve"},
+        {"confidence": "0.9"},
+        {"action_requested": "bee, approve"},
+        {"evidence": "https://example.com"},
+    )
+    before = kinds(world)
+    for changes in own_words:
+        with pytest.raises(Refused) as early:
+            world.engine.execute(STREAM, skipping(world, 1, "ant", 1, **changes), SYSTEM)
+        assert early.value.code == "too_early"
+    assert kinds(world) == before
+    world.engine.execute(STREAM, skipping(world, 1, "ant", 1), SYSTEM)
+    assert kinds(world)[-1] == "EntryGenerated"
+
+
+def skipping_summary(world: World) -> str:
+    rules = world.engine.state(MACHINE, STREAM).rules
+    assert rules is not None
+    return POLICY_ENTRIES[rules.escalation](rules, "ant", CRASHED).summary
+
+
+@pytest.mark.requirement("BNC-145")
+def test_one_who_failed_early_makes_nobody_else_late() -> None:
+    world = begun("ant", "bee", "cow", turn_order="free-form", escalation="timeout-skip")
+    world.engine.execute(STREAM, skipping(world, 1, "ant", 1), SYSTEM)
+    rules = world.engine.state(MACHINE, STREAM).rules
+    assert rules is not None
+    silent = draft_placeholder(rules, "bee")
+    text = make_entry_text(
+        silent, "00000000-0000-4000-8000-000000000002", "2026-03-01T09:01:00Z", 2, 1
+    )
+    with pytest.raises(Refused) as early:
+        world.engine.execute(STREAM, adding(world, text, ask.Escalate, agent="bee"), SYSTEM)
+    assert early.value.code == "too_early"
+
+
+@pytest.mark.requirement("BNC-051")
+def test_where_a_person_is_to_act_nobody_is_skipped_early() -> None:
+    world = begun("ant", "bee", escalation="human")
+    rules = world.engine.state(MACHINE, STREAM).rules
+    assert rules is not None
+    draft = draft_placeholder(rules, "ant", CRASHED)
+    id_ = "00000000-0000-4000-8000-000000000001"
+    text = make_entry_text(draft, id_, "2026-03-01T09:01:00Z", 1, 1)
+    with pytest.raises(Refused) as early:
+        world.engine.execute(STREAM, adding(world, text, ask.Escalate, agent="ant"), SYSTEM)
+    assert early.value.code == "too_early"
+
+
+@pytest.mark.requirement("BNC-146")
+def test_how_a_call_ended_is_told_by_the_machine_alone() -> None:
+    world = begun("ant", "bee", escalation="timeout-skip")
+    late(world)
+    command = skipping(world, 1, "ant", 1)
+    state = world.engine.state(MACHINE, STREAM)
+    person = VerifiedActor("jo-human", 1, "", KeyClass.HUMAN)
+    refused = MACHINE.decide(state, command, Context(world.clock(), person, STREAM, "o"))
+    assert [finding.code for finding in refused.findings] == ["not_allowed"]
+    machine = VerifiedActor(SYSTEM, 1, "", KeyClass.SYSTEM)
+    assert not MACHINE.decide(state, command, Context(world.clock(), machine, STREAM, "o")).refused
 
 
 def test_a_timeout_is_noted_by_the_machine_and_once() -> None:

@@ -221,6 +221,31 @@ def test_one_that_left_the_group_is_not_waited_for(
     os.kill(int(done.stdout.beginning), signal.SIGKILL)
 
 
+@pytest.mark.parametrize("size", [10, 1_000_000], ids=["fits", "more-than-a-pipe-holds"])
+def test_whoever_is_left_with_its_standard_input_does_not_hold_us(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """A daemon that keeps all three pipes open and reads nothing: the command itself has ended."""
+    monkeypatch.setattr("moot.system.running.LINGER_SECONDS", 0.05)
+    code = SPAWNS.replace('pause()"]', 'pause()"], start_new_session=True')
+    done = run_program(python(tmp_path, code, standard_input=b"x" * size))
+    os.kill(int(done.stdout.beginning), signal.SIGKILL)
+    assert (done.exit_status, done.timed_out, done.left_running) == (0, False, True)
+
+
+def test_one_that_hangs_without_reading_is_ended_in_time(tmp_path: Path) -> None:
+    code = "import signal; signal.pause()"
+    done = run_program(python(tmp_path, code, standard_input=b"x" * 1_000_000, seconds=0.5))
+    assert done.timed_out
+    assert done.signal == signal.SIGTERM
+
+
+def test_a_long_standard_input_arrives_whole(tmp_path: Path) -> None:
+    code = "import sys; print(len(sys.stdin.buffer.read()))"
+    done = run_program(python(tmp_path, code, standard_input=b"x" * 3_000_000))
+    assert int(done.stdout.beginning) == 3_000_000
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_our_own_interruption_kills_the_command_and_is_told(tmp_path: Path, number: int) -> None:
     script = """

@@ -124,7 +124,13 @@ def _require_output(ran: ProgramResult, seconds: float, cost: Cost) -> None:
         raise NoAnswer(CallEnding.TOO_LONG, f"it printed {ran.stdout.size:,} bytes", cost)
     if ran.exit_status != 0:
         how = f"signal {ran.signal}" if ran.signal else f"exit status {ran.exit_status}"
-        raise NoAnswer(CallEnding.CRASHED, f"{how}{_last_words(ran.stderr.beginning)}", cost)
+        raise NoAnswer(
+            CallEnding.CRASHED,
+            f"{how}{_last_words(ran.stderr.beginning)}",
+            cost,
+            exit_status=ran.exit_status,
+            signal=ran.signal,
+        )
     if not ran.stdout.beginning.strip():
         raise NoAnswer(
             CallEnding.SILENT, f"it printed nothing{_last_words(ran.stderr.beginning)}", cost

@@ -12,6 +12,7 @@ import msgspec
 
 from moot.agents.cost import NO_COST, Cost
 from moot.core.errors import MootError
+from moot.core.failed_answer import FailedAnswer, FailureKind
 from moot.core.findings import Finding
 
 
@@ -79,6 +80,7 @@ class NoAnswer(Exception):
     """A participant gave no usable answer; `ending` says why, and `detail` in one line.
 
     The call was paid for all the same: `cost` says how much. `findings` are for a second attempt.
+    A program that crashed left an exit status, or the signal that ended it.
     """
 
     def __init__(
@@ -87,12 +89,36 @@ class NoAnswer(Exception):
         detail: str,
         cost: Cost = NO_COST,
         findings: tuple[Finding, ...] = (),
+        *,
+        exit_status: int | None = None,
+        signal: int | None = None,
     ) -> None:
         super().__init__(detail)
         self.ending = ending
         self.detail = detail
         self.cost = cost
         self.findings = findings
+        self.exit_status = exit_status
+        self.signal = signal
+
+
+class CallFailure(msgspec.Struct, frozen=True):
+    """Why a due has no usable answer; if there are findings, asking again may help.
+
+    `detail` may hold a program's own words; what is told in its place is `as_told`, which has none.
+    """
+
+    ending: CallEnding
+    detail: str
+    findings: tuple[Finding, ...] = ()
+    seconds: float = 0.0
+    exit_status: int | None = None
+    signal: int | None = None
+
+    @property
+    def as_told(self) -> FailedAnswer:
+        kind = FailureKind(self.ending.value)
+        return FailedAnswer(kind, int(self.seconds), self.exit_status, self.signal)
 
 
 def unreadable_reply(error: MootError, cost: Cost) -> NoAnswer:

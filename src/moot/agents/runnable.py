@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from moot.agents.brief import Brief
 from moot.agents.budget import Spent
-from moot.agents.outcome import CallEnding, CallOutcome, RunEnd
+from moot.agents.outcome import CallFailure, CallOutcome, RunEnd
 from moot.agents.repeats import Utterance
 from moot.core.machine import Due
 
@@ -50,8 +50,8 @@ class Runnable(Protocol):
         """Execute the reply as that agent; Malformed or Refused if it cannot be."""
         ...
 
-    def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
-        """Go on without an answer, as the protocol does when time is up."""
+    def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
+        """Go on without an answer, as the protocol does when somebody failed or time is up."""
         ...
 
     def history(self) -> Sequence[Utterance]:

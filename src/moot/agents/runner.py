@@ -4,7 +4,7 @@
         the brief -> the participant -> a reply      at the same time where the protocol allows
         the reply -> the desk, which executes it     in the order of the dues, always
         a reply that cannot be used: once more, with the findings; then the protocol's own
-        way to go on without one, which may mean to wait until that turn's time is up
+        way to go on without one, at once or when that turn's time is up
 
 It stores nothing of its own: every step begins by asking the desk again. So it can be killed at any
 moment and started again: a turn that is recorded is no longer due, one that is not is asked for
@@ -24,7 +24,15 @@ import msgspec
 from moot.agents.brief import Brief
 from moot.agents.budget import Budget, Spent, find_reached_limit, time_left, turns_left
 from moot.agents.cost import NO_COST, Cost
-from moot.agents.outcome import CallEnding, CallOutcome, NoAnswer, RunEnd, StopReason, findings_of
+from moot.agents.outcome import (
+    CallEnding,
+    CallFailure,
+    CallOutcome,
+    NoAnswer,
+    RunEnd,
+    StopReason,
+    findings_of,
+)
 from moot.agents.participant import Participant, ParticipantReply
 from moot.agents.repeats import goes_in_circles
 from moot.agents.reply import without_author
@@ -32,7 +40,6 @@ from moot.agents.runnable import PassOverResult, Runnable
 from moot.agents.watch import NoWatcher, RunWatcher
 from moot.core.clock import SECOND, Clock
 from moot.core.errors import Conflict, Malformed, MootError, NotFound, Refused
-from moot.core.findings import Finding
 from moot.core.machine import Due
 
 MOST_AT_ONCE: Final = 16
@@ -41,24 +48,25 @@ TURN_SECONDS: Final = 300.0
 SHORTEST: Final = 1.0
 # Seconds to wait beyond a deadline: time is up after it, not at it.
 TICK: Final = 0.002
+_OUT_OF_TIME: Final = (CallEnding.TIMED_OUT, CallEnding.SLOW)
 # Errors by which a protocol rejects a reply; any other is our own trouble and ends the run.
 _REFUSALS: Final = (Refused, Malformed, Conflict, NotFound)
 
 
 class ParticipantCall(NamedTuple):
-    """One call: what is due, its brief, and how long it may take."""
+    """One call: what is due, its brief, how long it may take and how long earlier ones took."""
 
     due: Due
     brief: Brief
     seconds: float
+    seconds_before: float = 0.0
 
 
-class FailedCall(NamedTuple):
-    """A call whose reply could not be used; if there are findings, asking again may help."""
+class HeardCall(NamedTuple):
+    """What a call brought, and how long this due has taken by now."""
 
-    ending: CallEnding
-    detail: str
-    findings: tuple[Finding, ...] = ()
+    answer: ParticipantReply | NoAnswer
+    seconds: float
 
 
 def identity(due: Due) -> tuple[str, str, str]:
@@ -94,7 +102,7 @@ class Runner:
         self._pause = pause
         # Dues that are not asked for again, by identity: those that are passed over once their time
         # is up, with how the last call ended; and those that can never be, with why.
-        self._silent: dict[tuple[str, str, str], tuple[CallEnding, str]] = {}
+        self._silent: dict[tuple[str, str, str], CallFailure] = {}
         self._stuck: dict[tuple[str, str, str], str] = {}
 
     def run(self) -> RunEnd:
@@ -159,16 +167,17 @@ class Runner:
             )
         self._watch.on_waiting(first, seconds)
         self._pause(seconds)
-        ending, detail = self._silent.pop(identity(first))
-        if self._pass_over(first, ending, detail, keep=False) is not PassOverResult.DONE:
-            self._stuck[identity(first)] = f"{first.who}: {ending.value}, {detail}"
+        failure = self._silent.pop(identity(first))
+        if self._pass_over(first, failure, keep=False) is not PassOverResult.DONE:
+            self._stuck[identity(first)] = _describe_stuck(first, failure)
         return None
 
     def _pass_over_late(self, mine: list[Due]) -> bool:
         """Pass over dues whose time was up before anybody was asked, where the protocol allows."""
         late = [due for due in mine if due.is_overdue(self._clock())]
         why = "the time of this turn was up before it was asked for"
-        passed = [self._pass_over(due, CallEnding.TIMED_OUT, why, keep=False) for due in late]
+        failure = CallFailure(CallEnding.TIMED_OUT, why)
+        passed = [self._pass_over(due, failure, keep=False) for due in late]
         return PassOverResult.DONE in passed
 
     def _left_waiting(self, dues: Sequence[Due]) -> RunEnd:
@@ -227,7 +236,7 @@ class Runner:
 
         Passing over comes last: going on without one may end the round for the others as well.
         """
-        given_up: list[tuple[Due, FailedCall]] = []
+        given_up: list[tuple[Due, CallFailure]] = []
         for attempt in range(1, ATTEMPTS + 1):
             with closing(self._ask_all(wave)) as heard:
                 tried = [
@@ -243,19 +252,16 @@ class Runner:
             if last or not wave:
                 break
         for due, wrong in given_up:
-            self._pass_over(due, wrong.ending, wrong.detail)  # AGT-011
+            self._pass_over(due, wrong)  # AGT-011
 
-    def _prepare_second_call(self, asked: ParticipantCall, wrong: FailedCall) -> ParticipantCall:
+    def _prepare_second_call(self, asked: ParticipantCall, wrong: CallFailure) -> ParticipantCall:
         # AGT-011
-        return ParticipantCall(
-            asked.due, asked.brief.again(wrong.findings), self._time_for(asked.due)
-        )
+        brief = asked.brief.again(wrong.findings)
+        return ParticipantCall(asked.due, brief, self._time_for(asked.due), wrong.seconds)
 
     # Asking ---------------------------------------------------------------------------------------
 
-    def _ask_all(
-        self, wave: list[ParticipantCall]
-    ) -> Generator[ParticipantReply | NoAnswer, None, None]:
+    def _ask_all(self, wave: list[ParticipantCall]) -> Generator[HeardCall, None, None]:
         """The answers in the order of the wave, each as soon as it can be: one that has been paid
         for is executed even if a later one fails."""
         for asked in wave:
@@ -271,11 +277,14 @@ class Runner:
                 self._stop_all()  # otherwise the pool would wait for the calls still under way
                 raise
 
-    def _ask(self, asked: ParticipantCall) -> ParticipantReply | NoAnswer:
+    def _ask(self, asked: ParticipantCall) -> HeardCall:
+        began = self._timer()
+        answer: ParticipantReply | NoAnswer
         try:
-            return self._seats[asked.due.who].reply(asked.brief, asked.seconds)
+            answer = self._seats[asked.due.who].reply(asked.brief, asked.seconds)
         except NoAnswer as none:
-            return none
+            answer = none
+        return HeardCall(answer, asked.seconds_before + self._timer() - began)
 
     def _stop_all(self) -> None:
         for participant in self._seats.values():
@@ -284,19 +293,20 @@ class Runner:
     # Executing ------------------------------------------------------------------------------------
 
     def _execute(
-        self, asked: ParticipantCall, heard: ParticipantReply | NoAnswer, attempt: int
-    ) -> FailedCall | None:
+        self, asked: ParticipantCall, heard: HeardCall, attempt: int
+    ) -> CallFailure | None:
         """Execute one answer; None if the due is done, by us or by someone else."""
-        due, cost = asked.due, heard.cost
-        if isinstance(heard, NoAnswer):  # AGT-012: recorded, and never executed
-            self._watch.on_outcome(self._note(due, heard.ending, attempt, cost, heard.detail))
-            again = heard.findings if heard.ending is CallEnding.MALFORMED else ()
-            return FailedCall(heard.ending, heard.detail, again)
-        answered = self._note(due, CallEnding.ANSWERED, attempt, cost)
+        due, (answer, seconds) = asked.due, heard
+        if isinstance(answer, NoAnswer):  # AGT-012: recorded, and never executed
+            outcome = self._note(due, answer.ending, attempt, answer.cost, answer.detail)
+            self._watch.on_outcome(outcome)
+            return _failure_of(answer, seconds)
+        answered = self._note(due, CallEnding.ANSWERED, attempt, answer.cost)
         try:
-            self._runnable.submit(due, without_author(heard.reply, due.who))  # AGT-020
+            self._runnable.submit(due, without_author(answer.reply, due.who))  # AGT-020
         except _REFUSALS as error:
-            return self._note_refusal(due, error, attempt, cost)
+            failure = self._note_refusal(due, error, attempt, answer.cost)
+            return failure and msgspec.structs.replace(failure, seconds=seconds)
         self._here = self._here.plus(NO_COST, 1)
         if self._still_due(due):  # otherwise it would be asked for without end (AGT-013)
             self._stuck[identity(due)] = f"{due.who}: answered, and it still waits"
@@ -306,33 +316,40 @@ class Runner:
 
     def _note_refusal(
         self, due: Due, error: MootError, attempt: int, cost: Cost
-    ) -> FailedCall | None:
+    ) -> CallFailure | None:
         """Note a reply that the protocol rejected; its cost was noted with the answer itself."""
         ending = CallEnding.MALFORMED if isinstance(error, Malformed) else CallEnding.REFUSED
         overtaken = not self._still_due(due)  # AGT-014
         ending = CallEnding.OVERTAKEN if overtaken else ending
         outcome = self._note(due, ending, attempt, detail=str(error))
         self._watch.on_outcome(msgspec.structs.replace(outcome, cost=cost))
-        return None if overtaken else FailedCall(ending, str(error), findings_of(error))
+        return None if overtaken else CallFailure(ending, str(error), findings_of(error))
 
     def _still_due(self, due: Due) -> bool:
         return identity(due) in map(identity, self._runnable.dues())
 
-    def _pass_over(
-        self, due: Due, ending: CallEnding, detail: str, keep: bool = True
-    ) -> PassOverResult:
+    def _pass_over(self, due: Due, failure: CallFailure, keep: bool = True) -> PassOverResult:
         """Go on without an answer, in the protocol's own way. `keep`: if it does not let us,
         remember that, so that the due is not asked for again."""
         if not self._still_due(due):
             return PassOverResult.DONE  # AGT-014
-        passed = self._runnable.pass_over(due, ending, detail)
+        if self._ran_out_of_our_time(failure):
+            self._silent[identity(due)] = failure
+            return PassOverResult.LATER
+        passed = self._runnable.pass_over(due, failure)
         if passed is PassOverResult.DONE:
             self._watch.on_progress(due, self._runnable.standing)
         elif keep and passed is PassOverResult.LATER and due.by is not None:
-            self._silent[identity(due)] = (ending, detail)
+            self._silent[identity(due)] = failure
         elif keep:
-            self._stuck[identity(due)] = f"{due.who}: {ending.value}, {detail}"
+            self._stuck[identity(due)] = _describe_stuck(due, failure)
         return passed
+
+    def _ran_out_of_our_time(self, failure: CallFailure) -> bool:
+        """Was it ended because this run may not take longer? Then nobody has failed."""
+        return failure.ending in _OUT_OF_TIME and (
+            time_left(self._budget, self._seconds_so_far()) == 0
+        )
 
     def _note(
         self, due: Due, ending: CallEnding, attempt: int, cost: Cost = NO_COST, detail: str = ""
@@ -351,3 +368,14 @@ class Runner:
         self._here = self._here.plus(cost)
         self._runnable.record_outcome(outcome)
         return outcome
+
+
+def _failure_of(answer: NoAnswer, seconds: float) -> CallFailure:
+    again = answer.findings if answer.ending is CallEnding.MALFORMED else ()
+    return CallFailure(
+        answer.ending, answer.detail, again, seconds, answer.exit_status, answer.signal
+    )
+
+
+def _describe_stuck(due: Due, failure: CallFailure) -> str:
+    return f"{due.who}: {failure.ending.value}, {failure.detail}"

@@ -13,6 +13,7 @@ from moot.api.runs import USUAL, Limits, RunEnd, RunEnding, seating
 from moot.core.errors import Malformed, Refused
 from moot.core.names import STREAM
 from moot.core.quoted import Quoted
+from moot.flows.decisions.argument import AbsentVoice
 from moot.flows.decisions.questions import Question
 from moot.protocols.decision.views import DecisionView
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from moot.flows.decisions.ask import DecisionProgress
 
 __all__ = [
+    "AbsentVoice",
     "AskedDecision",
     "ChangedStance",
     "DecisionView",
@@ -56,8 +58,9 @@ class AskedDecision(msgspec.Struct, frozen=True):
     """How far a question came.
 
     `run` is None if nobody had to be asked any more, `outcome` if nothing was voted on yet.
-    `restored` says what had become of the debate's file (gone, cut-short) if it was put back.
-    `next` is the command with which it goes on; None if a person has ruled on it.
+    `restored` says what had become of `restored_file` (gone, cut-short) if it was put back.
+    `next` is the command with which it goes on; None if a person has ruled on it. `absent` are
+    those who took no part in a round, each with the reason.
     """
 
     decision: DecisionView
@@ -67,6 +70,8 @@ class AskedDecision(msgspec.Struct, frozen=True):
     restored: str | None
     changes: tuple[ChangedStance, ...]
     next: str | None
+    absent: tuple[AbsentVoice, ...] = ()
+    restored_file: str | None = None
 
 
 class RuledDecision(msgspec.Struct, frozen=True):
@@ -283,6 +288,8 @@ def _describe_progress(decision: str, progress: DecisionProgress, people: bool) 
         restored=progress.lost.value if progress.lost else None,
         changes=tuple(_list_changes(progress.argument)),
         next=_next_command(decision, progress, people),
+        absent=progress.argument.absent,
+        restored_file=str(progress.lost_file) if progress.lost_file else None,
     )
 
 

@@ -13,6 +13,7 @@ Not a jail: the command may do what its user may do.
 from __future__ import annotations
 
 import os
+import selectors
 import signal
 import subprocess
 import sys
@@ -31,6 +32,8 @@ GRACE_SECONDS: Final = 2.0
 LINGER_SECONDS: Final = 1.0
 # How long its last words may take on a busy machine before someone else must be holding the pipe.
 LAST_WORDS_SECONDS: Final = 0.25
+# How often a writer that is held up looks whether the command has ended.
+LOOK_UP_SECONDS: Final = 0.05
 PIECE: Final = 65_536
 # Signals that end this process in an orderly way; the command is ended first.
 INTERRUPTIONS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -107,11 +110,11 @@ def run_program(order: RunOrder, started: Started = _nobody) -> ProgramResult:
         child = _start(order)
         ending = _Ending(child, order.seconds)
         readers = [_Reader(pipe, order.most_bytes) for pipe in (child.stdout, child.stderr)]
+        feeder = _Feeder(child.stdin, order.standard_input)
         try:
             with interruptions.raised():
                 started(child.pid)
                 ending.watch()
-                _give(child, order.standard_input)
                 _wait(child)
         except _Interrupted:
             ending.kill()
@@ -121,6 +124,7 @@ def run_program(order: RunOrder, started: Started = _nobody) -> ProgramResult:
             raise
         finally:
             ending.over()
+            feeder.over()
         ended = time.monotonic_ns()
         left = any(reader.is_held_open() for reader in readers)
         left = kill_tagged(order.tag) or left
@@ -163,14 +167,30 @@ def _start(order: RunOrder) -> subprocess.Popen[bytes]:
         ) from None
 
 
-def _give(child: subprocess.Popen[bytes], data: bytes) -> None:
-    """Write its standard input. A command that does not read it is no error."""
-    if child.stdin is None:
-        return
-    with suppress(OSError):
-        child.stdin.write(data)
-    with suppress(OSError):
-        child.stdin.close()
+class _Feeder:
+    """Writes the standard input in a thread of its own. A command that does not read it is no
+    error, and whoever it left behind with the other end of the pipe does not hold us up."""
+
+    def __init__(self, pipe: IO[bytes] | None, data: bytes) -> None:
+        self._pipe = pipe
+        self._data = data
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._write, name="moot-input", daemon=True)
+        if pipe is not None:
+            self._thread.start()
+
+    def _write(self) -> None:
+        assert self._pipe is not None
+        with suppress(OSError):
+            _write_until(self._over, self._pipe.fileno(), memoryview(self._data))
+        with suppress(OSError):
+            self._pipe.close()
+
+    def over(self) -> None:
+        """The command has ended: what it has not read, it never will."""
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join(LINGER_SECONDS)
 
 
 class _Ending:
@@ -285,6 +305,10 @@ if sys.platform == "win32":
     def _wait(child: subprocess.Popen[bytes]) -> None:
         child.wait()
 
+    def _write_until(over: threading.Event, pipe: int, data: memoryview) -> None:
+        while data and not over.is_set():
+            data = data[os.write(pipe, data[:PIECE]) :]
+
 else:
     _TERM: Final = signal.SIGTERM
     _FLAGS: Final = 0
@@ -293,3 +317,13 @@ else:
         """Wait until it has ended but do not reap it: until then no other process can get its
         number, and killing its group cannot hit another's."""
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+
+    def _write_until(over: threading.Event, pipe: int, data: memoryview) -> None:
+        """Write until all is written, or it is over: nobody has to read for us to see that."""
+        os.set_blocking(pipe, False)
+        with selectors.DefaultSelector() as selector:
+            selector.register(pipe, selectors.EVENT_WRITE)
+            while data and not over.is_set():
+                if selector.select(LOOK_UP_SECONDS):
+                    with suppress(BlockingIOError):
+                        data = data[os.write(pipe, data[:PIECE]) :]

@@ -62,10 +62,10 @@ def run(
 
 def suggest_decision(run: DebateRun) -> str | None:
     """The command with which a person decides what came out; None if nothing waits for one."""
-    from moot.flows.runs.run_debate import RESULTS
+    from moot.protocols.decision.model import DecisionResult
     from moot.protocols.decision.views import suggest_decide_command
 
-    result = RESULTS.get(run.standing["state"])
+    result = run.standing["result"]
     if run.decision is None or result is None:
         return None
-    return suggest_decide_command(run.decision, result)
+    return suggest_decide_command(run.decision, DecisionResult(result))

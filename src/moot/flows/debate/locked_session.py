@@ -7,12 +7,13 @@ all in one open transaction. If anything fails before the commit, both are as th
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 from moot.core.clock import Clock
+from moot.core.failed_answer import FailedAnswer
 from moot.core.machine import Command
 from moot.flows.debate.file import append
 from moot.flows.debate.lock import lock_file
@@ -20,7 +21,8 @@ from moot.flows.debate.reading import CachedFile, SessionReading, make_reading
 from moot.flows.debate.record import SessionRecord, find_record, record_move, require_one_file
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate.checker import CheckedSession
-from moot.protocols.debate.escalation import draft_overdue_entries
+from moot.protocols.debate.drafts import EntryDraft
+from moot.protocols.debate.escalation import draft_failed_turn, draft_overdue_entries
 from moot.protocols.debate.longer_file import check_longer
 from moot.protocols.debate.writer import Addition, prepare_entry, require_no_errors
 from moot.workspace.workspace import Workspace
@@ -147,16 +149,23 @@ class LockedSession:
 
     def apply_policy(self) -> list[str]:
         """The entries that the session's own policy writes for those whose time is up."""
-        done: list[str] = []
-        for draft in (
-            ()
-            if self.checked.has_blocking_errors
-            else draft_overdue_entries(self.checked, self.now)
-        ):
+        if self.checked.has_blocking_errors:
+            return []
+        return self._write_for_absent(draft_overdue_entries(self.checked, self.now))
+
+    def skip_failed(self, agent: str, failure: FailedAnswer) -> list[str]:
+        """The entry that the policy writes for one who failed, though its time is not up."""
+        blocked = self.checked.has_blocking_errors
+        draft = None if blocked else draft_failed_turn(self.checked, agent, failure)
+        return [] if draft is None else self._write_for_absent((draft,))
+
+    def _write_for_absent(self, drafts: Iterable[EntryDraft]) -> list[str]:
+        written: list[str] = []
+        for draft in drafts:
             addition = prepare_entry(self.checked, draft, str(uuid.uuid4()), self.now)
             self.append_entry(addition, partial(ask.Escalate, agent=draft.author), self.witness)
-            done.append(addition.id)
-        return done
+            written.append(addition.id)
+        return written
 
 
 @contextmanager

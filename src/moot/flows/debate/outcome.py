@@ -6,6 +6,7 @@ confidence is a second condition. So both are shown, and what is needed beside w
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 from moot.protocols.debate.consensus import ConsensusOutcome
@@ -23,24 +24,28 @@ _SIDES: Final = (
 )
 
 
-def describe_outcome(result: ConsensusView) -> str:
-    """`1 approve, 1 reject: not agreed (majority, 1 of 2 votes, more than half needed; ...)`."""
-    return f"{_counted(result)} ({explain_tally(result)}{_absent(result)})"
+def describe_outcome(result: ConsensusView, absent: Collection[str] = ()) -> str:
+    """`1 approve, 1 reject: not agreed (majority, 1 of 2 votes, more than half needed; ...)`.
+
+    Whoever is `absent` did not say what the session's policy wrote in its place.
+    """
+    return f"{_counted(result, absent)} ({explain_tally(result)}{_silent(result, absent)})"
 
 
-def _absent(result: ConsensusView) -> str:
+def _silent(result: ConsensusView, absent: Collection[str]) -> str:
     """Those who deferred or were silent: what the others agreed on is not everybody's."""
     listed = sum(len(getattr(result, name)) for name, _ in _SIDES)
-    spoke = listed - len(result.deferred) - len(result.missing)
+    positions = (*result.approvers, *result.rejecters, *result.neutral)
+    spoke = sum(name not in absent for name in positions)
     if not spoke:
         return "; nobody took a position"
     return f"; only {spoke} of {listed} took a position" if spoke < listed else ""
 
 
-def _counted(result: ConsensusView) -> str:
-    counts = [
-        f"{len(getattr(result, name))} {word}" for name, word in _SIDES if getattr(result, name)
-    ]
+def _counted(result: ConsensusView, absent: Collection[str]) -> str:
+    sides = [(getattr(result, name), word) for name, word in _SIDES]
+    present = [([name for name in names if name not in absent], word) for names, word in sides]
+    counts = [f"{len(names)} {word}" for names, word in (*present, (absent, "absent")) if names]
     verdict = "agreed" if result.reached else "not agreed"
     return f"{', '.join(counts) or 'nobody spoke'}: {verdict}"
 

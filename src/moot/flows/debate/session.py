@@ -21,6 +21,7 @@ import msgspec
 
 from moot.core.clock import Clock
 from moot.core.errors import Refused
+from moot.core.failed_answer import FailedAnswer
 from moot.core.findings import Finding
 from moot.core.machine import Due
 from moot.engine.job import NO_LINK, Link
@@ -221,6 +222,23 @@ def tick(
     """Let a turn that has timed out take effect, as the session's own policy says."""
     with lock_session(file, clock, workspace, cached=cached) as debate:
         done = debate.apply_policy()
+        return WrittenSession(tuple(done), debate.checked, _how_recorded(debate, signed=False))
+
+
+def skip_failed(
+    file: Path,
+    agent: str,
+    failure: FailedAnswer,
+    clock: Clock,
+    workspace: Workspace | None = None,
+    cached: CachedFile | None = None,
+) -> WrittenSession:
+    """Go on without somebody who has certainly failed, by the session's own policy (G-01).
+
+    Nothing is written if nobody waits for this agent, or if the policy leaves it to a person.
+    """
+    with lock_session(file, clock, workspace, cached=cached) as debate:
+        done = debate.skip_failed(agent, failure)
         return WrittenSession(tuple(done), debate.checked, _how_recorded(debate, signed=False))
 
 

@@ -49,13 +49,22 @@ class DissentingVoice(msgspec.Struct, frozen=True):
     evidence: tuple[str, ...] = ()
 
 
+class AbsentVoice(msgspec.Struct, frozen=True):
+    """One who took no part in a round, in the sentence by which the machine tells why."""
+
+    agent: str
+    round: int
+    why: Quoted
+
+
 class VoteCount(msgspec.Struct, frozen=True):
-    """The vote at one moment."""
+    """The vote at one moment; whoever is `absent` stands on no side."""
 
     round: int
     in_favour: tuple[str, ...]
     against: tuple[str, ...]
     others: tuple[str, ...]
+    absent: tuple[str, ...] = ()
 
 
 class Argument(msgspec.Struct, frozen=True):
@@ -74,6 +83,7 @@ class Argument(msgspec.Struct, frozen=True):
     text: Quoted = Quoted("")
     outcome: str = ""
     heard: str = ""
+    absent: tuple[AbsentVoice, ...] = ()
 
 
 NO_ARGUMENT = Argument()

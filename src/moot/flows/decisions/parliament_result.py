@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from moot.core.quoted import Quoted
 from moot.flows.decisions.argument import (
+    AbsentVoice,
     ArguedVote,
     Argument,
     DissentingVoice,
@@ -13,6 +14,7 @@ from moot.flows.decisions.argument import (
     VoteCount,
 )
 from moot.flows.parliament.bills import describe_bill
+from moot.flows.parliament.results import NO_BY_RULE
 from moot.flows.parliament.ruling import decision_signed_here
 from moot.flows.runs.run_parliament import open_session_of
 from moot.protocols.decision.model import State
@@ -35,6 +37,7 @@ def summarize_parliament(workspace: Workspace, decision: str, state: State) -> A
         dissent=tuple(_dissent(record, counted[-1])) if counted else (),
         text=Quoted(describe_bill(record.state.bill)),
         heard=str(decision_signed_here(workspace, parliament.stream) or ""),
+        absent=tuple(_absent(record, counted[-1])) if counted else (),
     )
 
 
@@ -73,9 +76,19 @@ def _changes(record: Proceedings) -> Iterator[StanceChange]:
         latest[message.sender] = vote.vote.value
 
 
+def _absent(record: Proceedings, last: CountedBallot) -> Iterator[AbsentVoice]:
+    """Expelled seats, whose NO is the rule's, and those who did not vote."""
+    for seat in record.state.seats_in_order():
+        if seat.expelled:
+            yield AbsentVoice(seat.agent, last.round, Quoted(NO_BY_RULE))
+        elif seat.id not in last.votes:
+            yield AbsentVoice(seat.agent, last.round, Quoted("No vote."))
+
+
 def _dissent(record: Proceedings, last: CountedBallot) -> Iterator[DissentingVoice]:
+    expelled = {seat.id for seat in record.state.seats_in_order() if seat.expelled}
     for seat, vote in last.votes.items():
-        if vote.vote is Ballot.NO:
+        if vote.vote is Ballot.NO and seat not in expelled:
             parts = (vote.reasoning, vote.reservations, *vote.conditions)
             yield DissentingVoice(
                 agent=_agent(record, seat),

@@ -91,8 +91,8 @@ def list_streams(workspace: Workspace, decision: str) -> list[str]:
     """Every history that a receipt rests on."""
     streams = []
     for name in list_superseded(workspace, decision):
-        session = state_of(workspace, name).session
-        streams += [stream_of(name), *([session.id] if session is not None else [])]
+        sessions = state_of(workspace, name).sessions
+        streams += [stream_of(name), *(session.id for session in sessions)]
     with workspace.store.read() as view:
         return [stream for stream in streams if view.head(stream) is not None]
 

@@ -17,6 +17,7 @@ from moot.flows.decisions.receipt_tables import (
     COUNTS,
     TONES,
     ReceiptContent,
+    absent_table,
     ballots_table,
     changes_block,
     describe_cost,
@@ -132,7 +133,14 @@ def _dissent(content: ReceiptContent) -> page.Dissent:
         for voice in content["argument"]["dissent"]
     )
     nobody = "Nobody who took part in the last vote disagreed."
-    return page.Dissent(voices, "" if voices else nobody)
+    heading = "Against the motion" if _is_majority_against(content) else "Dissent"
+    return page.Dissent(voices, "" if voices else nobody, heading)
+
+
+def _is_majority_against(content: ReceiptContent) -> bool:
+    """Those who outvote a motion do not dissent from anything."""
+    last = content["argument"]["last"]
+    return last is not None and len(last["against"]) > len(last["in_favour"])
 
 
 def _in_full(voice: ReceiptContent) -> str:
@@ -155,17 +163,24 @@ def _blocks(content: ReceiptContent) -> Iterator[page.Block]:
     yield page.Table(
         ("Who", "First answer", "Why"),
         tuple(
-            (first["agent"], first["answer"] or page.Cell("none", "caution"), first["why"])
+            (first["agent"], first["answer"] or page.Cell("none", "caution"), _why(first))
             for first in content["first_answers"]
         ),
         title="First answers, before anyone heard the others",
     )
+    absent = absent_table(content)
+    if absent.rows:
+        yield absent
     yield ballots_table(content)
     if content["earlier"]:
         yield superseded_table(content)
     if content["context"]:
         text = content["context"]["text"]
         yield page.Prose(text or "It was erased.", title="What they were told")
+
+
+def _why(first: ReceiptContent) -> str:
+    return str(first["failure"] or first["why"])
 
 
 def _tally(content: ReceiptContent) -> Iterator[page.Block]:

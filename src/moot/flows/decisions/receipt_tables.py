@@ -23,6 +23,7 @@ COUNTS: Final[tuple[tuple[str, str, page.Tone], ...]] = (
     ("In favour", "in_favour", "good"),
     ("Against", "against", "bad"),
     ("Neither", "others", "neutral"),
+    ("Absent", "absent", "caution"),
 )
 # Kept for the cost, not for the argument.
 _RUN_COSTS: Final = ("decision.call_noted", "decision.run_ended")
@@ -96,8 +97,28 @@ def _count_first_answers(content: ReceiptContent) -> dict[str, list[str]]:
     return {
         "in_favour": [name for name in answers if name in in_favour],
         "against": [name for name, answer in answers.items() if answer and name not in in_favour],
-        "others": [name for name, answer in answers.items() if not answer],
+        "others": [],
+        "absent": [name for name, answer in answers.items() if not answer],
     }
+
+
+def absent_table(content: ReceiptContent) -> page.Table:
+    """Who took no part, and why: each in its own sentence (DEC-032)."""
+    first = [
+        (answer["agent"], "first answer", answer["failure"] or answer["why"])
+        for answer in content["first_answers"]
+        if answer["answer"] is None
+    ]
+    later = [
+        (voice["agent"], f"round {voice['round']}", voice["why"])
+        for voice in content["argument"]["absent"]
+    ]
+    return page.Table(
+        ("Who", "When", "Why"),
+        (*first, *later),
+        title="Absent",
+        caption="Whoever gave no usable answer has no vote, and is no dissent.",
+    )
 
 
 def participants_table(content: ReceiptContent) -> page.Table:

@@ -16,6 +16,10 @@ SETTLED: Final = frozenset(
 )
 
 
+# DEC-032: the NO of a seat that was expelled is the protocol's, not an opinion.
+NO_BY_RULE: Final = "NO by rule: it failed"
+
+
 def vote_result_command(state: State) -> tuple[ask.RecordResult, str, str]:
     """The command, who gives it, and the key under which each vote is recorded once."""
     return _make_result(state), SYSTEM, f"result-{len(state.vote_history)}"
@@ -38,10 +42,11 @@ def _make_result(state: State) -> ask.RecordResult:
         dissent=tuple(
             name for name, vote in votes.items() if vote == "NO" and name not in expelled
         ),
+        absent=tuple(expelled),
     )
 
 
 def _describe_count(last: VoteRow, expelled: list[str]) -> str:
     """The rules count an expelled seat as NO. That is nobody's opinion, so the summary says it."""
     count = f"{last.yes} YES, {last.no} NO of {last.total} on version {last.bill_version}"
-    return f"{count} ({', '.join(expelled)} expelled, counted as NO)" if expelled else count
+    return f"{count} ({', '.join(expelled)}: {NO_BY_RULE})" if expelled else count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from moot.agents.participant import Participant
 from moot.agents.participant_kinds import RunSurroundings
@@ -15,32 +15,26 @@ from moot.core.errors import Refused
 from moot.core.names import SYSTEM
 from moot.flows.debate import session
 from moot.flows.debate.mending import restore_file
-from moot.flows.debate.outcome import describe_outcome
 from moot.flows.debate.record import recorded_path
+from moot.flows.runs.debate_verdict import judge_debate
 from moot.flows.runs.run_record import DecisionRunRecord, NoRunRecord, begin_decision
 from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits, run_seats
-from moot.flows.runs.runnable_debate import RunnableDebate
+from moot.flows.runs.runnable_debate import NO_ROUNDS_BEFORE, EarlierRounds, RunnableDebate
 from moot.flows.runs.seats import recorded_seats, require_somebody, seat_participants
 from moot.protocols.debate.checker import CheckedSession
-from moot.protocols.debate.views import require_course, view_consensus
+from moot.protocols.debate.views import require_course
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.machine import MACHINE as DECISION
-from moot.protocols.decision.model import MAX_QUESTION, ChamberKind, DecisionResult, Stage
+from moot.protocols.decision.model import MAX_QUESTION, ChamberKind, Stage
 from moot.workspace.workspace import Workspace
-
-RESULTS: Final[Mapping[str, DecisionResult]] = {
-    "ended:consensus": DecisionResult.CARRIED,
-    "ended:deadlock": DecisionResult.DEADLOCK,
-    "ended:max-rounds": DecisionResult.NOT_CARRIED,
-    "ended:closed-by-operator": DecisionResult.CLOSED,
-}
 
 
 class SeatedDebate(NamedTuple):
     """A debate about to be run: its file and who sits there.
 
     In a workspace `decision` keeps what the run costs and what comes out; without one nothing does.
+    `earlier` is what was argued about the same motion before, in other sessions.
     """
 
     file: Path
@@ -48,6 +42,7 @@ class SeatedDebate(NamedTuple):
     clock: Clock
     workspace: Workspace | None = None
     decision: str | None = None
+    earlier: EarlierRounds = NO_ROUNDS_BEFORE
 
 
 def run_debate(
@@ -69,7 +64,10 @@ def run_debate(
     debate = SeatedDebate(file, participants, clock, workspace)
     if workspace is not None:
         debate = debate._replace(decision=_open_decision(workspace, debate, checked, specs))
-    return run_seated(debate, limits, watch)._replace(lost=lost)
+    finished = run_seated(debate, limits, watch)._replace(lost=lost)
+    if workspace is not None and debate.decision is not None:
+        record_result(workspace, debate.decision, session.read(file))
+    return finished
 
 
 def _require_listed(specs: Mapping[str, Spec], names: tuple[str, ...]) -> None:
@@ -83,16 +81,14 @@ def _require_listed(specs: Mapping[str, Spec], names: tuple[str, ...]) -> None:
 
 
 def run_seated(debate: SeatedDebate, limits: Limits, watch: RunWatcher | None) -> FinishedRun:
-    """Let the runner go; when the session is over, its result goes on record."""
-    file, participants, clock, workspace, decision = debate
+    """Let the runner go; what its calls cost goes on record."""
+    file, participants, clock, workspace, decision, earlier = debate
     if workspace is None or decision is None:
-        bare = RunnableDebate(file, clock, workspace, NoRunRecord())
+        bare = RunnableDebate(file, clock, workspace, NoRunRecord(), earlier)
         return run_seats(bare, participants, clock, limits=limits, watch=watch)
     record = DecisionRunRecord(workspace.engine, decision)
-    recorded = RunnableDebate(file, clock, workspace, record)
-    finished = run_seats(recorded, participants, clock, decision, limits, watch)
-    record_result(workspace, decision, session.read(file))
-    return finished
+    recorded = RunnableDebate(file, clock, workspace, record, earlier)
+    return run_seats(recorded, participants, clock, decision, limits, watch)
 
 
 def _open_decision(
@@ -116,15 +112,19 @@ def _open_decision(
 def record_result(workspace: Workspace, decision: str, checked: CheckedSession) -> None:
     """What came out, once; a session that goes on has no result yet."""
     state = workspace.engine.state(DECISION, stream_of(decision))
-    result = RESULTS.get(require_course(checked).phase.value)
-    if state.stage is not Stage.ARGUING or result is None:
+    verdict = judge_debate(checked)
+    if state.stage is not Stage.ARGUING or verdict.result is None:
         return
-    consensus = view_consensus(checked)
+
+    def in_order_of_seats(names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(seat.agent for seat in state.seats if seat.agent in names)
+
     command = ask.RecordResult(
-        result=result,
-        summary=describe_outcome(consensus),
-        score="" if consensus.score is None else f"{consensus.score:.4f}",
-        approvers=consensus.approvers,
-        dissent=consensus.rejecters,
+        result=verdict.result,
+        summary=verdict.summary,
+        score=verdict.score,
+        approvers=in_order_of_seats(verdict.approvers),
+        dissent=in_order_of_seats(verdict.objectors),
+        absent=in_order_of_seats(verdict.absent),
     )
     workspace.engine.execute(stream_of(decision), command, SYSTEM, key="result")

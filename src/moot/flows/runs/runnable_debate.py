@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 
 from moot.agents.brief import Brief, schema_of
 from moot.agents.budget import Spent
-from moot.agents.outcome import CallEnding, CallOutcome, RunEnd
+from moot.agents.outcome import CallEnding, CallFailure, CallOutcome, RunEnd
 from moot.agents.quoting import AuthorTrust, QuotedText
 from moot.agents.repeats import TIMES, Utterance
 from moot.agents.runnable import PassOverResult
-from moot.core.clock import Clock
+from moot.core.clock import SECOND, Clock
 from moot.core.errors import Malformed
 from moot.core.machine import Due
 from moot.core.names import OPERATOR
@@ -26,6 +26,7 @@ from moot.flows.debate import session
 from moot.flows.debate.reading import CachedFile
 from moot.flows.debate.record import find_record
 from moot.flows.debate.trust import trust_in
+from moot.flows.runs.debate_verdict import judge_debate
 from moot.flows.runs.run_record import RunRecord
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.course import Course, is_placeholder, list_entries
@@ -39,6 +40,11 @@ WHAT: Final = "entry"
 # How much of what was said a brief holds; the newest counts most.
 MOST_SAID: Final = 60_000
 MOST_ENTRIES: Final = 100
+# DEC-035: how long one argument may be; it is quoted to everybody else.
+MOST_BODY: Final = 50_000
+_OUT_OF_TIME: Final = (CallEnding.TIMED_OUT, CallEnding.SLOW)
+# So close to a turn's end the rest of it is waited for.
+NEARLY_UP: Final = 2 * SECOND
 
 
 class EntryReply(msgspec.Struct, forbid_unknown_fields=True):
@@ -49,11 +55,15 @@ class EntryReply(msgspec.Struct, forbid_unknown_fields=True):
     summary: Annotated[
         str, msgspec.Meta(min_length=1, max_length=1_000, description="One or two lines.")
     ]
-    body: Annotated[str, msgspec.Meta(description="Your argument, in markdown.")] = ""
-    action_requested: Annotated[str, msgspec.Meta(description="One line; may name an agent.")] = (
-        "n/a"
-    )
-    evidence: Annotated[str, msgspec.Meta(description="Files or addresses, with commas.")] = "n/a"
+    body: Annotated[
+        str, msgspec.Meta(max_length=MOST_BODY, description="Your argument, in markdown.")
+    ] = ""
+    action_requested: Annotated[
+        str, msgspec.Meta(max_length=1_000, description="One line; may name an agent.")
+    ] = "n/a"
+    evidence: Annotated[
+        str, msgspec.Meta(max_length=4_000, description="Files or addresses, with commas.")
+    ] = "n/a"
 
 
 _SCHEMA: Final = schema_of(EntryReply)
@@ -67,10 +77,29 @@ _TASK: Final = (
 )
 
 
+class EarlierRounds(NamedTuple):
+    """Rounds on the same motion in sessions before this one, of how many in all; how often each
+    spoke there, and where it stood last."""
+
+    rounds: int = 0
+    of_rounds: int = 0
+    entries: Mapping[str, int] = {}
+    positions: Mapping[str, str] = {}
+
+
+NO_ROUNDS_BEFORE: Final = EarlierRounds()
+
+
 class RunnableDebate:
     def __init__(
-        self, file: Path, clock: Clock, workspace: Workspace | None, record: RunRecord
+        self,
+        file: Path,
+        clock: Clock,
+        workspace: Workspace | None,
+        record: RunRecord,
+        earlier: EarlierRounds = NO_ROUNDS_BEFORE,
     ) -> None:
+        self._earlier = earlier
         self._file = file
         self._clock = clock
         self._workspace = workspace
@@ -94,7 +123,7 @@ class RunnableDebate:
 
     def _due(self, course: Course, here: DebateStanding, agent: str) -> Due:
         before = course.running_round.count_entries_of(agent) if course.running_round else 0
-        place = f"round {here.round}, entry {before + 1}"
+        place = f"round {self._earlier.rounds + here.round}, entry {before + 1}"
         return Due(who=agent, what=WHAT, subject=place, since=course.turn_began, by=here.deadline)
 
     def may_be_asked_together(self, due: Due) -> bool:
@@ -111,13 +140,13 @@ class RunnableDebate:
         quotes, left_out = self._quotes(checked, entries)
         rules = course.rules
         view = {
-            "round": here.round,
-            "of_rounds": rules.max_rounds,
+            "round": self._earlier.rounds + here.round,
+            "of_rounds": self._earlier.of_rounds or rules.max_rounds,
             "turn": here.turn,
             "agents": list(rules.agents),
             "settled_by": rules.consensus_mode.value,
             "threshold": float(rules.consensus_threshold),
-            "positions": _positions(entries, rules.agents),
+            "positions": {**self._earlier.positions, **_positions(entries, rules.agents)},
             "older_entries_left_out": left_out,
         }
         return Brief(
@@ -128,7 +157,8 @@ class RunnableDebate:
             schema=_SCHEMA,
             view=view,
             quotes=quotes,
-            number=sum(not is_placeholder(entry) for entry in own),
+            number=self._earlier.entries.get(due.who, 0)
+            + sum(not is_placeholder(entry) for entry in own),
             by=due.by,
         )
 
@@ -186,14 +216,23 @@ class RunnableDebate:
         turn = "\n".join((session_id, due.who, due.subject))
         return str(uuid.UUID(bytes=hashlib.sha256(turn.encode()).digest()[:16], version=4))
 
-    def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
-        """Only the session's own policy writes in someone's place, and only after the deadline
-        (AGT-061)."""
-        del due, ending, detail
+    def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
+        """Only the session's own policy writes in someone's place: at once for one who has
+        certainly failed, else when time is up (AGT-061, G-01)."""
         if require_course(self._checked()).rules.escalation is Escalation.HUMAN:
             return PassOverResult.NEVER
+        if failure.ending not in _OUT_OF_TIME or not self._is_time_nearly_up(due):
+            skipped = session.skip_failed(
+                self._file, due.who, failure.as_told, self._clock, self._workspace, self._cached
+            )
+            if skipped.entries:
+                return PassOverResult.DONE
         done = session.tick(self._file, self._clock, self._workspace, self._cached)
         return PassOverResult.DONE if done.entries else PassOverResult.LATER
+
+    def _is_time_nearly_up(self, due: Due) -> bool:
+        """A call is ended shortly before the turn's own time: then the turn has timed out."""
+        return due.by is not None and due.by - self._clock() <= NEARLY_UP
 
     def history(self) -> Sequence[Utterance]:
         """The end of it is enough: a circle shows in the last few entries of everybody."""
@@ -220,15 +259,17 @@ class RunnableDebate:
     # For whoever looks on -------------------------------------------------------------------------
 
     def standing(self) -> dict[str, Any]:
-        """Round, state and score of this moment."""
+        """Round, state and score of this moment, and what that means for a decision."""
         checked = self._checked()
         here = find_standing(require_course(checked), self._clock())
-        consensus = view_consensus(checked)
+        consensus, verdict = view_consensus(checked), judge_debate(checked)
         kept = ("score", "reached", "approvers", "rejecters", "neutral", "deferred", "outcome")
         return {
-            "round": here.round,
+            "round": self._earlier.rounds + here.round,
             "state": here.phase.value,
             **{name: getattr(consensus, name) for name in kept},
+            "result": verdict.result,
+            "absent": verdict.absent,
         }
 
     # The file -------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import msgspec
 
 from moot.agents.brief import Brief, schema_of
 from moot.agents.budget import Spent
-from moot.agents.outcome import CallEnding, CallOutcome, RunEnd
+from moot.agents.outcome import CallFailure, CallOutcome, RunEnd
 from moot.agents.quoting import AuthorTrust, QuotedText
 from moot.agents.repeats import Utterance
 from moot.agents.runnable import PassOverResult
@@ -95,9 +95,9 @@ class RunnableMail:
             raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
         notices.acknowledge(self._workspace, due.who, due.subject, reply.status, reply.notes)
 
-    def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
+    def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
         """A receiver who is silent is chased by mail itself, in its own time (AGT-066)."""
-        del due, ending, detail
+        del due, failure
         return PassOverResult.NEVER
 
     def history(self) -> Sequence[Utterance]:

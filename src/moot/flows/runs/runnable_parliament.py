@@ -11,7 +11,7 @@ import msgspec
 
 from moot.agents.brief import Brief
 from moot.agents.budget import Spent
-from moot.agents.outcome import CallEnding, CallOutcome, RunEnd
+from moot.agents.outcome import CallEnding, CallFailure, CallOutcome, RunEnd
 from moot.agents.quoting import AuthorTrust, QuotedText
 from moot.agents.repeats import Utterance
 from moot.agents.runnable import PassOverResult
@@ -127,14 +127,13 @@ class RunnableParliament:
         data = json.dumps({"type": kind.value, "from": seat.id, **rest}).encode()
         submit_message(self._session, data, due.who, lambda signer, _is_person: signer or due.who)
 
-    def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
+    def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
         """A seat that is not there is waited for; one that fails is asked again, then expelled
         (AGT-065).
 
         A vote or a word in the round is not waited for: the ballot is closed, the seat is quiet.
         """
-        del detail
-        wanted = WANTED.get(due.what)
+        ending, wanted = failure.ending, WANTED.get(due.what)
         if wanted is None or due.what == INCORPORATE:
             return PassOverResult.NEVER
         seat = _seat_of(self._session.state, due)

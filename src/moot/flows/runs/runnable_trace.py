@@ -17,7 +17,7 @@ import msgspec
 
 from moot.agents.brief import Brief
 from moot.agents.budget import Spent
-from moot.agents.outcome import CallEnding, CallOutcome, RunEnd
+from moot.agents.outcome import CallFailure, CallOutcome, RunEnd
 from moot.agents.quoting import AuthorTrust, QuotedText
 from moot.agents.repeats import TIMES, Utterance
 from moot.agents.runnable import PassOverResult
@@ -187,9 +187,9 @@ class RunnableTrace:
         if command is not None:
             tracing.execute_step(self._workspace, self._stream, command, due.who)
 
-    def pass_over(self, due: Due, ending: CallEnding, detail: str) -> PassOverResult:
+    def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
         """No role is played by another, and a trace has no clock: it waits."""
-        del due, ending, detail
+        del due, failure
         return PassOverResult.NEVER
 
     def history(self) -> Sequence[Utterance]:

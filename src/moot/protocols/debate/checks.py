@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from moot.core.failed_answer import find_failed_answer
 from moot.core.machine import Command, KeyClass
 from moot.core.names import SYSTEM
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate.case import DebateCase, DialogueCommand
 from moot.protocols.debate.course import is_closing_entry, is_placeholder
-from moot.protocols.debate.escalation import find_silent_agents
+from moot.protocols.debate.escalation import find_silent_agents, tells_failed_turn
 from moot.protocols.debate.model import is_uuid
 from moot.protocols.debate.reader import read_document
 from moot.protocols.debate.schema import interpret_settings
@@ -106,9 +107,23 @@ def time_not_up(case: DebateCase[ask.Resume | ask.NoteTimeout]) -> Breaches:
 
 
 def policy_not_due(case: DebateCase[ask.Escalate]) -> Breaches:
-    """Where several are silent, each gets its entry, though the first one began a new turn."""
-    if not case.is_late and not case.state.escalating:
+    """Where several are silent, each gets its entry, though the first one began a new turn.
+
+    BNC-145: before time is up only the machine writes, and only for one who has certainly failed.
+    """
+    entry, rules = case.entry, case.state.rules
+    by_machine = case.context.actor.kind is KeyClass.SYSTEM
+    failed = entry is not None and rules is not None and tells_failed_turn(entry, rules)
+    if not case.is_late and not case.state.escalating and not (by_machine and failed):
         yield "", None
+
+
+def failure_told_by_person(case: DebateCase[ask.Escalate]) -> Breaches:
+    """Only the machine saw how a call ended; a person skips a turn whose time is up."""
+    entry, actor = case.entry, case.context.actor
+    tells = entry is not None and find_failed_answer(entry.field_value("summary")) is not None
+    if tells and actor.kind is not KeyClass.SYSTEM:
+        yield f"{actor.id} did not see it", "text"
 
 
 def not_the_machine(case: DebateCase[ask.NoteTimeout]) -> Breaches:

@@ -1,7 +1,8 @@
-"""When time is up: what the policy writes, and how an operator lets a session go on (3.3, A-59).
+"""When time is up or somebody failed: what the policy writes, and how an operator lets a session
+go on (3.3, A-59).
 
 Nothing happens by itself: these are the entries and marks that `tick`, `resume` and `close` write
-when someone runs them.
+when someone runs them, and those of a run whose participant gave no usable answer (G-01).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Final
 
 from moot.core.clock import Millis
 from moot.core.errors import Refused
+from moot.core.failed_answer import FailedAnswer, find_failed_answer
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.course import RESUME_KEY, Course
 from moot.protocols.debate.drafts import EntryDraft
@@ -26,7 +28,8 @@ from moot.protocols.debate.writer import (
     require_no_errors,
 )
 
-POLICY_ENTRIES: Final[dict[Escalation, Callable[[Rules, str], EntryDraft]]] = {
+PolicyDraft = Callable[[Rules, str, FailedAnswer | None], EntryDraft]
+POLICY_ENTRIES: Final[dict[Escalation, PolicyDraft]] = {
     Escalation.TIMEOUT_SKIP: draft_placeholder,
     Escalation.DEFAULT_ACTION: draft_default_action,
 }
@@ -35,9 +38,25 @@ POLICY_ENTRIES: Final[dict[Escalation, Callable[[Rules, str], EntryDraft]]] = {
 def is_written_by_policy(entry: DebateEntry, rules: Rules) -> bool:
     """Does it say what the policy writes, to the letter, and so nothing of its own?
 
-    BNC-144: else an agent could pass off its own words as the machine's.
+    BNC-144: else an agent could pass off its own words as the machine's. A reason that it names is
+    one of a closed set, with numbers only.
     """
-    return any(is_exactly(entry, write(rules, entry.author)) for write in POLICY_ENTRIES.values())
+    failure = find_failed_answer(entry.field_value("summary"))
+    drafts = (write(rules, entry.author, failure) for write in POLICY_ENTRIES.values())
+    return any(is_exactly(entry, draft) for draft in drafts)
+
+
+def tells_failed_turn(entry: DebateEntry, rules: Rules) -> bool:
+    """Is it, to the letter, what this session's policy writes for somebody who has failed?"""
+    failure, write = (
+        find_failed_answer(entry.field_value("summary")),
+        POLICY_ENTRIES.get(rules.escalation),
+    )
+    return (
+        failure is not None
+        and write is not None
+        and is_exactly(entry, write(rules, entry.author, failure))
+    )
 
 
 def find_silent_agents(course: Course) -> tuple[str, ...]:
@@ -69,7 +88,23 @@ def draft_overdue_entries(checked: CheckedSession, now: Millis) -> tuple[EntryDr
             here.open_entry.author,
             *(name for name in names if name != here.open_entry.author),
         )
-    return tuple(write(course.rules, agent) for agent in names)
+    return tuple(write(course.rules, agent, None) for agent in names)
+
+
+def draft_failed_turn(
+    checked: CheckedSession, agent: str, failure: FailedAnswer
+) -> EntryDraft | None:
+    """The entry for somebody who has certainly failed, before its time is up (G-01).
+
+    3.3: the policy also applies when the session cannot progress. None if nobody waits for this
+    agent, if it began an entry itself, or if a person is to act (BNC-051).
+    """
+    course = require_course(checked)
+    write = POLICY_ENTRIES.get(course.rules.escalation)
+    waits = not course.phase.has_ended and agent in find_silent_agents(course)
+    if write is None or not waits or course.open_entry is not None:
+        return None
+    return write(course.rules, agent, failure)
 
 
 def draft_skipped_turn(checked: CheckedSession, now: Millis) -> tuple[CheckedSession, EntryDraft]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from moot.core.clock import Millis
+from moot.core.failed_answer import find_failed_answer
 from moot.core.machine import Event, Recorded
 from moot.protocols.debate import events as did
 from moot.protocols.debate.model import DebateEntry, EntryField, EntryStatus
@@ -54,7 +55,9 @@ def _lengthen(state: State, event: did.Piece) -> State:
         size=state.size + event.size,
         digest=event.digest,
         timed_out=False,
-        escalating=isinstance(event, did.EntryGenerated),
+        # BNC-145: one who failed early leaves nobody else late.
+        escalating=isinstance(event, did.EntryGenerated)
+        and find_failed_answer(event.summary) is None,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 import msgspec
@@ -24,9 +24,13 @@ class PositionChange(msgspec.Struct, frozen=True):
 
 def find_position_changes(course: Course) -> list[PositionChange]:
     """Every move of every agent, in file order."""
+    return find_changes(list_entries(course.rounds))
+
+
+def find_changes(entries: Sequence[DebateEntry]) -> list[PositionChange]:
+    """Every move in these entries, which may be of several sessions on one motion."""
     moves: list[PositionChange] = []
     latest: dict[str, tuple[int, DebateVote]] = {}
-    entries = list_entries(course.rounds)
     for place, entry in enumerate(entries):
         vote = find_vote(entry)
         if vote is None:

@@ -78,6 +78,8 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
              "`moot debate status FILE` says until when"),
         Rule("BNC-146", "not_a_placeholder", "the policy writes in a silent agent's place only",
              checks.not_a_placeholder, "`moot debate tick FILE` writes it"),
+        Rule("BNC-146", "not_allowed", "only the machine says how a call ended",
+             checks.failure_told_by_person, "`moot debate resume FILE --skip` passes over a turn"),
     ),
     ask.Resume: (
         _BEGUN, _STEP, _SHA, _OPERATOR, _LATE,

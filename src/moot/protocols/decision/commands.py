@@ -35,10 +35,14 @@ class GiveAnswer(Command, frozen=True):
 
 
 class PassAnswer(Command, frozen=True):
-    """Go on without someone's first answer, and say why there is none."""
+    """Go on without someone's first answer, and say why there is none.
+
+    `why` may hold a program's own words; `failure` is the sentence by which it is told.
+    """
 
     agent: str
     why: str
+    failure: str = ""
 
 
 class SetMotion(Command, frozen=True):
@@ -84,6 +88,7 @@ class RecordResult(Command, frozen=True):
     score: str = ""
     approvers: tuple[str, ...] = ()
     dissent: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
 
 
 class Approve(Command, frozen=True):

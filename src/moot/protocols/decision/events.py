@@ -32,6 +32,7 @@ class AnswerGiven(Event, frozen=True):
 class AnswerPassed(Event, frozen=True):
     agent: str
     why: str
+    failure: str = ""
 
 
 class MotionSet(Event, frozen=True):
@@ -67,6 +68,7 @@ class ResultRecorded(Event, frozen=True):
     score: str = ""
     approvers: tuple[str, ...] = ()
     dissent: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
 
 
 class PersonApproved(Event, frozen=True):

@@ -80,7 +80,7 @@ def _on_answer_given(state: State, recorded: Recorded[did.AnswerGiven]) -> State
 
 def _on_answer_passed(state: State, recorded: Recorded[did.AnswerPassed]) -> State:
     event = recorded.event
-    answer = FirstAnswer(event.agent, None, event.why)
+    answer = FirstAnswer(event.agent, None, event.why, failure=event.failure)
     return msgspec.structs.replace(state, answers=state.answers.set(event.agent, answer))
 
 
@@ -91,7 +91,8 @@ def _on_motion_set(state: State, recorded: Recorded[did.MotionSet]) -> State:
 
 def _on_session_opened(state: State, recorded: Recorded[did.SessionOpened]) -> State:
     event = recorded.event
-    return msgspec.structs.replace(state, session=ArguedSession(event.session, event.file))
+    opened = ArguedSession(event.session, event.file)
+    return msgspec.structs.replace(state, session=opened, earlier_sessions=state.sessions)
 
 
 def _on_call_noted(state: State, recorded: Recorded[did.CallNoted]) -> State:
@@ -133,7 +134,7 @@ def _on_run_ended(state: State, recorded: Recorded[did.RunEnded]) -> State:
 def _on_result_recorded(state: State, recorded: Recorded[did.ResultRecorded]) -> State:
     event = recorded.event
     verdict = ChamberVerdict(
-        event.result, event.summary, event.score, event.approvers, event.dissent
+        event.result, event.summary, event.score, event.approvers, event.dissent, event.absent
     )
     return msgspec.structs.replace(state, verdict=verdict)
 

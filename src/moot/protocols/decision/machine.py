@@ -1,7 +1,8 @@
 """The automaton of one decision.
 
     new --asked--> answering --motion set--> moved --session opened--> arguing
-                       `----------session opened (no first answers)-----^  |
+                       `----------session opened (no first answers)-----^  |  ^
+                                                                           |  '-another session
                                                                     result recorded
                                                                            v
                             approved | vetoed | amended  <--a person--  waiting
@@ -108,6 +109,7 @@ def _result_recorded(command: ask.RecordResult, _context: Context) -> Event:
         score=command.score,
         approvers=command.approvers,
         dissent=command.dissent,
+        absent=command.absent,
     )
 
 
@@ -132,7 +134,9 @@ def _outcome_judged(command: ask.JudgeOutcome, context: Context) -> Event:
 _EVENT_OF: Final[dict[type[Command], Callable[[Any, Context], Event | Draft]]] = {
     ask.AskQuestion: _question_asked,
     ask.GiveAnswer: _answer_given,
-    ask.PassAnswer: lambda command, _: did.AnswerPassed(agent=command.agent, why=command.why),
+    ask.PassAnswer: lambda command, _: did.AnswerPassed(
+        agent=command.agent, why=command.why, failure=command.failure
+    ),
     ask.SetMotion: lambda command, _: did.MotionSet(text=command.text, by=command.by),
     ask.OpenSession: lambda command, _: did.SessionOpened(
         session=command.session, file=command.file
@@ -203,7 +207,7 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
 
 MACHINE: Machine[State] = Machine(
     name=PROTOCOL,
-    version=5,
+    version=6,
     initial=State(),
     events=did.EVENTS,
     commands=ask.COMMANDS,

@@ -45,6 +45,7 @@ class DecisionResult(StrEnum):
     NOT_CARRIED = "not-carried"
     DEADLOCK = "deadlock"
     CLOSED = "closed"
+    NO_QUORUM = "no-quorum"
 
 
 class DecisionSeat(msgspec.Struct, frozen=True):
@@ -64,12 +65,16 @@ class DecisionSeat(msgspec.Struct, frozen=True):
 
 
 class FirstAnswer(msgspec.Struct, frozen=True):
-    """What one seat would answer alone, and what matters to it; or why there is no answer."""
+    """What one seat would answer alone, and what matters to it; or why there is no answer.
+
+    `failure` is the sentence by which a missing answer is told.
+    """
 
     agent: str
     answer: str | None
     why: str = ""
     motives: tuple[str, ...] = ()
+    failure: str = ""
 
 
 class CallCost(msgspec.Struct, frozen=True):
@@ -102,13 +107,17 @@ class ArguedSession(msgspec.Struct, frozen=True):
 
 
 class ChamberVerdict(msgspec.Struct, frozen=True):
-    """The result; `score` is text, as the chamber wrote it, and `dissent` names who objected."""
+    """The result; `score` is text, as the chamber wrote it, and `dissent` names who objected.
+
+    `absent` are those who took no part in the last vote: they failed, or their time was up.
+    """
 
     result: DecisionResult
     summary: str
     score: str = ""
     approvers: tuple[str, ...] = ()
     dissent: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
 
 
 class SeatForecast(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -154,6 +163,7 @@ class PersonsRuling(msgspec.Struct, frozen=True):
 class State(msgspec.Struct, frozen=True):
     """One decision. Calls and runs are only summed up: their number has no bound.
 
+    `session` is where it is argued now, `earlier_sessions` where it was argued before.
     `sent_back`: vetoes after which a parliament went on; `word` is the last one.
     `first_outcome` stays, whatever a person says later; `outcome` is the newest word.
     `receipt` is what the newest receipt says (its hash), as long as nothing has happened since.
@@ -172,6 +182,7 @@ class State(msgspec.Struct, frozen=True):
     answers: Map[str, FirstAnswer] = Map()
     motion: DecisionMotion | None = None
     session: ArguedSession | None = None
+    earlier_sessions: tuple[ArguedSession, ...] = ()
     verdict: ChamberVerdict | None = None
     word: PersonsRuling | None = None
     sent_back: tuple[PersonsRuling, ...] = ()
@@ -193,6 +204,11 @@ class State(msgspec.Struct, frozen=True):
         """What this seat was told to stand for, else what it said matters to it (DEC-027)."""
         seat, answer = self.find_seat(agent), self.answers.get(agent)
         return (seat.motives if seat else ()) or (answer.motives if answer else ())
+
+    @property
+    def sessions(self) -> tuple[ArguedSession, ...]:
+        """Every session in which it was argued, the first one first."""
+        return (*self.earlier_sessions, *((self.session,) if self.session is not None else ()))
 
     @property
     def unanswered(self) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ def asked(done: AskedDecision) -> Iterable[str]:
         yield f"motion: {visible(decision.motion.text)}"
     if done.restored is not None:
         lost = done.restored.replace("-", " ")
-        yield visible(f"{done.file} was {lost}: it was put back from the record")
+        yield visible(f"{done.restored_file} was {lost}: it was put back from the record")
     for change in done.changes:
         after = f" after {', '.join(change.after)}" if change.after else ""
         moved = f"{change.agent}, {change.before} -> {change.now}{after}"
@@ -47,7 +47,7 @@ def _answers(decision: DecisionView) -> Iterable[str]:
         (
             first.agent,
             kinds[first.agent],
-            f"({first.why})" if first.answer is None else first.answer,
+            f"({first.failure or first.why})" if first.answer is None else first.answer,
         )
         for first in decision.answers
     ]
@@ -87,7 +87,12 @@ def _result(done: AskedDecision) -> Iterable[str]:
     if decision.result is not None:
         yield f"{decision.result.result.value}: {done.outcome}"
         if decision.result.dissent:
-            yield f"dissent: {', '.join(decision.result.dissent)}"
+            outvoted = len(decision.result.dissent) > len(decision.result.approvers)
+            yield f"{'against' if outvoted else 'dissent'}: {', '.join(decision.result.dissent)}"
+    yield from (
+        visible(f"absent in round {voice.round}: {voice.agent}: {voice.why}")
+        for voice in done.absent
+    )
     yield from costs(decision)
     if done.next is not None:
         waiting = decision.stage.value == WAITING
