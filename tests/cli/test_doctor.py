@@ -15,7 +15,7 @@ import pytest
 
 from moot.core.clock import HOUR, system_clock
 from moot.flows.bridges import steps, to_debate, to_parliament
-from moot.flows.decisions import ask as decisions
+from moot.flows.decisions import session_context as decisions
 from moot.flows.parliament import session_files
 from moot.protocols.example.commands import Ask
 from moot.workspace.doctor import RULES

@@ -86,7 +86,7 @@ def directly(yard: Yard, tool: str, said: dict[str, Any] | bytes, **settings: st
 
 
 def thinly(yard: Yard, tool: str, said: dict[str, Any] | bytes, **settings: str) -> Any:
-    return ask(yard, hook_words(tool), said, **settings)
+    return ask(yard, list(hook_words(tool)), said, **settings)
 
 
 NAMES = sorted(path.stem for path in CALLS.glob("*.json"))
