@@ -228,7 +228,6 @@ READING: dict[str, tuple[str, ...]] = {
     "status": ("status",),
     "agenda": ("agenda",),
     "track": ("track",),
-    "hook.status": ("hook", "status"),
     "guard.check": ("guard", "check", "src/auth.py"),
     "agent.list": ("agent", "list"),
     "agent.show": ("agent", "show", "teal-crane"),
@@ -313,6 +312,7 @@ def filled(project: Project, out: Path) -> list[list[str]]:
 
 # They read, and are tried elsewhere: without a workspace, or where it is the very thing checked.
 ELSEWHERE = {"ledger.verify", "verify", "ledger.doctor", "mail.lint", "trace.verify"}
+ELSEWHERE |= {"hook.status", "hook.test"}  # of a tool's settings, not of the record
 
 
 def test_every_reading_command_has_its_line_here() -> None:

@@ -23,7 +23,11 @@ def _lenders_end() -> Iterator[None]:
     OWN_FOLDER.close()
 
 
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.tell.__name__)
+# Where the workspace is taken away, no run is left that could lend a folder.
+TOLD_HERE = [story for story in STORIES if "ledger.forget" not in story.does]
+
+
+@pytest.mark.parametrize("story", TOLD_HERE, ids=lambda story: story.tell.__name__)
 def test_the_story_goes_the_same_way_in_an_agents_own_folder(
     project: Project,
     story: Story,
