@@ -135,6 +135,7 @@ def test_a_living_run_is_not_called_dead(bare: Project) -> None:
     inner = (*MOOT, "--as", "teal-crane", "reserve", "src/auth")
     code = "import pty, sys; pty.spawn(sys.argv[1:])"
     words = ("run", "--name", "amber-otter", "--reserve", "src/auth", "--", "env", "-u")
-    seen = on_a_terminal(bare, *words, "MOOT_AGENT", sys.executable, "-c", code, *inner)
+    elsewhere = ("MOOT_AGENT", f"MOOT_KEYS={bare.keys}")  # as in another terminal
+    seen = on_a_terminal(bare, *words, *elsewhere, sys.executable, "-c", code, *inner)
     assert "reservation_conflict" in seen
     assert "retire" not in seen
