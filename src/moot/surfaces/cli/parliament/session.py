@@ -77,7 +77,7 @@ def submit(shell: Shell, folder: Path, file: str) -> Answer:
 
     Examples:
       moot parliament submit uploads question.json
-      moot parliament submit uploads - < answer.json
+      cat answer.json | moot parliament submit uploads -
     """
     submitted = sessions.submit(shell.session, folder, _message_source(file))
     lines = map(_message_line, submitted.messages)
