@@ -8,7 +8,7 @@
     unhooked    a tool's hook was taken away: its sessions are not watched any more
     hook        a coding tool's hook, if whoever started the run can answer it
 
-The program is believed one thing, that it is the agent whose private folder it found the socket in;
+The program is believed one thing, that it is the agent whose private folder named the socket;
 whatever else it says is an argument of an operation, or is not asked for.
 """
 

@@ -99,7 +99,7 @@ def find_signatory(registry: State, keys: Keys, name: str, role: str | None = No
         raise Refused(
             "key_missing",
             f"the key of {name} is not in this key folder",
-            hint="set MOOT_KEYS to the folder that holds it, or act as another agent",
+            hint=f"let {name} do it, where its key is: MOOT_KEYS names the folder",
         )
     # LDG-015: whether a person unlocked the key goes with whoever acts.
     acting = VerifiedActor(key.name, key.epoch, key.kid, key.kind, role, held.attended)

@@ -6,8 +6,8 @@
         held                     locked by the run; a folder whose lock is free was left behind
         LEDGER/trust.json, LEDGER/NAME.KID.key
 
-Neither the ledger's own keys nor anybody else's are there. What a killed run left is swept by the
-next one.
+The socket is in a private folder where the system keeps such things. Neither the ledger's own keys
+nor anybody else's are here. What a killed run left is swept by the next one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from moot.keys.running_names import is_held
 
 AREA: Final = "lent"
 # Sockets have short names on every system; a folder deep in a tree cannot hold one.
-LONGEST_SOCKET: Final = 100
+LONGEST_PARENT: Final = 70
 SWEEPING_SECONDS: Final = 30.0
 
 
@@ -85,7 +85,7 @@ def _make(user: KeyFolder, origin: str, agent: str) -> tuple[LentFolder, FileLoc
         path.mkdir(mode=0o700)
         lock = FileLock(path / "held", mode=0o600)
         lock.acquire(blocking=False)
-    loan = Loan(str(user.path), agent, str(_place_for_socket(path)))
+    loan = Loan(str(user.path), agent, str(_place_for_socket()))
     _write(path / "folder.json", msgspec.json.encode({"id": user.custodian}))
     _write(path / LOAN_FILE, msgspec.json.encode(loan))
     ledger = KeyFolder(path).ledger_folder(origin)
@@ -96,11 +96,13 @@ def _make(user: KeyFolder, origin: str, agent: str) -> tuple[LentFolder, FileLoc
     return LentFolder(user, path, origin, loan), lock
 
 
-def _place_for_socket(folder: Path) -> Path:
-    inside = folder / "socket"
-    if len(os.fsencode(inside)) <= LONGEST_SOCKET:
-        return inside
-    return Path(tempfile.mkdtemp(prefix="moot-")) / "socket"
+def _place_for_socket() -> Path:
+    """A private folder of its own, where sockets belong: one that a killed run left in the key
+    folder would be in the way of whoever copies that."""
+    for parent in (os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir(), "/tmp"):
+        if len(os.fsencode(parent)) <= LONGEST_PARENT and os.access(parent, os.W_OK | os.X_OK):
+            return Path(tempfile.mkdtemp(prefix="moot-", dir=parent)) / "socket"
+    raise OSError("there is no folder for a socket")
 
 
 def _sweep(area: Path) -> None:
@@ -116,8 +118,7 @@ def _remove(path: Path) -> None:
         if loan is not None:
             socket = Path(loan.socket)
             socket.unlink(missing_ok=True)
-            if socket.parent != path:
-                socket.parent.rmdir()
+            socket.parent.rmdir()
     shutil.rmtree(path, ignore_errors=True)
 
 
