@@ -20,6 +20,7 @@ from tests.hooks.yard import CRANE, IDENTITY, OTTER, Yard, call, reason, told
 
 TYPED = "typed by a person\n"
 SCRIPT = "git checkout -q -- .\n"
+PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: {}\n+patched\n*** End Patch\nEOF"
 
 
 def ask(yard: Yard, command: str, root: Path | None = None) -> Reply:
@@ -117,16 +118,26 @@ def test_a_script_that_puts_held_work_back_is_on_record(scripted: Yard) -> None:
 
 def test_held_work_whose_end_no_tool_told_is_on_record_when_it_is_put_back(scripted: Yard) -> None:
     """Codex tells nothing after a patch that was typed into its shell."""
-    patch = (
-        "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a.txt\n+patched\n*** End Patch\nEOF"
-    )
-    said = call("codex-heredoc", scripted.root, tool_input={"command": patch})
+    said = call("codex-heredoc", scripted.root, tool_input={"command": PATCH.format("a.txt")})
     assert scripted.hook("codex", said, CRANE).out == ""
     (scripted.root / "a.txt").write_text("patched\n", encoding="utf-8")
     assert "on record" in run(scripted, "sh tidy.sh")
     (noted,) = scripted.events("INCURSION")
     assert (noted["from_agent"], noted["to_agent"], noted["scope"]) == (OTTER, CRANE, "a.txt")
     assert noted["payload"]["blob_before"] == blob_id(b"patched\n")
+
+
+def test_a_file_that_was_gone_before_a_script_ran_is_nobodys_incursion(scripted: Yard) -> None:
+    """Its folder is newer than the command, and there is an old copy of it."""
+    edit(scripted, "hours of work\n", agent=OTTER)
+    said = call("codex-heredoc", scripted.root, tool_input={"command": PATCH.format("new.txt")})
+    assert scripted.hook("codex", said, CRANE).out == ""
+    (scripted.root / "new.txt").write_text("patched\n", encoding="utf-8")
+    assert ask(scripted, "make") == Reply()
+    (scripted.root / "new.txt").unlink()
+    run(scripted, "sh tidy.sh")
+    assert (scripted.root / "a.txt").read_text("utf-8") == "one\n"
+    assert scripted.events("INCURSION") == []
 
 
 def test_a_command_that_only_reads_is_nobodys_incursion(yard: Yard) -> None:

@@ -66,8 +66,8 @@ def compare_held(
             continue
         is_gits = version.path not in changed
         put_back = is_gits and _GIT in command.text.split()
-        if version.act is Act.KEPT and not is_gits:
-            continue  # the holder itself may be at work: only git's own version is none of its
+        if version.act is Act.KEPT and not (is_gits and present.blob):
+            continue  # the holder itself may be at work, or have removed it before
         if put_back or may_be_meant(version.path, named, root, own):
             blobs = version.blob, present.blob
             lost.append(LostVersion(root, version.path, *blobs, own[-1].fencing))

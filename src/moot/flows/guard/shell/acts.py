@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from moot.flows.guard.shell.act import DestructiveAct
+from moot.flows.guard.shell.act import DestructiveAct, Reach
 from moot.flows.guard.shell.code_acts import code_acts, is_interpreter
 from moot.flows.guard.shell.file_acts import program_acts, redirect_acts
 from moot.flows.guard.shell.git_acts import added_before_commit, git_acts, read_git_call
@@ -26,9 +26,16 @@ def destructive_acts(text: str, around: Surroundings) -> list[DestructiveAct]:
         for act in _acts_of(command):
             if act.reach.is_commit:
                 acts += added
+            elif act.reach is Reach.STAGED:
+                acts += (_after_adding(act, each) for each in added)
             acts.append(act)
         added += _added(command)
     return acts
+
+
+def _after_adding(act: DestructiveAct, added: DestructiveAct) -> DestructiveAct:
+    """What throws away staged files, on those that the same command stages before."""
+    return added._replace(name=act.name, reach=Reach.CHANGED, safer=act.safer)
 
 
 def _acts_of(command: SimpleCommand, nested: int = 0) -> Iterator[DestructiveAct]:
