@@ -96,7 +96,7 @@ def _opencode(_root: Path, home: Path, url: str) -> None:
         "options": {"baseURL": f"{url}/v1", "apiKey": "fake"},
         "models": {"fake-model": {"tool_call": True}},
     }
-    said = {"provider": {"fake": provider}, "model": "fake/fake-model"}
+    said: dict[str, object] = {"provider": {"fake": provider}, "model": "fake/fake-model"}
     said |= {"autoupdate": False, "snapshot": False}
     (folder / "opencode.json").write_text(json.dumps(said), encoding="utf-8")
 

@@ -72,8 +72,7 @@ def _trust_codex(root: Path, env: Mapping[str, str]) -> str:
     project = main_checkout(root)
     if not hooks and not _is_marked_untrusted((root, project), env):
         key = f"projects.{json.dumps(str(project))}.trust_level"
-        edit = {"keyPath": key, "value": "trusted", "mergeStrategy": "upsert"}
-        _codex(env, [("config/batchWrite", {"edits": [edit]})])
+        _write_codex_setting(env, key, "trusted")
         hooks = codex_hooks(root, env)
     if not hooks:
         raise Unavailable(
@@ -82,9 +81,13 @@ def _trust_codex(root: Path, env: Mapping[str, str]) -> str:
             hint="mark the project as trusted in Codex first, then run this again",
         )
     state = {hook.key: {"trusted_hash": hook.hash} for hook in hooks}
-    edit = {"keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert"}
-    _codex(env, [("config/batchWrite", {"edits": [edit]})])
+    _write_codex_setting(env, "hooks.state", state)
     return f"Codex trusts {len(hooks)} hooks of this project from now on"
+
+
+def _write_codex_setting(env: Mapping[str, str], key: str, value: Any) -> None:
+    edit = {"keyPath": key, "value": value, "mergeStrategy": "upsert"}
+    _codex(env, [("config/batchWrite", {"edits": [edit]})])
 
 
 def _is_marked_untrusted(folders: Sequence[Path], env: Mapping[str, str]) -> bool:
