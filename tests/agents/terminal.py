@@ -83,3 +83,12 @@ def _end(program: subprocess.Popen[bytes], terminal: int) -> None:
             _read_and_answer(terminal)
     program.wait(10)
     os.close(terminal)
+
+
+def end_servants_of(home: Path) -> None:
+    """End what a tool left running from its own folder: Codex installs itself there as a daemon."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            program = (folder / "cmdline").read_bytes().partition(b"\0")[0]
+            if program.startswith(os.fsencode(f"{home}/")):
+                os.kill(int(folder.name), signal.SIGKILL)

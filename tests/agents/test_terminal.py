@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tests.agents.loopback import Model
 from tests.agents.stage import EACH, MOOT_RUN, Stage, each_of
-from tests.agents.terminal import run_in_terminal
+from tests.agents.terminal import end_servants_of, run_in_terminal
 from tests.agents.tools import SECONDS, Tool
 from tests.hooks.yard import CRANE
 
@@ -50,14 +50,17 @@ def perform_in_terminal(
     names = ("held.txt", "free.txt")
     with Model(*(stage.tool.write(str(stage.file(name))) for name in names)) as model:
         stage.tool.prepare(stage.yard.root, stage.home, model.url)
-        drawn = run_in_terminal(
-            (*MOOT_RUN, *words),
-            stage.yard.root,
-            stage.env(model.url),
-            stage.file("free.txt").exists,
-            SECONDS,
-            answers,
-        )
+        try:
+            drawn = run_in_terminal(
+                (*MOOT_RUN, *words),
+                stage.yard.root,
+                stage.env(model.url),
+                stage.file("free.txt").exists,
+                SECONDS,
+                answers,
+            )
+        finally:
+            end_servants_of(stage.home)
     print(drawn[-3000:])  # noqa: T201 - shown if the test fails
     return model, drawn
 
