@@ -384,7 +384,7 @@ def test_without_a_workspace_a_bare_file_is_enough(bare: Project) -> None:
     bare.ok("debate", "new", "plan.md", "--title", "Ship?", "--agents", f"{OTTER},{CRANE}")
     done = bare.run("debate", "run", "plan.md", *VOICES)
     assert done.code == 0, done
-    assert "settled (4 turns, 4 calls" in done.out
+    assert "every turn is taken (4 turns, 4 calls" in done.out
     assert "ended:consensus" in done.out
     assert "rules:sceptic (scripted voice)" in done.err
     assert not bare.keys.exists()

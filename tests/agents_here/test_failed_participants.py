@@ -30,6 +30,10 @@ QUESTION = "Ship it?"
 APPROVES = "{'stance': 'approve', 'confidence': 0.5, 'summary': 'Yes.'}"
 
 
+def must_not_wait(seconds: float) -> None:
+    pytest.fail(f"{seconds} s were waited for")
+
+
 def program(project: Project, name: str, code: str) -> str:
     """A participant that answers first, and then does what `code` says with its entry."""
     file = project.root / f"{name}.py"
@@ -100,9 +104,9 @@ def test_what_is_not_to_the_letter_is_no_failure(text: str) -> None:
 def test_one_who_failed_is_skipped_at_once_in_its_own_sentence(
     tmp_path: Path, failed: NoAnswer, sentence: str
 ) -> None:
-    arena, began = Arena(tmp_path, max_rounds=1), 0
+    arena = Arena(tmp_path, max_rounds=1)
     began = arena.clock()
-    ended = arena.run(Voice(failed), Voice(entry("reject")), pause=pytest.fail)
+    ended = arena.run(Voice(failed), Voice(entry("reject")), pause=must_not_wait)
     assert ended.stop is StopReason.SETTLED
     assert arena.clock() == began  # nobody's time was waited for
     checked = session.read(arena.file)
@@ -156,7 +160,7 @@ def test_under_human_it_stops_at_once_and_nothing_is_written(tmp_path: Path) -> 
     arena = Arena(tmp_path, escalation=Escalation.HUMAN)
     before = arena.text
     failed = Voice(NoAnswer(CallEnding.CRASHED, "exit status 3", exit_status=3))
-    ended = arena.run(failed, Voice(entry()), pause=pytest.fail)
+    ended = arena.run(failed, Voice(entry()), pause=must_not_wait)
     assert (ended.stop, ended.waits_for) == (StopReason.STUCK, (OTTER,))
     assert arena.text == before
 
@@ -164,7 +168,7 @@ def test_under_human_it_stops_at_once_and_nothing_is_written(tmp_path: Path) -> 
 @pytest.mark.requirement("DEC-032")
 def test_in_a_free_debate_only_the_one_who_failed_is_skipped(tmp_path: Path) -> None:
     arena = Arena(tmp_path, turn_order=TurnOrder.FREE_FORM, max_rounds=1)
-    arena.run(Voice(NoAnswer(CallEnding.SILENT, "")), Voice(entry("reject")), pause=pytest.fail)
+    arena.run(Voice(NoAnswer(CallEnding.SILENT, "")), Voice(entry("reject")), pause=must_not_wait)
     assert sorted(arena.entries) == [(OTTER, "defer"), (CRANE, "reject")]
 
 
@@ -186,7 +190,7 @@ def test_a_seat_that_others_play_keeps_its_time(tmp_path: Path) -> None:
     from moot.agents.runner import Runner
 
     arena = Arena(tmp_path)
-    ended = Runner(arena.desk(), {OTTER: Voice(entry())}, arena.clock, pause=pytest.fail).run()
+    ended = Runner(arena.desk(), {OTTER: Voice(entry())}, arena.clock, pause=must_not_wait).run()
     assert (ended.stop, ended.waits_for) == (StopReason.WAITING, (CRANE,))
     assert arena.entries == [(OTTER, "approve")]
 

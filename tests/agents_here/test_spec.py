@@ -25,6 +25,18 @@ def test_a_list_is_split_only_before_a_scheme_or_a_name() -> None:
 
 
 @pytest.mark.requirement("AGT-001")
+def test_a_tools_bare_name_means_its_headless_form() -> None:
+    assert read_specs("claude, codex,amber-otter=opencode,gemini") == (
+        Spec(ParticipantKind.COMMAND, "claude -p"),
+        Spec(ParticipantKind.COMMAND, "codex exec"),
+        Spec(ParticipantKind.COMMAND, "opencode run", "amber-otter"),
+        Spec(ParticipantKind.COMMAND, "gemini -p"),
+    )
+    (only,) = read_specs("cmd:prog --tools claude,codex-like")
+    assert only.rest == "prog --tools claude,codex-like"
+
+
+@pytest.mark.requirement("AGT-001")
 def test_commas_and_equal_signs_inside_a_command_stay() -> None:
     (only,) = read_specs('cmd:prog --x=1,2 "a, b" C=3,D=4')
     assert only.rest == 'prog --x=1,2 "a, b" C=3,D=4'

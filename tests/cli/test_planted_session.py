@@ -9,7 +9,7 @@ import pytest
 
 from moot.core.names import SYSTEM
 from moot.flows.debate import session
-from moot.flows.decisions import ask
+from moot.flows.decisions import ask, debate_rounds, session_context
 from moot.flows.runs.run_parliament import convene_for_question
 from moot.flows.runs.run_seats import USUAL
 from moot.protocols.debate.writer import make_session_text
@@ -69,11 +69,12 @@ def test_what_a_killed_run_left_is_used(ready: Project, chamber: str) -> None:
             space.engine.execute(stream, PassAnswer(agent=agent, why="gone"), SYSTEM)
         ask._set_motion(space, "q-1")
         state = space.engine.state(DECISION, stream)
-        place, problem = ask.session_file(space, "q-1"), ask.compose_context(space, "q-1", state)
+        place = session_context.session_file(space, "q-1")
+        problem = session_context.compose_context(space, "q-1", state)
         if chamber == "parliament":
             convene_for_question(space, place, problem, state)
         else:
-            rules = ask._rules(state, USUAL)
+            rules = debate_rounds._rules(state, USUAL, None)
             made = make_session_text(
                 "Which queue?", problem, rules, str(uuid4()), space.engine.clock()
             )

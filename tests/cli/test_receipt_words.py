@@ -157,8 +157,8 @@ def test_a_person_who_is_not_there_is_said_before_anybody_is_asked(project: Proj
 @pytest.mark.requirement("AGT-070")
 def test_those_who_took_no_position_are_counted_beside_what_carried(project: Project) -> None:
     broken = "teal-crane=cmd:false"
-    words = (*ASK, "--with", f"amber-otter=rules:approve,{broken}", "--turn-seconds", "1")
+    words = (*ASK, "--with", f"amber-otter=rules:approve,rules:approve,{broken}")
     data = project.ok(*words)
     assert data["decision"]["result"]["result"] == "carried"
-    assert "only 1 of 2 took a position" in data["outcome"]
-    assert "only 1 of 2 took a position" in data["decision"]["result"]["summary"]
+    assert "only 2 of 3 took a position" in data["outcome"]
+    assert "only 2 of 3 took a position" in data["decision"]["result"]["summary"]

@@ -111,6 +111,15 @@ def read_output(words: tuple[str, ...], raw: bytes) -> ProgramOutput:
     return recipe.read_output(raw) if recipe is not None else ProgramOutput(raw, cost_of_call())
 
 
+# A bare name in `--with` means the tool without its terminal.
+HEADLESS: Final = {
+    "claude": "claude -p",
+    "codex": "codex exec",
+    "gemini": "gemini -p",
+    "opencode": "opencode run",
+}
+
+
 # What each of them prints -------------------------------------------------------------------------
 
 

@@ -1,13 +1,13 @@
 """Finds the reply in any bytes: JSON alone, JSON in a fence, or JSON somewhere in prose.
 
-Raises only Malformed. The whole text is taken if it is a JSON object, otherwise the last fenced
-block that is one, otherwise the last object in the text: a model that thinks aloud gives its answer
-last.
+Raises only Malformed. The whole text is taken if it is a JSON object, otherwise the one object
+that stands in it: of two nobody could say which was meant (G-04).
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from typing import Any, Final, NoReturn
@@ -32,23 +32,29 @@ def read_reply(raw: bytes) -> dict[str, Any]:
         raise _malformed("not_utf8", "the reply is not UTF-8") from None
     if not text.strip():
         raise _malformed("empty_reply", "the reply is empty")
-    for candidate in _candidates(text):
-        found = _object(candidate)
-        if found is not None:
-            return _require_storable(found)
-    raise _malformed("no_json", "the reply holds no JSON object")
+    found = _find_object(text.replace("\r\n", "\n"))
+    if found is None:
+        raise _malformed("no_json", "the reply holds no JSON object")
+    return _require_storable(found)
 
 
 def _malformed(code: str, message: str) -> Malformed:
     return Malformed(message, code=code, hint=_HINT)
 
 
-def _candidates(text: str) -> Iterator[str]:
-    """Texts that may be the object, the likeliest first."""
-    text = text.replace("\r\n", "\n")
-    yield text
-    yield from reversed(list(_fenced_blocks(text)))
-    yield from _objects_in_prose(text)
+def _find_object(text: str) -> dict[str, Any] | None:
+    """The whole text if it is one, else the only object in it; an empty pair of braces counts if
+    there is no other, for prose and code are full of them."""
+    whole = _object(text)
+    if whole is not None:
+        return whole
+    # Prose with more braces than are searched may still have its answer in a fence.
+    texts = list(_objects_in_prose(text)) or list(_fenced_blocks(text))
+    found = [each for each in map(_object, texts) if each is not None]
+    filled = [each for each in found if each]
+    if len(filled) > 1:
+        raise _malformed("two_objects", f"the reply holds {len(filled)} JSON objects")
+    return next(iter(filled or found), None)
 
 
 def _fenced_blocks(text: str) -> Iterator[str]:
@@ -68,7 +74,7 @@ def _fenced_blocks(text: str) -> Iterator[str]:
 
 
 def _objects_in_prose(text: str) -> Iterator[str]:
-    """Objects that stand in prose, the last one first; an object inside another is not one."""
+    """Objects that stand in prose or in a fence; an object inside another is not one."""
     decoder, place, spans = json.JSONDecoder(), 0, list[tuple[int, int]]()
     for _ in range(_MOST_STARTS):
         place = text.find("{", place)
@@ -81,12 +87,17 @@ def _objects_in_prose(text: str) -> Iterator[str]:
         else:
             spans.append((place, end))
             place = end
-    yield from (text[start:end] for start, end in reversed(spans))
+    yield from (text[start:end] for start, end in spans)
 
 
 def _object(text: str) -> dict[str, Any] | None:
     try:
-        found = json.loads(text, object_pairs_hook=_unique_names, parse_constant=_no_number)
+        found = json.loads(
+            text,
+            object_pairs_hook=_unique_names,
+            parse_constant=_no_number,
+            parse_float=_finite_number,
+        )
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
@@ -98,6 +109,12 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise _malformed("duplicate_name", "a name stands twice in the reply")
     return found
+
+
+def _finite_number(text: str) -> float:
+    """Malformed for 1e309 and the like, which would be read as infinite."""
+    number = float(text)
+    return number if math.isfinite(number) else _no_number(text)
 
 
 def _no_number(text: str) -> NoReturn:

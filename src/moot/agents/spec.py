@@ -1,7 +1,7 @@
-"""Who takes part, as it is typed: `NAME=cmd:claude -p,cmd:codex exec,llm:openai/gpt-5`.
+"""Who takes part, as it is typed: `NAME=cmd:claude -p,codex,llm:openai/gpt-5`.
 
-A list is split only before a known scheme or a `NAME=`, so commands may hold commas. A spec is
-recorded, but without anything in it that looks like a secret.
+A list is split only before a known scheme, a `NAME=` or a tool's bare name, so commands may hold
+commas. A spec is recorded, but without anything in it that looks like a secret.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from moot.agents.participant import ParticipantKind
+from moot.agents.recipes import HEADLESS
 from moot.core.errors import Malformed
 from moot.core.names import RESERVED, require_agent_name
 
@@ -21,9 +22,12 @@ _SCHEMES: Final = "|".join(
 )
 _SPEC: Final = rf"(?:(?:{_SCHEMES}):|{ParticipantKind.HUMAN.value}\b)"
 # AGT-001: a comma inside a command does not split the list.
-_SPLIT: Final = re.compile(rf",\s*(?={_SPEC}|[a-z0-9]+(?:-[a-z0-9]+)*=)")
+_TOOL: Final = rf"(?:{'|'.join(HEADLESS)})\s*(?:,|\Z)"
+_SPLIT: Final = re.compile(rf",\s*(?={_SPEC}|[a-z0-9]+(?:-[a-z0-9]+)*=|{_TOOL})")
 _NAMED: Final = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)=(.*)", re.DOTALL)
-_FORMS: Final = "cmd:COMMAND, llm:PROVIDER/MODEL, script:FILE, rules:NAME, human"
+_FORMS: Final = (
+    f"cmd:COMMAND, llm:PROVIDER/MODEL, script:FILE, rules:NAME, human, {', '.join(HEADLESS)}"
+)
 _SECRET: Final = re.compile(
     r"((?:(?<!max_)token|key(?!_env)|secret|password|passwd|auth)[\w-]*[=: ]+)(\S+)"
     r"|\b(sk-|ghp_|xox[bp]-)\S+",
@@ -63,6 +67,8 @@ def read_spec(text: str) -> Spec:
     """`NAME=SPEC` or `SPEC`; Malformed if the scheme is unknown (AGT-001)."""
     named = _NAMED.match(text.strip())
     name, said = (named.group(1), named.group(2)) if named else (None, text)
+    if said.strip() in HEADLESS:
+        return Spec(ParticipantKind.COMMAND, HEADLESS[said.strip()], _checked(name))
     scheme, colon, rest = said.strip().partition(":")
     if scheme == ParticipantKind.HUMAN.value and not colon:
         return Spec(ParticipantKind.HUMAN, "", _checked(name))

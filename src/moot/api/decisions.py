@@ -58,7 +58,7 @@ class AskedDecision(msgspec.Struct, frozen=True):
     """How far a question came.
 
     `run` is None if nobody had to be asked any more, `outcome` if nothing was voted on yet.
-    `restored` says what had become of the debate's file (gone, cut-short) if it was put back.
+    `restored` says what had become of `restored_file` (gone, cut-short) if it was put back.
     `next` is the command with which it goes on; None if a person has ruled on it. `absent` are
     those who took no part in a round, each with the reason.
     """
@@ -71,6 +71,7 @@ class AskedDecision(msgspec.Struct, frozen=True):
     changes: tuple[ChangedStance, ...]
     next: str | None
     absent: tuple[AbsentVoice, ...] = ()
+    restored_file: str | None = None
 
 
 class RuledDecision(msgspec.Struct, frozen=True):
@@ -288,6 +289,7 @@ def _describe_progress(decision: str, progress: DecisionProgress, people: bool) 
         changes=tuple(_list_changes(progress.argument)),
         next=_next_command(decision, progress, people),
         absent=progress.argument.absent,
+        restored_file=str(progress.lost_file) if progress.lost_file else None,
     )
 
 

@@ -34,8 +34,9 @@ BADGES: Final[dict[str, tuple[str, page.Tone]]] = {
 
 
 class DecisionInStory(msgspec.Struct, frozen=True):
-    """One decision. `session` is the stream in which it was argued, empty before that; `result`
-    and `outcome` are empty before the vote; `word` is what a person ruled, if one did."""
+    """One decision. `session` is the stream in which it was argued last, empty before that, and
+    `sessions` are all of them; `result` and `outcome` are empty before the vote; `word` is what a
+    person ruled, if one did."""
 
     id: str
     question: str
@@ -51,6 +52,7 @@ class DecisionInStory(msgspec.Struct, frozen=True):
     word: dict[str, Any] | None
     supersedes: str | None
     superseded_by: str | None
+    sessions: tuple[str, ...] = ()
 
     def in_lines(self) -> Iterator[str]:
         """The decision in short, a line for each who spoke."""
@@ -84,6 +86,7 @@ def _describe(workspace: Workspace, name: str, state: State) -> DecisionInStory:
         stage=state.stage.value,
         chamber=state.chamber.value,
         session=state.session.id if state.session else "",
+        sessions=tuple(session.id for session in state.sessions),
         motion=state.motion.text if state.motion else "",
         answers=tuple(msgspec.to_builtins(one) for one in list_answers(state)),
         votes=argument.votes,

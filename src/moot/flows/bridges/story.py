@@ -148,7 +148,7 @@ def _told(workspace: Workspace, path: str, state: State, streams: Iterable[str])
     steps = state.steps_in_order()
     whole, single = _places(steps)
     decisions = list_decisions(workspace, dict.fromkeys((*streams, *whole)))
-    argued = [one.session for one in decisions if one.session]
+    argued = [session for one in decisions for session in one.sessions]
     whole = list(dict.fromkeys((*streams, *whole, *argued)))
     with workspace.store.read() as view:
         records = list(_records(view, whole, single))

@@ -21,6 +21,7 @@ from moot.flows.runs.run_record import DecisionRunRecord
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import MAX_ANSWER, ChamberKind, Stage, State
+from moot.protocols.decision.motion import normalize_answer
 
 WHAT = "first_answer"
 
@@ -42,9 +43,9 @@ _SHAPES = dict.fromkeys(ChamberKind, FirstAnswerReply) | {ChamberKind.PARLIAMENT
 _SCHEMAS = {chamber: schema_of(shape) for chamber, shape in _SHAPES.items()}
 _TASK = (
     "Give your own answer to the question quoted below, before you hear the others. Put the "
-    "answer itself in one short sentence, without reasons; if it names options and one of them "
-    "fits, use exactly its words. Give your reasons separately."
+    "answer itself in one short sentence, without reasons. Give your reasons separately."
 )
+_CHOOSE = " Your answer is one of the options, in exactly its words: nothing else counts."
 _MOTIVES = (
     " It will be argued in a parliament: name as motives the one to three things that matter most "
     "to you here. You will stand for them."
@@ -94,8 +95,8 @@ class RunnableAnswers:
             agent=due.who,
             role="one of several who are asked the same question",
             what=WHAT,
-            task=_TASK + (_MOTIVES if state.chamber is ChamberKind.PARLIAMENT else ""),
-            schema=_SCHEMAS[state.chamber],
+            task="".join((_TASK, _CHOOSE if state.options else "", _motives_task(state))),
+            schema=_schema(state),
             view=view,
             quotes=tuple(quotes),
         )
@@ -107,6 +108,7 @@ class RunnableAnswers:
             raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
         motives = tuple(" ".join(one.split()) for one in getattr(reply, "motives", ()))
         answer = reply.answer.strip()[: MAX_ANSWER + 1]
+        _require_option(answer, self._state.options)
         command = ask.GiveAnswer(answer=answer, why=reply.why, motives=motives)
         self._engine.execute(self._stream, command, due.who, key="first-answer")
 
@@ -131,3 +133,27 @@ class RunnableAnswers:
 
     def record_end(self, ended: RunEnd) -> None:
         self._record.record_end(ended)
+
+
+def _motives_task(state: State) -> str:
+    return _MOTIVES if state.chamber is ChamberKind.PARLIAMENT else ""
+
+
+def _schema(state: State) -> dict[str, Any]:
+    """The shape of a first answer; where there are options, it is one of them."""
+    schema = _SCHEMAS[state.chamber]
+    if not state.options:
+        return schema
+    answer = {**schema["properties"]["answer"], "enum": list(state.options)}
+    return {**schema, "properties": {**schema["properties"], "answer": answer}}
+
+
+def _require_option(answer: str, options: tuple[str, ...]) -> None:
+    """Malformed if there are options and this is none of them (G-19)."""
+    if options and normalize_answer(answer) not in map(normalize_answer, options):
+        raise Malformed(
+            f"{answer[:100]!r} is none of the options",
+            code="unknown_option",
+            where="answer",
+            hint=f"one of: {'; '.join(options)}",
+        )

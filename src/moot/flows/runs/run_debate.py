@@ -19,7 +19,7 @@ from moot.flows.debate.record import recorded_path
 from moot.flows.runs.debate_verdict import judge_debate
 from moot.flows.runs.run_record import DecisionRunRecord, NoRunRecord, begin_decision
 from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits, run_seats
-from moot.flows.runs.runnable_debate import RunnableDebate
+from moot.flows.runs.runnable_debate import NO_ROUNDS_BEFORE, EarlierRounds, RunnableDebate
 from moot.flows.runs.seats import recorded_seats, require_somebody, seat_participants
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.views import require_course
@@ -34,6 +34,7 @@ class SeatedDebate(NamedTuple):
     """A debate about to be run: its file and who sits there.
 
     In a workspace `decision` keeps what the run costs and what comes out; without one nothing does.
+    `earlier` is what was argued about the same motion before, in other sessions.
     """
 
     file: Path
@@ -41,6 +42,7 @@ class SeatedDebate(NamedTuple):
     clock: Clock
     workspace: Workspace | None = None
     decision: str | None = None
+    earlier: EarlierRounds = NO_ROUNDS_BEFORE
 
 
 def run_debate(
@@ -62,7 +64,10 @@ def run_debate(
     debate = SeatedDebate(file, participants, clock, workspace)
     if workspace is not None:
         debate = debate._replace(decision=_open_decision(workspace, debate, checked, specs))
-    return run_seated(debate, limits, watch)._replace(lost=lost)
+    finished = run_seated(debate, limits, watch)._replace(lost=lost)
+    if workspace is not None and debate.decision is not None:
+        record_result(workspace, debate.decision, session.read(file))
+    return finished
 
 
 def _require_listed(specs: Mapping[str, Spec], names: tuple[str, ...]) -> None:
@@ -76,16 +81,14 @@ def _require_listed(specs: Mapping[str, Spec], names: tuple[str, ...]) -> None:
 
 
 def run_seated(debate: SeatedDebate, limits: Limits, watch: RunWatcher | None) -> FinishedRun:
-    """Let the runner go; when the session is over, its result goes on record."""
-    file, participants, clock, workspace, decision = debate
+    """Let the runner go; what its calls cost goes on record."""
+    file, participants, clock, workspace, decision, earlier = debate
     if workspace is None or decision is None:
-        bare = RunnableDebate(file, clock, workspace, NoRunRecord())
+        bare = RunnableDebate(file, clock, workspace, NoRunRecord(), earlier)
         return run_seats(bare, participants, clock, limits=limits, watch=watch)
     record = DecisionRunRecord(workspace.engine, decision)
-    recorded = RunnableDebate(file, clock, workspace, record)
-    finished = run_seats(recorded, participants, clock, decision, limits, watch)
-    record_result(workspace, decision, session.read(file))
-    return finished
+    recorded = RunnableDebate(file, clock, workspace, record, earlier)
+    return run_seats(recorded, participants, clock, decision, limits, watch)
 
 
 def _open_decision(

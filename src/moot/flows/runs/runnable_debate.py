@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -40,6 +40,8 @@ WHAT: Final = "entry"
 # How much of what was said a brief holds; the newest counts most.
 MOST_SAID: Final = 60_000
 MOST_ENTRIES: Final = 100
+# How long one argument may be: it is quoted to everybody else.
+MOST_BODY: Final = 50_000
 _OUT_OF_TIME: Final = (CallEnding.TIMED_OUT, CallEnding.SLOW)
 # So close to a turn's end the rest of it is waited for.
 NEARLY_UP: Final = 2 * SECOND
@@ -53,11 +55,15 @@ class EntryReply(msgspec.Struct, forbid_unknown_fields=True):
     summary: Annotated[
         str, msgspec.Meta(min_length=1, max_length=1_000, description="One or two lines.")
     ]
-    body: Annotated[str, msgspec.Meta(description="Your argument, in markdown.")] = ""
-    action_requested: Annotated[str, msgspec.Meta(description="One line; may name an agent.")] = (
-        "n/a"
-    )
-    evidence: Annotated[str, msgspec.Meta(description="Files or addresses, with commas.")] = "n/a"
+    body: Annotated[
+        str, msgspec.Meta(max_length=MOST_BODY, description="Your argument, in markdown.")
+    ] = ""
+    action_requested: Annotated[
+        str, msgspec.Meta(max_length=1_000, description="One line; may name an agent.")
+    ] = "n/a"
+    evidence: Annotated[
+        str, msgspec.Meta(max_length=4_000, description="Files or addresses, with commas.")
+    ] = "n/a"
 
 
 _SCHEMA: Final = schema_of(EntryReply)
@@ -71,10 +77,29 @@ _TASK: Final = (
 )
 
 
+class EarlierRounds(NamedTuple):
+    """Rounds on the same motion in sessions before this one, of how many in all; how often each
+    spoke there, and where it stood last."""
+
+    rounds: int = 0
+    of_rounds: int = 0
+    entries: Mapping[str, int] = {}
+    positions: Mapping[str, str] = {}
+
+
+NO_ROUNDS_BEFORE: Final = EarlierRounds()
+
+
 class RunnableDebate:
     def __init__(
-        self, file: Path, clock: Clock, workspace: Workspace | None, record: RunRecord
+        self,
+        file: Path,
+        clock: Clock,
+        workspace: Workspace | None,
+        record: RunRecord,
+        earlier: EarlierRounds = NO_ROUNDS_BEFORE,
     ) -> None:
+        self._earlier = earlier
         self._file = file
         self._clock = clock
         self._workspace = workspace
@@ -98,7 +123,7 @@ class RunnableDebate:
 
     def _due(self, course: Course, here: DebateStanding, agent: str) -> Due:
         before = course.running_round.count_entries_of(agent) if course.running_round else 0
-        place = f"round {here.round}, entry {before + 1}"
+        place = f"round {self._earlier.rounds + here.round}, entry {before + 1}"
         return Due(who=agent, what=WHAT, subject=place, since=course.turn_began, by=here.deadline)
 
     def may_be_asked_together(self, due: Due) -> bool:
@@ -115,13 +140,13 @@ class RunnableDebate:
         quotes, left_out = self._quotes(checked, entries)
         rules = course.rules
         view = {
-            "round": here.round,
-            "of_rounds": rules.max_rounds,
+            "round": self._earlier.rounds + here.round,
+            "of_rounds": self._earlier.of_rounds or rules.max_rounds,
             "turn": here.turn,
             "agents": list(rules.agents),
             "settled_by": rules.consensus_mode.value,
             "threshold": float(rules.consensus_threshold),
-            "positions": _positions(entries, rules.agents),
+            "positions": {**self._earlier.positions, **_positions(entries, rules.agents)},
             "older_entries_left_out": left_out,
         }
         return Brief(
@@ -132,7 +157,8 @@ class RunnableDebate:
             schema=_SCHEMA,
             view=view,
             quotes=quotes,
-            number=sum(not is_placeholder(entry) for entry in own),
+            number=self._earlier.entries.get(due.who, 0)
+            + sum(not is_placeholder(entry) for entry in own),
             by=due.by,
         )
 
@@ -239,7 +265,7 @@ class RunnableDebate:
         consensus, verdict = view_consensus(checked), judge_debate(checked)
         kept = ("score", "reached", "approvers", "rejecters", "neutral", "deferred", "outcome")
         return {
-            "round": here.round,
+            "round": self._earlier.rounds + here.round,
             "state": here.phase.value,
             **{name: getattr(consensus, name) for name in kept},
             "result": verdict.result,

@@ -106,6 +106,18 @@ def not_machine_nor_asker(case: DecisionCase[Command]) -> Breaches:
         yield f"{actor.id} does not keep the books here", None
 
 
+def session_out_of_place(case: DecisionCase[ask.OpenSession]) -> Breaches:
+    """A motion that is debated may be argued once more, in as many sessions as it has rounds."""
+    state = case.state
+    again = state.stage is Stage.ARGUING and state.chamber is ChamberKind.DEBATE
+    if state.stage not in (Stage.ANSWERING, Stage.MOVED) and not (again and state.motion):
+        yield f"this decision is {state.stage.value}", None
+    elif again and len(state.sessions) >= state.rounds:
+        yield f"all of its {state.rounds} rounds are argued", None
+    elif any(session.id == case.command.session for session in state.sessions):
+        yield f"{case.command.session} is open", "session"
+
+
 def result_out_of_place(case: DecisionCase[ask.RecordResult]) -> Breaches:
     """A parliament may come to another result after a veto; a debate may not."""
     state = case.state

@@ -1,7 +1,8 @@
 """The automaton of one decision.
 
     new --asked--> answering --motion set--> moved --session opened--> arguing
-                       `----------session opened (no first answers)-----^  |
+                       `----------session opened (no first answers)-----^  |  ^
+                                                                           |  '-another session
                                                                     result recorded
                                                                            v
                             approved | vetoed | amended  <--a person--  waiting

@@ -82,8 +82,8 @@ _MOVE: Final[Rows] = (
 _SIT: Final[Rows] = (
     _BEGUN,
     _BOOKS,
-    Rule("DEC-009", "session_open", "one session for one decision",
-         breach.out_of_stage(Stage.ANSWERING, Stage.MOVED), "go on with the session that is open"),
+    Rule("DEC-009", "session_open", "one session for one round of a decision",
+         breach.session_out_of_place, "go on with the session that is open"),
     *_text("session"),
 )  # fmt: skip
 _NOTE: Final[Rows] = (

@@ -45,7 +45,8 @@ class RulingView(msgspec.Struct, frozen=True, kw_only=True):
 class DecisionView(msgspec.Struct, frozen=True, kw_only=True):
     """The whole decision; decimals are text, as they stand in the record.
 
-    `shared_models`: participants that are one model or one program; `custodians` counts the folders
+    `session` is where it is argued, `sessions` all of them, one for each round; `shared_models`:
+    participants that are one model or one program; `custodians` counts the folders
     that keep their keys.
     """
 
@@ -61,6 +62,7 @@ class DecisionView(msgspec.Struct, frozen=True, kw_only=True):
     answers: tuple[FirstAnswer, ...]
     motion: DecisionMotion | None
     session: ArguedSession | None
+    sessions: tuple[ArguedSession, ...]
     result: ChamberVerdict | None
     word: RulingView | None
     sent_back: tuple[RulingView, ...]
@@ -101,6 +103,7 @@ def describe_decision(decision: str, state: State) -> DecisionView:
         answers=tuple(list_answers(state)),
         motion=state.motion,
         session=state.session,
+        sessions=state.sessions,
         result=state.verdict,
         word=None if state.word is None else _ruling(state.word),
         sent_back=tuple(map(_ruling, state.sent_back)),

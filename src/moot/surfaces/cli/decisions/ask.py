@@ -46,7 +46,7 @@ _PATIENCE = (
     type=click.IntRange(1, 100),
     default=2,
     show_default=True,
-    help="How often each may speak.",
+    help="How often it is argued; 1: nobody answers an objection.",
 )
 @click.option(
     "--chamber",

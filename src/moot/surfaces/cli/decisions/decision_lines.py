@@ -27,7 +27,7 @@ def asked(done: AskedDecision) -> Iterable[str]:
         yield f"motion: {visible(decision.motion.text)}"
     if done.restored is not None:
         lost = done.restored.replace("-", " ")
-        yield visible(f"{done.file} was {lost}: it was put back from the record")
+        yield visible(f"{done.restored_file} was {lost}: it was put back from the record")
     for change in done.changes:
         after = f" after {', '.join(change.after)}" if change.after else ""
         moved = f"{change.agent}, {change.before} -> {change.now}{after}"

@@ -14,10 +14,15 @@ INTERRUPTED = 130
 
 
 def ended_line(ended: RunEnding | RunEnd) -> str:
-    from moot.api.runs import in_words
+    """How it ended, after how many turns, and what it cost.
 
+    A run that is `settled` has nothing left to ask; that says nothing of what the vote came to.
+    """
+    from moot.api.runs import StopReason, in_words
+
+    how = "every turn is taken" if ended.stop is StopReason.SETTLED else ended.stop.value
     detail = f": {visible(ended.detail)}" if ended.detail else ""
-    return f"{ended.stop.value}{detail} ({plural(ended.turns, 'turn')}, {in_words(ended.cost)})"
+    return f"{how}{detail} ({plural(ended.turns, 'turn')}, {in_words(ended.cost)})"
 
 
 def exit_code(ended: RunEnding | RunEnd) -> int:
