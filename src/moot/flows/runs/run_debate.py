@@ -115,12 +115,16 @@ def record_result(workspace: Workspace, decision: str, checked: CheckedSession) 
     verdict = judge_debate(checked)
     if state.stage is not Stage.ARGUING or verdict.result is None:
         return
+
+    def in_order_of_seats(names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(seat.agent for seat in state.seats if seat.agent in names)
+
     command = ask.RecordResult(
         result=verdict.result,
         summary=verdict.summary,
         score=verdict.score,
-        approvers=verdict.approvers,
-        dissent=verdict.objectors,
-        absent=verdict.absent,
+        approvers=in_order_of_seats(verdict.approvers),
+        dissent=in_order_of_seats(verdict.objectors),
+        absent=in_order_of_seats(verdict.absent),
     )
     workspace.engine.execute(stream_of(decision), command, SYSTEM, key="result")
