@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -27,7 +27,7 @@ def vote(stance: str, sure: float = 0.5, summary: str = "So.", **more: str) -> d
     return {"stance": stance, "confidence": sure, "summary": summary, **more}
 
 
-def ask(project: Project, votes: dict[str, Iterable[dict[str, Any]]], *more: str) -> Any:
+def ask(project: Project, votes: Mapping[str, Iterable[dict[str, Any]]], *more: str) -> Any:
     """A question to scripts, each with its votes, one for each round."""
     specs = []
     for name, entries in votes.items():
@@ -39,7 +39,7 @@ def ask(project: Project, votes: dict[str, Iterable[dict[str, Any]]], *more: str
 
 def context(project: Project, number: int) -> str:
     name = "q-1.md" if number == 1 else f"q-1-round-{number}.md"
-    return read(project, name).document.section_text("Context")
+    return str(read(project, name).document.section_text("Context"))
 
 
 def read(project: Project, name: str) -> Any:

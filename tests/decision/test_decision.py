@@ -211,12 +211,15 @@ def test_without_an_answer_there_is_no_motion() -> None:
 
 
 @pytest.mark.requirement("DEC-009")
-def test_it_is_argued_in_one_session(asked: Scenario[State]) -> None:
+def test_it_is_argued_in_one_session_for_each_round(asked: Scenario[State]) -> None:
     argued(asked)
     assert asked.state.session is not None
     assert asked.state.session.id == "debate/1"
     assert asked.state.stage is Stage.ARGUING
-    asked.refused("session_open", ask.OpenSession(session="debate/2"))
+    assert asked.state.rounds == 2
+    asked.refused("session_open", ask.OpenSession(session="debate/1"))
+    asked.when(ask.OpenSession(session="debate/2"))
+    asked.refused("session_open", ask.OpenSession(session="debate/3"))
 
 
 @pytest.mark.requirement("DEC-010")

@@ -1,7 +1,8 @@
 """A question argued in a debate: each round is a session of its own, with a file that stays exact.
 
 If the first round agrees and nobody objected, it is over. Otherwise another session is opened on
-the same motion, with the strongest objection in its Context; the vote in the last one counts.
+the same motion, with the strongest objection in its Context; the vote in the last one counts
+(DEC-034).
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ WHAT: Final = "entry"
 # How much of what was said a brief holds; the newest counts most.
 MOST_SAID: Final = 60_000
 MOST_ENTRIES: Final = 100
-# How long one argument may be: it is quoted to everybody else.
+# DEC-035: how long one argument may be; it is quoted to everybody else.
 MOST_BODY: Final = 50_000
 _OUT_OF_TIME: Final = (CallEnding.TIMED_OUT, CallEnding.SLOW)
 # So close to a turn's end the rest of it is waited for.

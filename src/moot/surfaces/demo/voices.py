@@ -94,7 +94,13 @@ SECOND: Final[dict[str, Any]] = {
                 0.7,
                 "An unlogged table is fast enough.",
                 "No write-ahead log for data that may be lost. A sweeper is ten lines.",
-            )
+            ),
+            _entry(
+                "approve",
+                0.7,
+                "A crash costs a login, and we had none this year.",
+                "Whoever is logged out logs in again; nothing else is lost with it.",
+            ),
         ],
     },
     HERON: {
@@ -106,7 +112,13 @@ SECOND: Final[dict[str, Any]] = {
                 "It is the server we have.",
                 "Sessions survive a clean restart, which is what happened in March.",
                 "notes.md",
-            )
+            ),
+            _entry(
+                "approve",
+                0.9,
+                "The objection is right, and the price of it is small.",
+                "If crashes become usual, one command makes the table an ordinary one.",
+            ),
         ],
     },
     WREN: {
@@ -118,7 +130,13 @@ SECOND: Final[dict[str, Any]] = {
                 "A crash empties an unlogged table: everybody is logged out.",
                 "An ordinary table costs a little more writing and survives a crash. I would "
                 "measure before giving that up.",
-            )
+            ),
+            _entry(
+                "reject",
+                0.65,
+                "Nobody has measured what an ordinary table would cost.",
+                "A login is a minute for each of 40,000 people. Measure first.",
+            ),
         ],
     },
 }
