@@ -293,3 +293,21 @@ def test_a_missing_first_answer_has_its_sentence_too(project: Project) -> None:
     assert passed["failure"] in shown
     assert "famous last words" not in shown
     assert dict(state_of(project, "q-1").endings)["crashed"] == 2
+
+
+@pytest.mark.requirement("DEC-032")
+def test_in_a_parliament_the_no_of_an_expelled_seat_is_the_rules(project: Project) -> None:
+    bad = program(project, "bad", "print('I would rather not.')\n")
+    specs = f"{OTTER}={bad},{CRANE}=rules:approve,ann-lee=rules:approve,bob-fox=rules:reject"
+    words = ("ask", QUESTION, "--chamber", "parliament", "--with", specs)
+    data = project.run("--json", *words).data
+    result = data["decision"]["result"]
+    assert (result["absent"], result["dissent"]) == ([OTTER], ["bob-fox"])
+    assert f"({OTTER}: NO by rule: it failed)" in result["summary"]
+    assert [(one["agent"], one["why"]) for one in data["absent"]] == [
+        (OTTER, "NO by rule: it failed")
+    ]
+    project.ok("receipt", "q-1", "-o", "r.md")
+    text = (project.root / "r.md").read_text("utf-8")
+    assert "NO by rule: it failed" in text
+    assert "rather not" not in text

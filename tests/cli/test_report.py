@@ -19,8 +19,8 @@ def asked(project: Project) -> Project:
 
 def session_of(project: Project, decision: str = "q-1") -> str:
     events = project.ok("ledger", "log", f"decision/{decision}")["events"]
-    (opened,) = [one for one in events if one["type"] == "decision.session_opened"]
-    session: str = opened["data"]["session"]
+    opened = [one for one in events if one["type"] == "decision.session_opened"]
+    session: str = opened[0]["data"]["session"]
     return session
 
 
