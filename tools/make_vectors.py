@@ -15,7 +15,7 @@ from moot.core.canonical import canonical
 from moot.core.machine import KeyClass
 from moot.core.record import genesis
 from moot.core.registry.proofs import key_statement, sign_proof
-from moot.core.signing import EVENT, Signer, key_id, pae
+from moot.core.signing import EVENT, Signer, key_id, signed_bytes
 from moot.engine.agents import HEADS_MEDIA_TYPE, current_heads, retire, revoke
 from moot.engine.export import bundle
 from moot.protocols.example.commands import Ask, Finish
@@ -99,7 +99,7 @@ def building_blocks() -> dict[str, Any]:
         "seed": bytes(range(32)).hex(),
         "public": signer.public.hex(),
         "kid": key_id(signer.public),
-        "pae": pae(EVENT, b"{}").hex(),
+        "pae": signed_bytes(EVENT, b"{}").hex(),
         "signature_over_pae": signer.sign(EVENT, b"{}").hex(),
         "genesis": {"origin": origin, "stream": "example/a", "prev": genesis(origin, "example/a")},
         "statement": said.decode(),

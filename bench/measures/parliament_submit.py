@@ -11,7 +11,7 @@ from bench.ground import Ground, opened
 from bench.rounds import Rounds, millis, percentiles, take_turns
 from moot.engine.machines import Machines
 from moot.engine.replay import Replay
-from moot.flows.parliament.session_files import SessionFiles
+from moot.flows.parliament.parliament_files import SessionFiles
 
 LIMIT = at_most(1.2)
 LENGTH = 5_000

@@ -16,7 +16,7 @@ import pytest
 from moot.core.clock import HOUR, system_clock
 from moot.flows.bridges import steps, to_debate, to_parliament
 from moot.flows.decisions import session_context as decisions
-from moot.flows.parliament import session_files
+from moot.flows.parliament import parliament_files
 from moot.protocols.example.commands import Ask
 from moot.workspace.doctor import RULES
 from tests.cli.damage import edit, of
@@ -133,7 +133,7 @@ def test_what_moot_itself_keeps_there_is_not_strange(busy: Project) -> None:
     asked = ("ask", "Which queue?", "--option", "one", "--option", "two")
     busy.ok(*asked, "--with", "rules:approve,rules:listener")
     assert (busy.root / ".moot" / decisions.FOLDER).is_dir()
-    for folder in (to_debate.FOLDER, to_parliament.FOLDER, steps.LOCKS, session_files.NOTES):
+    for folder in (to_debate.FOLDER, to_parliament.FOLDER, steps.LOCKS, parliament_files.NOTES):
         (busy.root / ".moot" / folder).mkdir(exist_ok=True)
     assert "unknown_file" not in complaints(busy)
 

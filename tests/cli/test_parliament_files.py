@@ -192,7 +192,7 @@ def test_a_disk_that_fails_costs_nothing_but_time(
         replace_own_file(path, data, mode)
 
     with monkeypatch.context() as patch:
-        patch.setattr("moot.flows.parliament.session_files.replace_own_file", failing)
+        patch.setattr("moot.flows.parliament.parliament_files.replace_own_file", failing)
         words = ("parliament", "submit", FOLDER, sitting.file(STATEMENT))
         done = sitting.project.json(*words)
         written = next(count) - 1

@@ -25,7 +25,7 @@ from moot.core.record import (
     record_hash,
     seal,
 )
-from moot.core.signing import EVENT, Signer, pae, verify_raw
+from moot.core.signing import EVENT, Signer, signed_bytes, verify_raw
 
 SIGNER = Signer(hashlib.sha256(b"record test").digest())
 ORIGIN = "moot.ledger/" + "a" * 32
@@ -85,7 +85,7 @@ def test_a_sealed_body_is_canonical_json_with_exactly_the_named_fields() -> None
 @pytest.mark.requirement("LDG-021")
 def test_the_signature_is_over_the_exact_bytes_under_the_events_own_type() -> None:
     sealed = seal(body(), SIGNER)
-    assert verify_raw(SIGNER.public, pae(EVENT, sealed.raw), sealed.signature)
+    assert verify_raw(SIGNER.public, signed_bytes(EVENT, sealed.raw), sealed.signature)
     assert sealed.signed_by(SIGNER.public)
     assert not sealed.signed_by(Signer(bytes(32)).public)
 

@@ -20,8 +20,8 @@ from moot.core.signing import (
     Signer,
     is_weak,
     key_id,
-    pae,
     public_key,
+    signed_bytes,
     verify,
     verify_raw,
 )
@@ -109,7 +109,7 @@ def test_any_text_is_a_safe_key_or_malformed(text: str) -> None:
 def test_the_published_dsse_vector() -> None:
     body = b"hello world"
     expected = b"DSSEv1 29 http://example.com/HelloWorld 11 hello world"
-    assert pae(b"http://example.com/HelloWorld", body) == expected
+    assert signed_bytes(b"http://example.com/HelloWorld", body) == expected
 
 
 @pytest.mark.requirement("LDG-011")
@@ -126,7 +126,7 @@ def test_the_published_dsse_vector() -> None:
 def test_lengths_are_counted_in_bytes_and_written_in_decimal(
     kind: bytes, body: bytes, expected: bytes
 ) -> None:
-    assert pae(kind, body) == expected
+    assert signed_bytes(kind, body) == expected
 
 
 @pytest.mark.requirement("LDG-011")
@@ -138,7 +138,7 @@ def test_no_two_messages_share_an_encoding(
     kind: bytes, body: bytes, other_kind: bytes, other_body: bytes
 ) -> None:
     same = (kind, body) == (other_kind, other_body)
-    assert (pae(kind, body) == pae(other_kind, other_body)) == same
+    assert (signed_bytes(kind, body) == signed_bytes(other_kind, other_body)) == same
 
 
 def test_the_kid_is_the_first_half_of_the_hash_of_the_raw_key() -> None:

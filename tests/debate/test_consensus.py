@@ -16,7 +16,7 @@ from moot.protocols.debate.consensus import (
     ConsensusVerdict,
     DebateVote,
     RunningTally,
-    judge_votes,
+    compute_consensus,
 )
 from moot.protocols.debate.model import ConsensusMode, OutputFormat, Rules, Stance
 from moot.protocols.debate.views import ConsensusView, describe_confidence, view_consensus
@@ -45,7 +45,7 @@ def judge(mode: str, threshold: str, *votes: str, agents: int | None = None) -> 
         for name, vote in zip(names, votes, strict=False)
         if vote != "."
     }
-    return judge_votes(rules, given_votes)
+    return compute_consensus(rules, given_votes)
 
 
 def by_hand(rules: Rules, votes: dict[str, DebateVote]) -> ConsensusOutcome:
@@ -72,7 +72,7 @@ def by_hand(rules: Rules, votes: dict[str, DebateVote]) -> ConsensusOutcome:
 
 @given(RULES, VOTES)
 def test_the_outcome_is_that_of_exact_fractions(rules: Rules, votes: dict[str, DebateVote]) -> None:
-    assert judge_votes(rules, votes).outcome is by_hand(rules, votes)
+    assert compute_consensus(rules, votes).outcome is by_hand(rules, votes)
 
 
 @given(RULES, VOTES, st.randoms(use_true_random=False))
@@ -81,7 +81,7 @@ def test_the_order_of_votes_does_not_matter(
 ) -> None:
     shuffled = list(votes.items())
     random.shuffle(shuffled)
-    assert judge_votes(rules, dict(shuffled)) == judge_votes(rules, votes)
+    assert compute_consensus(rules, dict(shuffled)) == compute_consensus(rules, votes)
 
 
 @given(RULES, VOTES, VOTES)
@@ -91,13 +91,13 @@ def test_an_earlier_vote_leaves_no_trace(
     tally = RunningTally(rules)
     for name, vote in (*earlier.items(), *votes.items()):
         tally.set_vote(name, vote)
-    assert tally.judge() == judge_votes(rules, {**earlier, **votes})
+    assert tally.judge() == compute_consensus(rules, {**earlier, **votes})
 
 
 @given(RULES, VOTES)
 @pytest.mark.requirement("BNC-135")
 def test_scores_stay_in_their_range(rules: Rules, votes: dict[str, DebateVote]) -> None:
-    found = judge_votes(rules, votes)
+    found = compute_consensus(rules, votes)
     for score in (found.score, found.score_all):
         assert score is None or -1 <= score <= 1
 
@@ -184,7 +184,7 @@ def test_few_positions_are_a_thin_quorum() -> None:
 
 def test_free_text_without_any_vote_is_indeterminate() -> None:
     rules = Rules(("ant", "bee"), output_format=OutputFormat.FREE_TEXT)
-    assert judge_votes(rules, {}).outcome is ConsensusOutcome.INDETERMINATE
+    assert compute_consensus(rules, {}).outcome is ConsensusOutcome.INDETERMINATE
 
 
 @pytest.mark.requirement("BNC-139")

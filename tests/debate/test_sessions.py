@@ -8,7 +8,7 @@ import pytest
 
 from moot.core.findings import select_errors
 from moot.protocols.debate.checker import check_session
-from moot.protocols.debate.consensus import judge_votes
+from moot.protocols.debate.consensus import compute_consensus
 from moot.protocols.debate.phases import Phase
 from moot.protocols.debate.turns import find_standing
 from moot.protocols.debate.views import view_consensus, view_status
@@ -169,7 +169,7 @@ def test_the_verdict_is_the_same_from_the_votes_alone() -> None:
     assert course is not None
     latest = course.latest_complete_round
     assert latest is not None
-    assert judge_votes(course.rules, latest.votes) == latest.judge(course.rules)
+    assert compute_consensus(course.rules, latest.votes) == latest.judge(course.rules)
 
 
 @pytest.mark.requirement("BNC-009")

@@ -148,6 +148,18 @@ def test_a_shell_command_of_one_that_changes_what_another_edits_is_on_record(yar
     assert yard.hook("claude", own) == Reply()
 
 
+def test_a_command_of_one_that_would_throw_away_anothers_work_is_held_back(yard: Yard) -> None:
+    edit(yard, "claude", "first")
+    (yard.root / "a.txt").write_text("two\n", encoding="utf-8")
+    command = {"command": "git checkout -- a.txt"}
+    by = partial(call, "claude-bash", yard.root, tool_input=command)
+    said = reason(yard.hook("claude", by(agent_id="second")))
+    assert "amber-otter/1" in said
+    (event,) = yard.events("INCURSION")
+    assert event["payload"]["incoming_alias"] == "amber-otter/2"
+    assert yard.hook("claude", by(agent_id="first")) == Reply()
+
+
 def test_who_only_runs_commands_has_an_alias_which_its_observed_work_names(yard: Yard) -> None:
     yard.hook("claude", call("claude-subagent-bash-done", yard.root, agent_id="first"))
     yard.hook("claude", call("claude-bash-done", yard.root))

@@ -51,7 +51,7 @@ def frame(*parts: bytes) -> bytes:
     return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
 
 
-def pae(kind: str, body: bytes) -> bytes:
+def signed_bytes(kind: str, body: bytes) -> bytes:
     return b" ".join((b"DSSEv1", b"%d" % len(kind), kind.encode(), b"%d" % len(body), body))
 
 
@@ -70,7 +70,7 @@ class Signer:
         self.kid = sha(self.public)[:32]
 
     def sign(self, kind: str, body: bytes) -> bytes:
-        return self.sign_bare(pae(kind, body))
+        return self.sign_bare(signed_bytes(kind, body))
 
     def sign_bare(self, message: bytes) -> bytes:
         return self._key.sign(message).signature

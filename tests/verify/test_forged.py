@@ -19,8 +19,8 @@ from tests.verify.forge import (
     artifact_lines,
     canon,
     frame,
-    pae,
     seal,
+    signed_bytes,
     small,
 )
 from tests.verify.judge import judge, named
@@ -78,7 +78,7 @@ def test_a_signature_made_for_another_purpose_is_refused(kind: str) -> None:
     payload = canon(ledger.body("errand/tea", ada))
     bundle, line = _with(ledger, seal(payload, ada, signature=ada.sign(kind, payload)))
     assert named(judge(bundle, ledger)) == ("tampered", line)
-    assert pae(kind, payload) != pae(EVENT, payload)
+    assert signed_bytes(kind, payload) != signed_bytes(EVENT, payload)
 
 
 def test_a_signature_over_the_bare_bytes_is_refused() -> None:

@@ -664,7 +664,7 @@ def test_a_signed_payload_that_is_no_event_is_tampered(small: Ledger, payload: b
 def test_the_hash_of_an_event_covers_its_signature(small: Ledger) -> None:
     """The holder of a key can sign one message in many ways: the next `prev` fixes one."""
     entry = small.streams["errand/tea"][0]
-    message = forge.pae(forge.EVENT, entry.payload)
+    message = forge.signed_bytes(forge.EVENT, entry.payload)
     secret = secret_of(entry.signer.label)
     _, other = sign_with(secret, entry.signer.public, message, b"another nonce")
     assert bindings.crypto_sign_open(other + message, entry.signer.public) == message

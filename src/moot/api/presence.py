@@ -96,7 +96,7 @@ def present(
         with _never_raising(
             failed, "could not release and retire; what it holds goes stale by itself"
         ):
-            arrival.depart(workspace, name, reason)
+            arrival.release_and_retire(workspace, name, reason)
             arrived.end(reason)
         lock.release()
 

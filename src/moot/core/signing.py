@@ -22,8 +22,11 @@ SNAPSHOT: Final = b"application/vnd.moot.snapshot.v1"
 _FIELD_PRIME: Final = 2**255 - 19
 
 
-def pae(payload_type: bytes, body: bytes) -> bytes:
-    """The bytes that are signed, exactly: DSSE's pre-authentication encoding (LDG-011)."""
+def signed_bytes(payload_type: bytes, body: bytes) -> bytes:
+    """What is signed, exactly: these bytes, DSSE's pre-authentication encoding (LDG-011).
+
+    Only checkpoints are signed as they stand, in the form of a signed note (`core/note.py`).
+    """
     return b"DSSEv1 %d %b %d %b" % (len(payload_type), payload_type, len(body), body)
 
 
@@ -64,10 +67,10 @@ class Signer:
         return ed25519.new_seed()
 
     def sign(self, payload_type: bytes, body: bytes) -> bytes:
-        return self.sign_raw(pae(payload_type, body))
+        return self.sign_raw(signed_bytes(payload_type, body))
 
     def sign_raw(self, message: bytes) -> bytes:
-        """Only for signed notes, whose form is fixed elsewhere and cannot be mistaken for PAE."""
+        """Only for signed notes: their form is fixed elsewhere, and no `signed_bytes` look like it."""
         return ed25519.sign(message, self._secret)
 
     def __repr__(self) -> str:
@@ -75,7 +78,7 @@ class Signer:
 
 
 def verify(public: bytes, payload_type: bytes, body: bytes, signature: bytes) -> bool:
-    return verify_raw(public, pae(payload_type, body), signature)
+    return verify_raw(public, signed_bytes(payload_type, body), signature)
 
 
 def verify_raw(public: bytes, message: bytes, signature: bytes) -> bool:

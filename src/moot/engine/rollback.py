@@ -3,7 +3,7 @@
 Whoever may write the file can remove its newest events without any key, and the next checkpoint
 would sign for what is left. So whoever remembers the ledger from before is asked first. The engine
 says when; what is remembered, and where, is not its business:
-`workspace/seen_checkpoints_guard.py`.
+`workspace/rollback_guard.py`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def pae_prefix(kind: bytes) -> bytes:
     return b"DSSEv1 %d %b " % (len(kind), kind)
 
 
-def pae(kind: bytes, body: bytes) -> bytes:
+def signed_bytes(kind: bytes, body: bytes) -> bytes:
     """What is signed: body, bound to what kind of thing it is."""
     return b"%b%d %b" % (pae_prefix(kind), len(body), body)
 

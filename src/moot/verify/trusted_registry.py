@@ -12,7 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from moot.verify import canonical, field_rules
-from moot.verify.crypto import KEY_ENDORSEMENT, KEY_PROOF, is_weak_key, key_id, pae, signature_holds
+from moot.verify.crypto import (
+    KEY_ENDORSEMENT,
+    KEY_PROOF,
+    is_weak_key,
+    key_id,
+    signature_holds,
+    signed_bytes,
+)
 from moot.verify.event_reader import ReadEvent
 from moot.verify.registry_fields import LEDGER_CREATED, REGISTRY_FIELDS
 from moot.verify.step_failure import StepFailure, quote_safely
@@ -255,7 +262,7 @@ class TrustedRegistry:
 
     def _require_proof(self, key: RegisteredKey, proof: str) -> None:
         if not signature_holds(
-            key.public, bytes.fromhex(proof), pae(KEY_PROOF, self._statement(key))
+            key.public, bytes.fromhex(proof), signed_bytes(KEY_PROOF, self._statement(key))
         ):
             raise _broken("the proof that the new key is held does not hold", "data.proof")
 
@@ -276,7 +283,7 @@ class TrustedRegistry:
         if key.added > self.seq or (key.ended is not None and not retired_only):
             raise _broken("the endorsing key is not valid at this point", "data.endorsement.kid")
         signature = bytes.fromhex(endorsement["sig"])
-        if not signature_holds(key.public, signature, pae(KEY_ENDORSEMENT, statement)):
+        if not signature_holds(key.public, signature, signed_bytes(KEY_ENDORSEMENT, statement)):
             raise _broken("the endorsement does not hold", "data.endorsement.sig")
         return key
 

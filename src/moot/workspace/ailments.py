@@ -21,7 +21,7 @@ from moot.workspace.check import pinned_trust
 from moot.workspace.checkup import Checkup
 from moot.workspace.file_versions import FILE as FILE_MEMORY
 from moot.workspace.loss import lost_heads
-from moot.workspace.seen_checkpoints_guard import lacks_checkpoint
+from moot.workspace.rollback_guard import was_rolled_back
 
 Breaches = Iterator[Breach]
 
@@ -86,7 +86,7 @@ def rolled_back(checkup: Checkup) -> Breaches:
     if checkup.view is None or checkup.trust is None or isinstance(checkup.seen_ledger, MootError):
         return
     note, heads = checkup.seen_ledger.newest, checkup.seen_ledger.heads
-    if note is not None and lacks_checkpoint(checkup.view, checkup.trust, note):
+    if note is not None and was_rolled_back(checkup.view, checkup.trust, note):
         yield f"checkpoint {note.number} was made here before and is gone", None
     for stream, seq in lost_heads(checkup.view, heads):
         yield f"event {seq} was here before and is gone or another now", stream

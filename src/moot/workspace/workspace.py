@@ -25,10 +25,10 @@ from moot.store.artifacts import FileArtifacts
 from moot.store.files import write_new_file
 from moot.store.sqlite.read_only import ReadOnlyStore, open_to_read, open_to_write
 from moot.workspace import trust as trust_files
-from moot.workspace.seen_checkpoints_guard import (
-    SeenCheckpointsGuard,
-    lacks_checkpoint,
-    lacks_checkpoint_error,
+from moot.workspace.rollback_guard import (
+    MemoryRollbackGuard,
+    missing_checkpoint_error,
+    was_rolled_back,
 )
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Workspace:
         self._debug = debug
         self.trust = _read_trust(path, folder)
         self.seen_checkpoints = SeenCheckpoints(folder.user_folder.path / "kept.db")
-        self._seen_checkpoints_guard = SeenCheckpointsGuard(self.seen_checkpoints, self.trust)
+        self._seen_checkpoints_guard = MemoryRollbackGuard(self.seen_checkpoints, self.trust)
         self.artifacts = FileArtifacts(path / "artifacts")
         self.keys = FolderKeys(folder, self.trust.origin, ask)
         ledger = path / "ledger.db"
@@ -156,7 +156,7 @@ class Workspace:
             return None
         with self.store.read() as view:
             return (
-                lacks_checkpoint_error(kept) if lacks_checkpoint(view, self.trust, kept) else None
+                missing_checkpoint_error(kept) if was_rolled_back(view, self.trust, kept) else None
             )
 
     def _test_clock(self, text: str) -> Clock:

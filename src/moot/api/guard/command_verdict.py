@@ -92,7 +92,8 @@ def _conflicts(
     elif reached.act.reach is Reach.WRITTEN:
         paths = (*paths, *(held.key for held in find_aliases(state, paths, root)))
     claims = [_as_scope(path) for path in paths]
-    for conflict in find_blockers(session.workspace, claims, root, name, session.stale_millis):
+    asking = root, name, session.stale_millis, session.sub_agent
+    for conflict in find_blockers(session.workspace, claims, *asking):
         is_here = reached.is_anywhere or conflict.held.worktree in ("", str(root))
         only_here = reached.is_discarded or not conflict.claim.key
         if (is_here or not only_here) and _is_called_so(conflict, reached):

@@ -83,7 +83,7 @@ def check(session: Session, folder: Path, *, since: Path | None = None) -> Check
     every message in those must still stand.
     """
     from moot.core.findings import select_errors
-    from moot.flows.parliament.session_files import read_or_none
+    from moot.flows.parliament.parliament_files import read_or_none
     from moot.flows.parliament.session_ids import no_session
     from moot.protocols.parliament.files.file_shapes import FILES, LEDGER_FILE
     from moot.protocols.parliament.files.inspection import find_lost_messages, inspect_files
@@ -109,7 +109,7 @@ def _find_unrecorded(workspace: Workspace, ledger: bytes) -> list[Finding]:
 
     An older file is fine, for messages are only added; so is one of a session unknown here.
     """
-    from moot.flows.parliament.session_files import read_messages
+    from moot.flows.parliament.parliament_files import read_messages
     from moot.flows.parliament.session_ids import stream_of
     from moot.protocols.parliament.machine import MACHINE as PARLIAMENT
     from moot.protocols.parliament.messages.message import to_document
@@ -281,8 +281,8 @@ def final(session: Session, folder: Path, *, file: Path | None = None) -> FinalD
 
 def _write_document(session: Session, parliament: ParliamentSession) -> list[str]:
     """Close the session and write its document; the new name of another file that was there."""
+    from moot.flows.parliament.parliament_files import read_or_none
     from moot.flows.parliament.parliament_session import finish
-    from moot.flows.parliament.session_files import read_or_none
     from moot.protocols.parliament.documents.final_document import FINAL_FILE
     from moot.protocols.parliament.messages.words import SessionStatus
     from moot.store.named_files import write_own_file
@@ -298,7 +298,7 @@ def _write_document(session: Session, parliament: ParliamentSession) -> list[str
 
 def _proof(folder: Path) -> ProofFile | None:
     """The ledger file, as it is now, and the command that checks it."""
-    from moot.flows.parliament.session_files import read_or_none
+    from moot.flows.parliament.parliament_files import read_or_none
     from moot.pages import ProofFile
     from moot.protocols.parliament.files.file_shapes import LEDGER_FILE
 

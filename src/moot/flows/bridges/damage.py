@@ -16,7 +16,7 @@ from moot.core.errors import Malformed, Tampered
 from moot.core.ledger import View
 from moot.flows.debate.check import compare_with_record
 from moot.flows.debate.file import read_file
-from moot.flows.parliament.session_files import SessionFiles, read_messages, read_or_none
+from moot.flows.parliament.parliament_files import SessionFiles, read_messages, read_or_none
 from moot.protocols.parliament.files.file_shapes import LEDGER_FILE
 from moot.protocols.parliament.messages.message import encode_message, to_document
 from moot.protocols.parliament.messages.shapes import read_json

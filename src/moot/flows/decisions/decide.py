@@ -16,10 +16,10 @@ from moot.core.machine import Context, KeyClass, VerifiedActor
 from moot.core.names import OPERATOR, SYSTEM
 from moot.flows.decisions.questions import read_text, record_question, state_of, store_text
 from moot.flows.parliament.bills import merge_into_bill
+from moot.flows.parliament.parliament_files import read_messages
 from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.flows.parliament.results import SETTLED
 from moot.flows.parliament.ruling import decision_signed_here
-from moot.flows.parliament.session_files import read_messages
 from moot.flows.runs.run_parliament import open_session_of as parliament_of
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of

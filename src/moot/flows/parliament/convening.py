@@ -18,8 +18,8 @@ from moot.core.machine import Command, KeyClass
 from moot.core.names import REGISTRY, SYSTEM
 from moot.engine.agents import find_agent, registration_command
 from moot.engine.job import NO_LINK, Job, Link
+from moot.flows.parliament.parliament_files import read_or_none
 from moot.flows.parliament.parliament_session import ParliamentSession, make_seed
-from moot.flows.parliament.session_files import read_or_none
 from moot.flows.parliament.session_ids import bad_id, no_session
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament.files.file_shapes import FILES

@@ -22,17 +22,17 @@ from moot.core.names import OPERATOR, SYSTEM
 from moot.engine.job import Job, JobOutcome
 from moot.engine.keys import find_system_signatory
 from moot.flows.parliament.incoming_message import IncomingMessage
+from moot.flows.parliament.parliament_files import (
+    SessionFiles,
+    read_signed_messages,
+    read_summaries,
+)
 from moot.flows.parliament.ruling import (
     PrimeMinisterDecision,
     decision_in_command,
     decisions_argued_in,
     only_repeats_ruling,
     record_ruling,
-)
-from moot.flows.parliament.session_files import (
-    SessionFiles,
-    read_signed_messages,
-    read_summaries,
 )
 from moot.flows.parliament.session_ids import bad_id, no_session, require_id, stream_of
 from moot.protocols.parliament import commands as ask

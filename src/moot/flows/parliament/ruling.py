@@ -17,8 +17,8 @@ from moot.engine.job import Job, JobOutcome
 from moot.engine.keys import find_system_signatory
 from moot.flows.parliament.bills import describe_bill, has_same_words
 from moot.flows.parliament.incoming_message import IncomingMessage, check_incoming
+from moot.flows.parliament.parliament_files import read_messages
 from moot.flows.parliament.results import vote_result_command
-from moot.flows.parliament.session_files import read_messages
 from moot.protocols.decision import PROTOCOL, stream_of
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision.machine import MACHINE as DECISION

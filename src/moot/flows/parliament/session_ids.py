@@ -12,7 +12,7 @@ from typing import Final
 
 from moot.core.errors import Malformed, Refused, Unavailable
 from moot.core.names import STREAM
-from moot.flows.parliament.session_files import last_written_id, read_or_none
+from moot.flows.parliament.parliament_files import last_written_id, read_or_none
 from moot.protocols.decision import stream_of as decision_stream
 from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.parliament.files.file_shapes import LEDGER_FILE, SESSION_FILE

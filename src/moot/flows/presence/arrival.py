@@ -118,7 +118,7 @@ def leave(workspace: Workspace, name: str, reason: str) -> JobOutcome:
     return workspace.engine.execute(STREAM, Leave(reason=reason), name)
 
 
-def depart(workspace: Workspace, name: str, reason: str) -> None:
+def release_and_retire(workspace: Workspace, name: str, reason: str) -> None:
     """Release every reservation and end the name, as when `moot run` ends; without the root key
     the name just leaves."""
     jobs = [Job(STREAM, Leave(reason=reason), name)]

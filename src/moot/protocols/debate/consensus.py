@@ -71,7 +71,7 @@ def find_vote(entry: DebateEntry) -> DebateVote | None:
     return None if stance is None or sure is None else DebateVote(stance, sure)
 
 
-def judge_votes(rules: Rules, votes: Mapping[str, DebateVote]) -> ConsensusVerdict:
+def compute_consensus(rules: Rules, votes: Mapping[str, DebateVote]) -> ConsensusVerdict:
     """Compute the consensus: what these votes come to under these rules."""
     tally = RunningTally(rules)
     for agent, vote in votes.items():

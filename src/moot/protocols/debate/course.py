@@ -30,8 +30,8 @@ from moot.protocols.debate.consensus import (
     ConsensusVerdict,
     DebateVote,
     RunningTally,
+    compute_consensus,
     find_vote,
-    judge_votes,
 )
 from moot.protocols.debate.entry_order import EntryRemark, RemarkKind, drop_doubles
 from moot.protocols.debate.model import (
@@ -77,7 +77,7 @@ class DebateRound(msgspec.Struct, frozen=True):
         return self.counts.get(agent, 0)
 
     def judge(self, rules: Rules) -> ConsensusVerdict:
-        return judge_votes(rules, self.votes)
+        return compute_consensus(rules, self.votes)
 
 
 class Course(msgspec.Struct, frozen=True):

@@ -17,7 +17,7 @@ from moot.core.errors import NotFound, Refused
 from moot.core.findings import Finding, Severity, select_errors
 from moot.core.quoted import Quoted
 from moot.protocols.debate.checker import CheckedSession
-from moot.protocols.debate.consensus import ConsensusOutcome, ConsensusVerdict, judge_votes
+from moot.protocols.debate.consensus import ConsensusOutcome, ConsensusVerdict, compute_consensus
 from moot.protocols.debate.course import Course, DebateRound, is_placeholder, list_entries
 from moot.protocols.debate.model import ConsensusMode, DebateEntry
 from moot.protocols.debate.phases import Phase
@@ -115,7 +115,7 @@ def view_consensus(
     changes = {name: value for name, value in wanted.items() if value is not None}
     rules = msgspec.structs.replace(course.rules, **changes)
     round_ = _round_to_show(course, number)
-    result = judge_votes(rules, round_.votes if round_ else {})
+    result = compute_consensus(rules, round_.votes if round_ else {})
     provisional = round_ is None or not round_.complete
     decides = result.reached and not checked.has_blocking_errors and not provisional
     return ConsensusView(

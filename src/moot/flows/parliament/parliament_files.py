@@ -1,4 +1,4 @@
-"""The four files of a session on disk: exports of the record, each written whole or not at all.
+"""The four files of a parliament on disk: exports of the record, each written whole or not at all.
 
 A note beside the ledger holds the digests of what we are about to write. A file that matches
 neither the old nor the new digest was changed by someone else: it is reported and never

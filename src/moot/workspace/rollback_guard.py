@@ -26,8 +26,9 @@ Find = Callable[[View, str, Position | None], None]
 _NOTHING = (-1, b"")
 
 
-class SeenCheckpointsGuard:
-    """The evidence that an engine asks (`engine/rollback.py`): one ledger, one process."""
+class MemoryRollbackGuard:
+    """Compares a ledger with what this machine has seen of it before, so that a rollback is noticed
+    (`engine/rollback.py` asks): one ledger, one process."""
 
     def __init__(self, seen_checkpoints: SeenCheckpoints, trust: LedgerTrust) -> None:
         self._seen_checkpoints = seen_checkpoints
@@ -69,8 +70,8 @@ class SeenCheckpointsGuard:
         if others == self._others:
             return
         kept = self._seen_checkpoints.newest(self._trust.origin)
-        if kept is not None and lacks_checkpoint(view, self._trust, kept):
-            raise lacks_checkpoint_error(kept)
+        if kept is not None and was_rolled_back(view, self._trust, kept):
+            raise missing_checkpoint_error(kept)
         self._compare_moved(view, self._require_found)
         self._others = others
 
@@ -133,9 +134,10 @@ class SeenCheckpointsGuard:
         return False
 
 
-def lacks_checkpoint(view: View, trust: LedgerTrust, seen: SeenCheckpoint) -> bool:
-    """Notice a rollback: compare the newest checkpoint with the one seen before. One whose
-    signature is damaged counts as lacking."""
+def was_rolled_back(view: View, trust: LedgerTrust, seen: SeenCheckpoint) -> bool:
+    """Is the newest checkpoint older than the one seen before, or another one of that number?
+
+    One whose signature is damaged counts as rolled back."""
     try:
         here = newest_checkpoint(view, trust)
     except Tampered:
@@ -143,7 +145,7 @@ def lacks_checkpoint(view: View, trust: LedgerTrust, seen: SeenCheckpoint) -> bo
     return here is None or (here.number <= seen.number and view.newest_note() != seen.note)
 
 
-def lacks_checkpoint_error(seen: SeenCheckpoint) -> Tampered:
+def missing_checkpoint_error(seen: SeenCheckpoint) -> Tampered:
     return rollback_error(f"this ledger lacks checkpoint {seen.number}, which was made here before")
 
 
