@@ -210,7 +210,7 @@ def test_killed_anywhere_it_goes_on_where_the_record_stands(project: Project, af
         if mark in line:
             break
     os.kill(run.pid, signal.SIGKILL)
-    run.wait()
+    run.wait(timeout=120)
     run.stderr.close()
     data = project.ok("ask", "--resume", "q-1")["decision"]
     assert data["stage"] == "waiting"

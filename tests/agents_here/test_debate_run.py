@@ -366,7 +366,7 @@ def test_killed_at_any_moment_and_run_again_no_turn_is_doubled_or_lost(
         for _ in range(lines):  # killed a little later in its course each time
             run.stderr.readline()
         os.kill(run.pid, signal.SIGKILL)
-        run.wait()
+        run.wait(timeout=120)
         run.stderr.close()
     data = project.ok(*words)
     assert data["stop"] == "settled"

@@ -86,7 +86,7 @@ def test_wait_returns_when_another_process_writes(project: Project, asked_before
     ask(project, "for somebody else", of="amber-otter")
     if not asked_before:
         ask(project, "for you")
-    out, _ = waiter.communicate()
+    out, _ = waiter.communicate(timeout=120)
     assert "for you" in json.loads(out)["data"]["due"][0]["subject"]
 
 

@@ -40,7 +40,7 @@ def killed(bare: Project) -> None:
     assert running.stdout is not None
     running.stdout.readline()
     os.kill(running.pid, signal.SIGKILL)
-    running.communicate()
+    running.communicate(timeout=120)
 
 
 def test_what_a_killed_run_holds_is_freed_as_the_refusal_says(bare: Project) -> None:

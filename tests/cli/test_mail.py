@@ -278,7 +278,7 @@ def test_many_readers_at_once_show_each_message_once(project: Project) -> None:
     ]
     shown: list[str] = []
     for reader in readers:
-        out, _ = reader.communicate()
+        out, _ = reader.communicate(timeout=120)
         shown += ids(json.loads(out)["data"])
     shown += ids(project.ok(*crane("inbox")))
     assert len(shown) == len(set(shown))
@@ -403,7 +403,7 @@ def test_readers_who_take_in_the_same_at_once_take_it_in_once(project: Project) 
         subprocess.Popen(words, cwd=project.root, env=project.env, stdout=subprocess.PIPE)
         for _ in range(4)
     ]
-    taken = [json.loads(reader.communicate()[0])["data"] for reader in readers]
+    taken = [json.loads(reader.communicate(timeout=120)[0])["data"] for reader in readers]
     assert len({one["id"] for one in taken}) == 1
     assert [one["replayed"] for one in taken].count(False) == 1
 

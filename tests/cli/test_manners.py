@@ -110,7 +110,7 @@ def test_an_interrupt_ends_with_130_and_no_traceback(project: Project) -> None:
     assert process.stdout is not None
     assert process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate()
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert err.strip() == ""
 

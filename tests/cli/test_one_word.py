@@ -208,7 +208,7 @@ def test_two_who_speak_at_once_are_heard_as_one(asked: Project, people: dict[str
         )
         for each in words
     ]
-    said = [json.loads(one.communicate()[0]) for one in started]
+    said = [json.loads(one.communicate(timeout=120)[0]) for one in started]
     heard = [one for one in said if one["ok"]]
     codes = {one["error"]["code"] for one in said if not one["ok"]}
     assert len(heard) == 1
@@ -380,6 +380,6 @@ def test_a_word_is_about_the_vote_that_was_seen(
         asked.ok(*BY_ID, "veto", *WHY, **people)
         asked.ok("ask", "--resume", "q-1")
         typed.write("correct horse battery staple\n")
-    said = json.loads(started.communicate()[0])
+    said = json.loads(started.communicate(timeout=120)[0])
     assert (said["ok"], said["error"]["code"]) == (False, "busy")
     assert standing(asked) == ("waiting", "pm_review", None)

@@ -294,7 +294,7 @@ def test_sessions_called_at_once_have_numbers_of_their_own(sitting: Sitting) -> 
                 stdout=subprocess.DEVNULL,
             )
         )
-    assert [one.wait() for one in running] == [0, 0, 0]
+    assert [one.wait(timeout=120) for one in running] == [0, 0, 0]
     folders = (FOLDER, "second", "third", "fourth")
     texts = [(sitting.project.root / one / "session.json").read_text() for one in folders]
     numbers = sorted(json.loads(text)["parliament_id"][-3:] for text in texts)

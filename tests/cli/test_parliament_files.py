@@ -286,7 +286,7 @@ def test_many_processes_bring_messages_at_once(sitting: Sitting) -> None:
                 stdout=subprocess.PIPE,
             )
         )
-    told = [json.loads(one.communicate()[0]) for one in running]
+    told = [json.loads(one.communicate(timeout=120)[0]) for one in running]
     assert [one.returncode for one in running] == [0, 0]
     heard = [[message["from"] for message in one["data"]["messages"]] for one in told]
     assert heard == [["rep_2"], ["rep_3"]]  # each is told of its own message only

@@ -215,7 +215,7 @@ def test_a_signal_that_comes_early_waits_for_the_program(shop: Project) -> None:
     assert b"amber-otter works here" in running.stderr.readline()
     running.send_signal(signal.SIGTERM)
     assert running.wait(60) == 128 + signal.SIGTERM
-    running.communicate()
+    running.communicate(timeout=120)
     assert status_of(shop, "amber-otter") == "retired"
 
 

@@ -351,7 +351,7 @@ def test_an_interrupted_run_is_recorded_as_stopped(approved: Project) -> None:
         assert time.monotonic() < end
         PAUSE.wait(0.01)
     child.send_signal(signal.SIGTERM)
-    out, _ = child.communicate()
+    out, _ = child.communicate(timeout=120)
     assert child.returncode == 128 + signal.SIGTERM
     stopped = Result(child.returncode, out, "").data
     assert stopped["detail"] == f"we were interrupted by signal {int(signal.SIGTERM)}"
@@ -378,7 +378,7 @@ def test_a_run_that_died_is_recorded_by_the_next_command(approved: Project) -> N
     assert one["alive"]
     assert desk.ok("trace", "recover", "t1")["recovered"] == []
     child.kill()
-    child.wait()
+    child.wait(timeout=120)
     (one,) = desk.ok("trace", "status", "t1")["running"]
     assert not one["alive"]
     assert "died; the next command records it" in desk.run("trace", "status", "t1").out

@@ -139,7 +139,7 @@ def test_two_processes_that_race_make_one_workspace(repository: Project) -> None
         )
         for _ in range(4)
     ]
-    said = [racer.communicate() for racer in racers]
+    said = [racer.communicate(timeout=120) for racer in racers]
     assert [racer.returncode for racer in racers] == [0] * 4, said
     assert sum('"created":true' in out for out, _ in said) == 1
     assert len({out.partition('"fingerprint"')[2] for out, _ in said}) == 1

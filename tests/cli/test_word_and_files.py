@@ -95,7 +95,7 @@ def test_a_prime_minister_s_message_is_about_the_vote_that_was_there(
         asked.ok("decide", "q-1", "veto", *WHY, **people)
         asked.ok("ask", "--resume", "q-1")
         typed.write("correct horse battery staple\n")
-    said = json.loads(started.communicate()[0])
+    said = json.loads(started.communicate(timeout=120)[0])
     assert (said["ok"], said["error"]["code"]) == (False, "busy")
     assert standing(asked) == ("waiting", "pm_review")
 

@@ -238,7 +238,7 @@ def test_many_writers_at_once_lose_nothing(place: Project) -> None:
         )
         for name in names
     ]
-    done = [process.communicate()[0] for process in running]
+    done = [process.communicate(timeout=120)[0] for process in running]
     assert [process.returncode for process in running] == [0] * len(names), done
     checked = check_session((place.root / "s.md").read_bytes())
     assert checked.valid

@@ -53,7 +53,7 @@ def speak(place: Project, file: Path, *words: str) -> subprocess.Popen[str]:
 def killed(process: subprocess.Popen[str]) -> list[str]:
     """End it at once; what it had said until then."""
     process.send_signal(signal.SIGKILL)
-    return process.communicate()[0].split()
+    return process.communicate(timeout=120)[0].split()
 
 
 def entries(file: Path) -> list[DebateEntry]:

@@ -145,7 +145,7 @@ def test_several_processes_at_once_take_one_step(shop: Shop) -> None:
         )
         for _ in range(3)
     ]
-    answers = [json.loads(one.communicate()[0]) for one in running]
+    answers = [json.loads(one.communicate(timeout=120)[0]) for one in running]
     assert [one["ok"] for one in answers] == [True] * 3
     assert sorted(one["data"]["again"] for one in answers) == [False, True, True]
     assert len(shop.streams("debate")) == 1

@@ -278,11 +278,12 @@ def test_an_answer_loads_no_library_of_the_command_line(yard: Yard) -> None:
     subjects = {name for name in loaded if name.startswith("moot.api.")}
     assert subjects == {
         "moot.api.guard",
-        "moot.api.guard.checks",
+        "moot.api.guard.edits",
+        "moot.api.guard.holders",
         "moot.api.operation",
         "moot.api.session",
     }
-    assert len({name for name in loaded if name.startswith("moot")}) <= 118
+    assert len({name for name in loaded if name.startswith("moot")}) <= 119
 
 
 def test_an_edit_that_has_ended_loads_nothing_to_ask_git_with(yard: Yard) -> None:

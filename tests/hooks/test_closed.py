@@ -137,7 +137,7 @@ def test_a_busy_ledger_holds_the_edit_back_before_the_tool_gives_up(yard: Yard) 
     try:
         db.execute("BEGIN IMMEDIATE")
         child = yard.start_hook("claude", call("claude-write", yard.root), MOOT_HOOK_SECONDS="0.5")
-        out, err = child.communicate()
+        out, err = child.communicate(timeout=120)
     finally:
         db.close()
     said = reason(entry.Reply(out.decode().strip(), err.decode(), child.returncode))
@@ -157,7 +157,7 @@ def test_a_tool_that_never_ends_its_input_is_answered_in_time(yard: Yard) -> Non
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    assert child.wait() == 2
+    assert child.wait(timeout=120) == 2
     assert child.stderr is not None
     assert b"took too long" in child.stderr.read()
     for stream in (child.stdin, child.stdout, child.stderr):

@@ -192,7 +192,7 @@ def test_of_agents_that_write_at_once_from_several_roots_exactly_one_may(
         yard.start_hook("claude", write(file, field / cwd), agent, MOOT_HOME=home)
         for agent, cwd in zip(agents, itertools.cycle(STANDS), strict=False)
     ]
-    answers = [child.communicate()[0] for child in children]
+    answers = [child.communicate(timeout=120)[0] for child in children]
     allowed = [agent for agent, out in zip(agents, answers, strict=True) if not out]
     assert len(allowed) == 1
     assert set(yard.owners().values()) == {allowed[0]}

@@ -256,7 +256,7 @@ class Child:
     def hear(self) -> list[str]:
         """The next line, waiting for it; fails if the task has ended."""
         line = self._stdout.readline()
-        assert line, f"the task ended with {self.process.wait()} after {self.said[-3:]}"
+        assert line, f"the task ended with {self.process.wait(timeout=120)} after {self.said[-3:]}"
         self.said.append(line.decode().split())
         return self.said[-1]
 
@@ -281,7 +281,7 @@ class Child:
 
     def _finish(self) -> None:
         self.said += [line.decode().split() for line in self._stdout]
-        self.process.wait()
+        self.process.wait(timeout=120)
         self._stdout.close()
         assert self.process.stdin is not None
         self.process.stdin.close()

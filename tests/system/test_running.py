@@ -249,9 +249,10 @@ def test_a_long_standard_input_arrives_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_our_own_interruption_kills_the_command_and_is_told(tmp_path: Path, number: int) -> None:
     script = """
-        import sys
+        import signal, sys
         from pathlib import Path
         from moot.system.running import RunOrder, run_program
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` has it ignored
         code = "import os, signal; print(os.getpid(), flush=True); signal.pause()"
         words = (sys.executable, "-c", code)
         started = lambda pid: print(pid, flush=True)
@@ -267,7 +268,7 @@ def test_our_own_interruption_kills_the_command_and_is_told(tmp_path: Path, numb
     assert ours.stdout is not None
     pid = int(ours.stdout.readline())
     ours.send_signal(number)
-    said, _ = ours.communicate()
+    said, _ = ours.communicate(timeout=120)
     assert said.split() == [str(int(number)), "9"]
     assert ours.returncode == 0
     assert wait_until(lambda: gone(pid))
@@ -282,7 +283,7 @@ def test_what_outlives_a_killed_runner_is_found_by_its_mark_and_ended() -> None:
     assert not kill_leftover(child.pid, "another beginning")
     assert not kill_leftover(child.pid, "")
     assert kill_leftover(child.pid, mark)
-    assert child.wait() == -signal.SIGKILL
+    assert child.wait(timeout=120) == -signal.SIGKILL
     assert not kill_leftover(child.pid, mark)
 
 
@@ -324,7 +325,7 @@ def test_another_tag_is_anothers(tmp_path: Path) -> None:
         assert other.poll() is None
     finally:
         other.kill()
-        other.wait()
+        other.wait(timeout=120)
 
 
 def test_the_program_is_the_file_that_the_system_would_run(tmp_path: Path) -> None:

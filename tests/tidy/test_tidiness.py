@@ -113,6 +113,17 @@ def test_nothing_in_the_tree_names_a_place_on_someones_machine() -> None:
     assert named == []
 
 
+def test_no_test_waits_for_a_program_without_a_limit() -> None:
+    unlimited = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in text_files()
+        if path.suffix == ".py" and path.is_relative_to(ROOT / "tests")
+        for number, line in lines(path)
+        if "communicate" + "()" in line
+    ]
+    assert unlimited == []
+
+
 def test_no_lock_file_that_remembers_downloads_is_kept() -> None:
     locks = {"uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock"}
     assert [path for path in text_files() if path.name in locks] == []

@@ -136,7 +136,7 @@ def test_what_outlives_its_killed_runner_is_ended_before_it_is_called_failed(
         with pytest.raises(Refused):
             shop.execute(intent)
         runner.kill()
-        runner.wait()
+        runner.wait(timeout=120)
         assert not run_lock.is_running(shop.space.path, shop.stream, intent)
         assert Path(f"/proc/{pid}").exists()
         (outcome,) = execution.recover(shop.space, shop.stream)
@@ -234,7 +234,7 @@ def test_a_process_of_the_same_number_is_left_alone(tmp_path: Path) -> None:
             assert other.poll() is None
         finally:
             other.kill()
-            other.wait()
+            other.wait(timeout=120)
 
 
 def test_a_run_in_flight_does_not_keep_others_from_working(tmp_path: Path) -> None:
@@ -252,6 +252,6 @@ def test_a_run_in_flight_does_not_keep_others_from_working(tmp_path: Path) -> No
             assert shop.stage() is Stage.EXECUTING
         finally:
             runner.kill()
-            runner.wait()
+            runner.wait(timeout=120)
         execution.recover(shop.space, shop.stream)
         assert shop.stage() is Stage.CLAIMING

@@ -70,7 +70,7 @@ class Signer:
         return self.sign_raw(signed_bytes(payload_type, body))
 
     def sign_raw(self, message: bytes) -> bytes:
-        """Only for signed notes: their form is fixed elsewhere, and no `signed_bytes` look like it."""
+        """Only for signed notes: their form is fixed elsewhere; no `signed_bytes` look like it."""
         return ed25519.sign(message, self._secret)
 
     def __repr__(self) -> str:

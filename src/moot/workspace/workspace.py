@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from moot.core.clock import Clock, fixed_clock, system_clock
+from moot.core.clock import Clock, Millis, fixed_clock, system_clock
 from moot.core.errors import Malformed, MootError, Refused, StoreFailed, Tampered, Unavailable
 from moot.engine.engine import Engine
 from moot.engine.keys import LedgerTrust
@@ -33,6 +33,8 @@ from moot.workspace.rollback_guard import (
 
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
+
+BEAT_EVERY: Final[Millis] = 60_000
 
 
 class Workspace:
@@ -94,6 +96,14 @@ class Workspace:
             write_new_file(
                 place, trust_files.trust_file_bytes(trust_files.trust_file_of(self.trust)), 0o600
             )
+
+    def beat_if_due(self, name: str, acted_at: Millis = 0) -> None:
+        """A sign of life, if the last is a while ago; `acted_at` is when it last wrote an event."""
+        now = self.engine.clock()
+        with self.store.read() as view:
+            last = view.heartbeat(name)
+        if now - max(acted_at, last.at if last is not None else 0) >= BEAT_EVERY:
+            self.engine.beat(name)
 
     def close(self) -> None:
         try:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from moot.api.guard.checks import CommandVerdict
+from moot.api.guard.commands import CommandVerdict
 from moot.core.errors import Refused
 from moot.flows.guard.destruction import ReachedFiles, find_reached
 from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder

@@ -8,13 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from moot.api.guard.checks import (
-    MOST_NOTED,
-    CommandVerdict,
-    EndangeredFiles,
-    describe_holder,
-    note_incursions,
-)
+from moot.api.guard.checks import MOST_NOTED, note_incursions
+from moot.api.guard.commands import CommandVerdict, EndangeredFiles
+from moot.api.guard.holders import describe_holder
 from moot.core.quoted import Quoted
 from moot.flows.guard.blockers import find_blockers
 from moot.flows.guard.destruction import ReachedFiles

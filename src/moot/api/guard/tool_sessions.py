@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from moot.api.guard.checks import beat_if_due
 from moot.api.guard.waiting import Waiting, take_waiting
 from moot.api.operation import operation
 from moot.core.findings import Finding
@@ -205,7 +204,7 @@ def after_call(session: Session, call: ToolCall) -> EndedCall | None:
     alias = _note_sub_agent(there, name)
     # What waits is for the session, and not for whichever of its sub-agents calls next.
     waiting = Waiting() if alias else take_waiting(there.workspace, name)
-    beat_if_due(there.workspace, name)
+    there.workspace.beat_if_due(name)
     _record_use(there, call, name, look.files, alias)
     unmerged = _untold_unmerged(there, call) if call.tells_unmerged else ()
     return EndedCall(name, look.noted, waiting, unmerged)
@@ -287,7 +286,7 @@ def wants_to_stop(session: Session, *, take: bool = True) -> StoppingSession | N
         return None
     there = session.in_workspace(guarded.workspace)
     name = there.actor()
-    beat_if_due(there.workspace, name)
+    there.workspace.beat_if_due(name)
     return StoppingSession(name, take_waiting(there.workspace, name) if take else Waiting())
 
 

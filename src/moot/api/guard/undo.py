@@ -256,7 +256,7 @@ def _criterion(
 
 def _require_free(session: Session, root: Path, path: str) -> str | None:
     """Who acts, if the file is free for them; an agent reserves it as it would by an edit."""
-    from moot.api.guard import checks
+    from moot.api.guard import checks, edits
 
     if not root.is_dir():
         raise Refused(
@@ -266,7 +266,7 @@ def _require_free(session: Session, root: Path, path: str) -> str | None:
         )
     name, target = session.known_actor(), root / path
     if name is not None and not session.acts_as_person():
-        verdict = checks.before_edit(session, [str(target)])
+        verdict = edits.before_edit(session, [str(target)])
         holders = [(holder.owner, holder.path) for holder in verdict.holders]
     else:
         checked = checks.check(session, [str(target)], agent=name)

@@ -1,4 +1,4 @@
-"""The guard: may this agent write there? The pieces that `moot.api.guard.checks` is made of.
+"""The guard: may this agent write there? The pieces that `moot.api.guard.edits` is made of.
 
 guarded_paths.py   which workspace and worktree a path belongs to, and its name there
 roots.py           from where names are counted if neither git nor the workspace says it

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -33,7 +34,6 @@ SHOWN_IN_LINE: Final = 3
 MOST_INCURSIONS: Final = 20
 MOST_PATHS: Final = 200
 MOST_COPIED: Final = 500
-MOST_BYTES: Final = 8 * 1024 * 1024
 _SLACK: Final = 50  # milliseconds
 
 
@@ -159,31 +159,13 @@ def _describe(change: Change) -> str:
 def keep_copies(workspace: Path, files: Iterable[HeldFile], changes: Iterable[Change] = ()) -> None:
     """Copies of what holders have in these files. Where the disk is full there is none; less can be
     brought back then, and nothing else stops."""
-    from moot.system.git_objects import store_blob
-    from moot.workspace.file_versions import Act, FileVersion, FileVersions
-    from moot.workspace.find import git_common_dir
+    from moot.flows.guard.copies import Copies, Editor
 
     owners = {change.file: change.held.owner for change in changes}
-    versions = []
-    try:
-        for file in list(files)[:MOST_COPIED]:
-            common, data = git_common_dir(Path(file.root)), _read(Path(file.full))
-            if common is None or data is None:
-                continue
-            blob, at = store_blob(common, data), time.time_ns() // 1_000_000
-            place = file.root, file.path, Act.KEPT, owners.get(file, ""), "watched"
-            versions.append(FileVersion(*place, at, blob, len(data), is_stored=True))
-        if versions:
-            with FileVersions(workspace) as memory:
-                memory.note(versions)
-    except StoreFailed:
-        return
-
-
-def _read(file: Path) -> bytes | None:
-    try:
-        if file.is_symlink() or not file.is_file() or file.stat().st_size > MOST_BYTES:
-            return None
-        return file.read_bytes()
-    except OSError:
-        return None
+    by_editor: dict[tuple[str, str], list[str]] = {}
+    for file in list(files)[:MOST_COPIED]:
+        by_editor.setdefault((file.root, owners.get(file, "")), []).append(file.path)
+    for (root, owner), paths in by_editor.items():
+        editor = Editor(owner, "", time.time_ns() // 1_000_000, "as seen by the watcher")
+        with suppress(StoreFailed), Copies(workspace, Path(root)) as copies:
+            copies.keep(paths, editor)

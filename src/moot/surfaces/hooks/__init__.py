@@ -19,7 +19,7 @@ is read and answered, and nothing else:
     thin.py       the hook as a tool starts it under `moot run`: asks the run, and prints
     served.py     the run's answer to it
 
-Who may write where is `api/guard/checks.py`, what a session does `api/guard/tool_sessions.py`;
+Who may write where is `api/guard/edits.py`, what a session does `api/guard/tool_sessions.py`;
 what is installed, and where, `flows/tools/`.
 
 Closed inside a workspace, silent outside of one. A guard rail, not a jail: docs/hooks.md.

@@ -7,7 +7,8 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from moot.api.guard.checks import CommandVerdict, EndangeredFiles, Holder
+    from moot.api.guard.commands import CommandVerdict, EndangeredFiles
+    from moot.api.guard.holders import Holder
 
 SHOWN_OWNERS: Final = 4
 

@@ -26,37 +26,36 @@ NEW_PROCESS: Final = frozenset({"startup", "resume"})
 
 def before(call: HookCall, session: Session) -> str:
     """Nothing, or the reason why not."""
-    from moot.api.guard import checks
-
     text = shell_text(call)
     if text is not None:
-        held_back = checks.before_command(session, call.call_id, text, shell_folder(call))
+        from moot.api.guard import commands
+
+        held_back = commands.before_command(session, call.call_id, text, shell_folder(call))
         if not held_back.allowed:
             from moot.surfaces.hooks.command_reasons import explain_destruction
 
             moot = answers.moot_command(session, held_back.agent or "NAME")
             return answers.block(explain_destruction(held_back, moot))
     paths = touched(call)
-    verdict = (
-        checks.before_edit(
-            session,
-            paths,
-            whole=find_overwritten(call, paths),
-            call_id=call.call_id,
-            tells_unmerged=call.tool.tells_before,
-        )
-        if paths
-        else None
+    if not paths:
+        return answers.ALLOW
+    from moot.api.guard import edits
+
+    verdict = edits.before_edit(
+        session,
+        paths,
+        whole=find_overwritten(call, paths),
+        call_id=call.call_id,
+        tells_unmerged=call.tool.tells_before,
     )
-    if verdict is not None and verdict.allowed and verdict.unmerged:
+    if verdict.allowed and verdict.unmerged:
         return answers.context(call.tool, HookMoment.BEFORE, _unmerged_line(verdict.unmerged))
-    if verdict is None or verdict.allowed or verdict.agent is None:
+    if verdict.allowed or verdict.agent is None:
         return answers.ALLOW
     from moot.surfaces.hooks.reasons import explain_held, explain_unseen
 
     if verdict.unseen:
         return answers.block(explain_unseen(verdict.unseen))
-
     moot = answers.moot_command(session, verdict.agent)
     return answers.block(explain_held(verdict.holders, verdict.agent, moot))
 

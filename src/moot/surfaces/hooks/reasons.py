@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from moot.api.guard.checks import Holder, UnseenChange
+    from moot.api.guard.edits import UnseenChange
+    from moot.api.guard.holders import Holder
     from moot.core.errors import MootError
 
 SHOWN: Final = 4

@@ -1,0 +1,106 @@
+"""Before a shell command: would it destroy others' work? What is unsaved is kept before it runs.
+
+A hook asks this before every command, and most can destroy nothing: only what may is read closely
+(`command_check.py`), so each import counts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from moot.api.guard.holders import Holder
+from moot.api.operation import operation
+from moot.core.quoted import Quoted
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+
+
+class EndangeredFiles(msgspec.Struct, frozen=True):
+    """Files of one owner that a command would destroy, the first few of `count`.
+
+    `holder` is None if nobody holds them: they are a person's, or nobody knows whose.
+    """
+
+    files: tuple[Quoted, ...]
+    count: int
+    holder: Holder | None = None
+
+
+class CommandVerdict(msgspec.Struct, frozen=True):
+    """May a shell command run? If not: what in it (`act`) would destroy which files of whom.
+
+    `is_understood` False: it is only known that it names them. `is_commit`: they would not be
+    destroyed, but committed. `safer` is how a command begins that reaches the agent's `own` files
+    alone. `changed_since`: what the agent holds itself was changed by somebody else since; this is
+    said once.
+    """
+
+    allowed: bool
+    agent: str | None = None
+    act: str = ""
+    endangered: tuple[EndangeredFiles, ...] = ()
+    is_understood: bool = True
+    is_commit: bool = False
+    safer: str = ""
+    own: tuple[Quoted, ...] = ()
+    changed_since: bool = False
+
+
+@operation("hook.before_command", writes=True)
+def before_command(
+    session: Session, call_id: str = "", command: str = "", folder: str = ""
+) -> CommandVerdict:
+    """May this shell command run, or would it destroy others' work that git does not have?
+
+    `command` is its text, `folder` where it runs. Held back is what would throw away, write over,
+    remove or commit files of others, or a person's edits that the agent has not seen; the attempt
+    on what others hold is on record once as an INCURSION. Refused as `not_for_agents` if it would
+    reach the record itself, or all of git's own files. Before anything that does more than read, a
+    copy is kept of all work in the worktree that git lacks; `copy_failed` if there is no room. When
+    it begins is remembered under `call_id`, which `after_call` is told too. A repeat changes
+    nothing, so it needs no key.
+    """
+    from contextlib import suppress
+
+    from moot.core.errors import MootError
+    from moot.flows.guard.command_stamps import stamp_beginning
+    from moot.flows.guard.guarded_paths import find_guarded_folder
+    from moot.flows.guard.shell.first_look import may_destroy, only_reads
+
+    verdict = CommandVerdict(allowed=True)
+    if command and may_destroy(command):
+        from moot.api.guard.command_check import check_command
+
+        verdict = check_command(session, command, folder)
+    if verdict.allowed and command and not only_reads(command):
+        _keep_unsaved(session, command, folder)
+    with suppress(MootError):
+        guarded = find_guarded_folder(session.folder, session.home) if verdict.allowed else None
+        if guarded is not None:
+            stamp_beginning(guarded.workspace, session.tool_session_name, call_id)
+            if guarded.is_watched:
+                from moot.flows.guard.call_notes import CallNote, note_beginning
+
+                calling = session.tool_session_name, session.acting or "", call_id
+                note_beginning(guarded.workspace, *calling, CallNote(str(session.folder)))
+    return verdict
+
+
+def _keep_unsaved(session: Session, command: str, folder: str) -> None:
+    """Where a workspace cannot be found, nothing is guarded either."""
+    from pathlib import Path
+
+    from moot.core.errors import MootError
+    from moot.flows.guard.guarded_paths import find_guarded_folder
+
+    try:
+        guarded = find_guarded_folder(Path(folder or session.folder), session.home)
+    except MootError:
+        return
+    if guarded is not None:
+        from moot.flows.guard.unsaved_work import keep_unsaved_work
+
+        keep_unsaved_work(session, guarded, command)

@@ -1,0 +1,332 @@
+"""Before an edit: may this agent write these files? What is free is reserved for it at once.
+
+A coding tool's hook asks `before_edit`, and so can a program of one's own: what is free is
+reserved in the same transaction, so that agents which never reserve anything are protected too.
+Whoever else holds a file, alive or not, is in the way; taking over is an act of its own. What lies
+in no workspace is nobody's business.
+
+A hook runs before every edit of every agent, so each import counts: this module loads only what
+the question at hand needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from moot.api.guard.holders import Holder, describe_holder
+from moot.api.operation import operation
+from moot.core.quoted import Quoted
+from moot.flows.guard.unmerged import UnmergedChange
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.core.errors import Refused
+    from moot.engine.job import JobOutcome
+    from moot.flows.guard.guarded_paths import GuardedPaths
+    from moot.protocols.presence.commands import Reserve
+    from moot.protocols.presence.model import State
+
+
+class UnseenChange(msgspec.Struct, frozen=True):
+    """A file that was changed after the session last saw it: by whom, if known, when and how."""
+
+    path: Quoted
+    agent: str | None
+    at: str
+    how: Quoted
+
+
+class EditVerdict(msgspec.Struct, frozen=True):
+    """May `agent` write? If not, `holders` says why, each reservation once; or `unseen` does, the
+    changes that it would overwrite from memory.
+
+    `agent` is None if none of the files lies in a workspace. `unmerged` is to be told with an
+    allowed edit: changes of these files elsewhere that are not merged here.
+    """
+
+    allowed: bool
+    agent: str | None = None
+    holders: tuple[Holder, ...] = ()
+    unseen: tuple[UnseenChange, ...] = ()
+    unmerged: tuple[UnmergedChange, ...] = ()
+
+
+@operation("hook.before_edit", writes=True)
+def before_edit(
+    session: Session,
+    paths: Sequence[str],
+    *,
+    whole: Sequence[str] = (),
+    call_id: str = "",
+    tells_unmerged: bool = True,
+) -> EditVerdict:
+    """May the session's agent write these files (absolute paths)? What is free is reserved for it.
+
+    `whole` are those that it overwrites whatever is in them: if another changed one after the
+    session last saw it, that is held back once, for the session to read it again.
+
+    All or none of a workspace: one file that another agent holds, under whatever name, stops all,
+    and the attempt is on record once as an INCURSION. Refused as `not_for_agents` for files that
+    belong to git or Moot alone, as `other_root` if the agent holds another file under this name,
+    as `actor_required` if nobody knows who acts, as `copy_failed` if there is no room for a copy of
+    what stands there. Asking again for what one holds changes nothing, so a repeat needs no key.
+
+    Changes of the files on another worktree, or on a branch that agents here worked on, which are
+    not merged here are given with the verdict, once for each session and version, if
+    `tells_unmerged`; where `moot.toml` says so they refuse the edit (`unmerged_changes`).
+    `call_id` is what the tool calls this edit; `after_call` is told the same.
+    """
+    from moot.flows.guard.guarded_paths import find_guarded_paths
+    from moot.flows.guard.off_limits import require_allowed
+    from moot.flows.guard.unmerged import select_untold
+
+    verdict = EditVerdict(allowed=True)
+    unmerged: tuple[UnmergedChange, ...] = ()
+    roots, unguarded = _roots_of_others(session), list[str]()
+    all_guarded = find_guarded_paths(paths, session.folder, session.home, roots, unguarded)
+    if unguarded:
+        from moot.flows.guard.gone_workspaces import require_none_gone
+
+        require_none_gone(unguarded, session.keys_path)
+    for guarded in all_guarded:
+        require_allowed(guarded.scopes, guarded.worktree_root, guarded.workspace)
+        there = session.in_workspace(guarded.workspace)
+        if guarded.is_outer and not _has_key_in(there):
+            verdict = _look_into_outer(there, guarded, verdict)
+            if not verdict.allowed:
+                break
+            continue
+        changes = _require_merged(there, guarded)
+        verdict = _check_and_reserve(there, guarded)
+        if verdict.allowed:
+            verdict = _look_before_write(there, guarded, verdict, whole)
+        if not verdict.allowed:
+            break
+        if tells_unmerged:
+            reader = there.tool_session_name, there.actor()
+            unmerged += select_untold(changes, guarded, reader)
+        if guarded.is_watched:
+            from moot.flows.guard.call_notes import CallNote, note_beginning
+
+            calling = session.tool_session_name, session.acting or "", call_id
+            note_beginning(guarded.workspace, *calling, CallNote(paths=tuple(paths)))
+    return msgspec.structs.replace(verdict, unmerged=unmerged) if unmerged else verdict
+
+
+def _require_merged(session: Session, guarded: GuardedPaths) -> tuple[UnmergedChange, ...]:
+    """What is not merged; refused if the settings say so, unless a holder is the greater reason."""
+    from moot.core.errors import Refused
+    from moot.flows.guard.unmerged import require_merged
+
+    workspace, name = session.workspace, session.actor()
+    try:
+        return require_merged(workspace, guarded, name, session.env)
+    except Refused:
+        from moot.flows.guard.blockers import find_blockers
+
+        root, stale = guarded.worktree_root, session.stale_millis
+        if not find_blockers(workspace, guarded.scopes, root, name, stale, session.sub_agent):
+            raise
+        return ()
+
+
+def _look_before_write(
+    session: Session, guarded: GuardedPaths, verdict: EditVerdict, whole: Sequence[str]
+) -> EditVerdict:
+    """Keep a copy of what is about to be overwritten, unless one was made when it was left.
+
+    Where no file is yet, nothing can be lost and nothing was overlooked.
+    """
+    import os
+
+    root = guarded.worktree_root
+    if not any(os.path.lexists(os.path.join(root, scope)) for scope in guarded.scopes):
+        return verdict
+    from moot.flows.guard.copies import keep_copies
+
+    keep_copies(session, guarded, guarded.scopes, f"before an edit by {verdict.agent}")
+    has_session = session.tool_session is not None and bool(session.tool_session.keys)
+    return _hold_if_unseen(session, guarded, verdict, whole) if whole and has_session else verdict
+
+
+def _hold_if_unseen(
+    session: Session, guarded: GuardedPaths, verdict: EditVerdict, whole: Sequence[str]
+) -> EditVerdict:
+    import os
+
+    from moot.core.clock import to_text
+    from moot.flows.guard.copies import Copies, Editor
+    from moot.flows.guard.stale_reads import find_unseen
+
+    root = guarded.worktree_root
+    files = {name for path in whole for name in (os.path.normpath(path), os.path.realpath(path))}
+    scopes = [scope for scope in guarded.scopes if os.path.normpath(root / scope) in files]
+    editor = Editor(verdict.agent or "", session.tool_session_name, session.clock())
+    with Copies(guarded.workspace, root) as copies:
+        unseen = find_unseen(copies, scopes, editor)
+    changes = tuple(
+        UnseenChange(Quoted(each.path), each.agent, to_text(each.at), Quoted(each.how))
+        for each in unseen
+    )
+    return EditVerdict(not changes, verdict.agent, unseen=changes)
+
+
+def _has_key_in(session: Session) -> bool:
+    """Is the agent of this session one of that workspace, too?"""
+    name = session.acting or session.known_actor()
+    agent = session.workspace.engine.registry().agents.get(name or "")
+    return agent is not None and session.workspace.keys.find(agent.name, agent.kid) is not None
+
+
+def _look_into_outer(session: Session, guarded: GuardedPaths, inner: EditVerdict) -> EditVerdict:
+    """An agent that is nobody there can reserve nothing; what is held there it leaves alone."""
+    from moot.flows.guard.blockers import find_blockers
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
+    from moot.protocols.presence.overlap import first_by_reservation
+
+    workspace, root = session.workspace, guarded.worktree_root
+    conflicts = find_blockers(workspace, guarded.scopes, root, None, session.stale_millis)
+    if not conflicts:
+        return inner
+    state = workspace.engine.state(PRESENCE, STREAM)
+    holders = tuple(
+        describe_holder(conflict, state) for conflict in first_by_reservation(conflicts)
+    )
+    return EditVerdict(False, inner.agent, holders)
+
+
+def _roots_of_others(session: Session) -> tuple[str, ...]:
+    """From where others count, for a session whose own root is a guess; else nothing is read."""
+    if session.home is None:
+        return ()
+    from moot.flows.guard.guarded_paths import find_guarded_folder, root_was_guessed
+
+    guarded = find_guarded_folder(session.folder, session.home)
+    if guarded is None or not root_was_guessed(guarded):
+        return ()
+    from moot.flows.guard.roots import roots_in_use
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
+
+    workspace = session.in_workspace(guarded.workspace).workspace
+    return roots_in_use(workspace.engine.state(PRESENCE, STREAM))
+
+
+def _check_and_reserve(session: Session, guarded: GuardedPaths) -> EditVerdict:
+    from moot.core.errors import Refused
+    from moot.protocols.presence import STREAM, sorted_index
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
+    from moot.protocols.presence.machine import OVERLAP_CODES
+
+    engine, name = session.workspace.engine, session.actor()
+    state = engine.state(PRESENCE, STREAM)
+    scopes = (*guarded.scopes, *_names_held_by_others(session, state, guarded, name))
+    try:
+        outcome = engine.execute(STREAM, _reserve_command(session, guarded, scopes), name)
+    except Refused as refused:
+        if refused.code not in OVERLAP_CODES:
+            raise
+        return _held_back(session, guarded, scopes, name, refused)
+    after = PRESENCE.require_state(outcome.state)
+    if outcome.recorded:
+        between = after.fencing - state.fencing - len(_reserved_scopes(outcome))
+        if between:
+            return _give_back_if_late(session, guarded, name, outcome)
+    else:
+        member = sorted_index.find_member(after, name)
+        session.workspace.beat_if_due(name, member.last_at if member is not None else 0)
+    return EditVerdict(True, name)
+
+
+def _names_held_by_others(
+    session: Session, state: State, guarded: GuardedPaths, name: str
+) -> tuple[str, ...]:
+    """Other names under which others hold the same file: to ask for them too is to be refused."""
+    from moot.flows.guard.aliases import find_aliases
+    from moot.flows.guard.guarded_paths import root_was_guessed
+    from moot.flows.guard.hard_links import names_in_held_folders
+    from moot.flows.guard.requesters import requester_of
+    from moot.protocols.presence.overlap import is_in_the_way
+
+    stale_millis, sub_agent = session.stale_millis, session.sub_agent
+    requester = requester_of(session.workspace, state, name, stale_millis, sub_agent)
+    if root_was_guessed(guarded):
+        from moot.flows.guard.roots import require_one_meaning
+
+        require_one_meaning(state, guarded, (requester.name, requester.epoch))
+    scopes, root = guarded.scopes, guarded.worktree_root
+    aliases = find_aliases(state, scopes, root)
+    names = (held.key for held in aliases if is_in_the_way(state, held, requester))
+    others = (held for held in state.live if is_in_the_way(state, held, requester))
+    return (*names, *names_in_held_folders(scopes, root, others))
+
+
+def _reserve_command(session: Session, guarded: GuardedPaths, scopes: tuple[str, ...]) -> Reserve:
+    from moot.flows.guard.guarded_paths import branch_of
+    from moot.protocols.presence.commands import Reserve
+
+    return Reserve(
+        scopes=scopes,
+        project_root=str(session.workspace.root),
+        worktree=str(guarded.worktree_root),
+        branch=branch_of(guarded.worktree_root),
+        stale_millis=session.stale_millis,
+        automatic=True,
+        once=True,
+        sub_agent=session.sub_agent,
+        sub_agent_kind=session.sub_agent_kind,
+    )
+
+
+def _reserved_scopes(outcome: JobOutcome) -> tuple[str, ...]:
+    from moot.protocols.presence.events import ScopeReserved
+
+    events = (recorded.event for recorded in outcome.recorded)
+    return tuple(event.scope for event in events if isinstance(event, ScopeReserved))
+
+
+def _give_back_if_late(
+    session: Session, guarded: GuardedPaths, name: str, outcome: JobOutcome
+) -> EditVerdict:
+    """Others wrote between our look at the disk and our reservation.
+
+    If one of them got the same file under another name, what we got is given back.
+    """
+    from moot.core.errors import Refused
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.commands import Release
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
+
+    late = _names_held_by_others(session, PRESENCE.require_state(outcome.state), guarded, name)
+    if not late:
+        return EditVerdict(True, name)
+    workspace, ours = session.workspace, _reserved_scopes(outcome)
+    if ours:
+        root = str(guarded.worktree_root)
+        release = Release(scopes=ours, project_root=str(workspace.root), worktree=root)
+        workspace.engine.execute(STREAM, release, name)
+    refused = Refused("reservation_conflict", "another agent had it a moment ago", hint="try again")
+    return _held_back(session, guarded, late, name, refused)
+
+
+def _held_back(
+    session: Session, guarded: GuardedPaths, scopes: tuple[str, ...], name: str, refused: Refused
+) -> EditVerdict:
+    """Looked up once more for the details; if it was freed meanwhile, the refusal stands."""
+    from moot.flows.guard.blockers import find_blockers
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
+    from moot.protocols.presence.overlap import first_by_reservation
+
+    workspace = session.workspace
+    root, stale_millis = guarded.worktree_root, session.stale_millis
+    conflicts = find_blockers(workspace, scopes, root, name, stale_millis, session.sub_agent)
+    if not conflicts:
+        raise refused
+    state = workspace.engine.state(PRESENCE, STREAM)
+    first = first_by_reservation(conflicts)
+    return EditVerdict(False, name, tuple(describe_holder(conflict, state) for conflict in first))
