@@ -25,7 +25,7 @@ def pae_prefix(kind: bytes) -> bytes:
 
 
 def signed_bytes(kind: bytes, body: bytes) -> bytes:
-    """What is signed: body, bound to what kind of thing it is."""
+    """The same as in `core/signing.py`, written a second time: body, bound to its kind."""
     return b"%b%d %b" % (pae_prefix(kind), len(body), body)
 
 

@@ -22,8 +22,8 @@ def moot_command(session: Session, agent: str) -> str:
 
 
 def block(reason: str) -> str:
-    """Say no: the answer that blocks an edit in Claude Code, Codex and Gemini CLI, with exit code
-    0; our plugin for opencode reads it too."""
+    """Say no: the hook's answer that blocks an edit in Claude Code, Codex and Gemini CLI, with exit
+    code 0; our plugin for opencode reads it too."""
     return _encode(
         {
             "decision": "block",
