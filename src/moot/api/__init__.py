@@ -9,7 +9,7 @@ frozen Struct, the same one that the command line prints as `data`. Whatever may
 
 Command line, hooks and every other way in parse, call this and render; they hold no rules.
 
-What `moot run` does for its program, which has one agent's key and no other (decision 0040):
+What `moot run` does for its program, which has one agent's key and no other (decision 0023):
 
     runner_lending.py      the key folder and the socket that the program finds
     runner_delegation.py   an operation that needs the ledger's own key goes to the run
