@@ -142,7 +142,7 @@ def register(
 @operation("agent.list")
 def list_agents(session: Session) -> AgentList:
     """All names ever registered here: agents and people, also those that have ended."""
-    from moot.flows.observed.run_guard import guards_of_active
+    from moot.flows.observed.guards import guards_of_active
 
     registry = session.workspace.engine.registry()
     guards = guards_of_active(session.workspace)
@@ -169,7 +169,7 @@ def _list_sub_agents(session: Session) -> tuple[SubAgentView, ...]:
 @operation("agent.show")
 def show(session: Session, name: str) -> ShownAgent:
     """One agent: how alive it is and why we say so, what it holds, its keys."""
-    from moot.flows.observed.run_guard import guards_of_active
+    from moot.flows.observed.guards import guards_of_active
     from moot.flows.presence.observation import observe
     from moot.protocols.presence import STREAM, views
     from moot.protocols.presence.machine import MACHINE as PRESENCE

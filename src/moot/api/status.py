@@ -10,7 +10,7 @@ import msgspec
 from moot.api.agenda import DueItem, list_due
 from moot.api.operation import operation
 from moot.core.errors import Tampered
-from moot.flows.observed.run_guard import UnguardedSpan, guards_of_active, list_unguarded
+from moot.flows.observed.guards import UnguardedSpan, guards_of_active, list_unguarded
 from moot.protocols.presence import STREAM, views
 from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.presence.work_state import Health

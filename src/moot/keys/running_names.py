@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused
 from moot.keys.folder import KeyFolder
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 # Where asking takes the lock itself for a moment (Windows), whoever wants to hold it waits that
 # long.
@@ -22,6 +24,8 @@ PATIENCE_SECONDS = 2.0
 
 def hold_name(folder: KeyFolder, origin: str, name: str) -> FileLock:
     """Hold the name until this process ends; Refused if another process holds it."""
+    from filelock import FileLock, Timeout
+
     lock = FileLock(_lock_file(folder, origin, name), mode=0o600)
     try:
         lock.acquire(timeout=PATIENCE_SECONDS)
@@ -43,6 +47,8 @@ if sys.platform == "win32":
 
     def is_held(path: Path) -> bool:
         """Does a live process hold this lock? A file that does not exist is held by nobody."""
+        from filelock import FileLock, Timeout
+
         if not path.is_file():
             return False
         try:

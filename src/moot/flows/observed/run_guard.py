@@ -9,15 +9,14 @@ a hook says is never written here: `guarded` is read off the sessions that hooks
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
-from moot.core.clock import Millis, to_text
+from moot.core.clock import Millis
 from moot.core.machine import Command
 from moot.engine.job import Job
-from moot.flows.observed.sessions import NO_HOOK, PROTOCOL, RUN, SESSION_SPACE, open_record
+from moot.flows.observed.guards import SessionRow, rows_of
+from moot.flows.observed.sessions import NO_HOOK, open_record
+from moot.protocols.observed import RUN
 from moot.protocols.observed.commands import (
     BeginObserving,
     EndObserving,
@@ -25,46 +24,13 @@ from moot.protocols.observed.commands import (
     NoteUnseenChanges,
     StopWatching,
 )
-from moot.protocols.observed.machine import MACHINE
 from moot.protocols.observed.model import UNGUARDED
 
 if TYPE_CHECKING:
-    from moot.protocols.observed.model import State
     from moot.workspace.workspace import Workspace
 
 ENDED: Final = "its program ended"
 MOST_FILES: Final = 200
-MOST_RUNS: Final = 50
-_PAGE: Final = 1_000
-
-
-class Guard(StrEnum):
-    """How an agent's edits are guarded now.
-
-    `guarded`: a hook of its session has spoken. `expected`: it is to, and has not yet. `unguarded`:
-    nobody checks. `watched`: a program without known hooks, whose edits are noted afterwards.
-    """
-
-    GUARDED = "guarded"
-    EXPECTED = "expected"
-    UNGUARDED = "unguarded"
-    WATCHED = "watched"
-
-
-class UnguardedSpan(msgspec.Struct, frozen=True):
-    """From when to when a tool worked and nobody checked its edits; `until` None: it still does."""
-
-    agent: str
-    tool: str
-    since: str
-    until: str | None
-    why: str
-
-
-class _SessionRow(msgspec.Struct, frozen=True):
-    agent: str
-    at: Millis
-    session: str
 
 
 def expect_hook(workspace: Workspace, agent: str, tool: str) -> None:
@@ -124,85 +90,12 @@ def end_run(
     _execute(workspace, agent, tool, *commands, EndObserving(reason=ENDED))
 
 
-def guards_of_active(workspace: Workspace) -> dict[str, str]:
-    """How each agent that has not ended is guarded now; who is neither hooked nor run is left out.
-
-    Only those who work here are asked about: others have no hook that could speak.
-    """
-    from moot.keys.running_names import is_running
-    from moot.protocols.presence import STREAM
-    from moot.protocols.presence.machine import MACHINE as PRESENCE
-
-    registry = workspace.engine.registry()
-    guards = {}
-    for member in workspace.engine.state(PRESENCE, STREAM).members:
-        agent = registry.agents.get(member.name)
-        if agent is None or member.left or registry.keys[agent.kid].ending is not None:
-            continue
-        guard = _guard_of(workspace, member.name)
-        if guard is None and is_running(workspace.folder, workspace.trust.origin, member.name):
-            guard = Guard.WATCHED
-        if guard is not None:
-            guards[member.name] = str(guard)
-    return guards
-
-
-def list_unguarded(workspace: Workspace) -> list[UnguardedSpan]:
-    """The times in which tools worked unchecked, of the newest runs, oldest first."""
-    rows = [row for row in _all_rows(workspace) if row[1].session.startswith(RUN)]
-    newest = sorted(rows, key=lambda row: (row[1].at, row[0]))[-MOST_RUNS:]
-    states = (workspace.engine.state(MACHINE, stream) for stream, _ in newest)
-    return [span for state in states for span in _spans_of(state)]
-
-
-def _guard_of(workspace: Workspace, name: str) -> Guard | None:
-    states = [
-        state
-        for stream, _ in _rows_of(workspace, name)
-        if not (state := workspace.engine.state(MACHINE, stream)).ended
-    ]
-    sessions = [state.session for state in states if not state.session.startswith(RUN)]
-    tools = [state.session.removeprefix(RUN) for state in states if state.session.startswith(RUN)]
-    silent = [tool for tool in tools if not any(one.startswith(f"{tool}:") for one in sessions)]
-    if any(state.blind_since is not None for state in states):
-        return Guard.UNGUARDED
-    if silent:
-        return Guard.EXPECTED
-    return Guard.GUARDED if sessions else None
-
-
-def _spans_of(state: State) -> Iterator[UnguardedSpan]:
-    tool = state.session.removeprefix(RUN)
-    for gap in state.gaps:
-        yield UnguardedSpan(state.agent, tool, to_text(gap.since), to_text(gap.until), gap.why)
-    if state.blind_since is not None:
-        yield UnguardedSpan(state.agent, tool, to_text(state.blind_since), None, state.blind_why)
-
-
 def _sessions_begun(
     workspace: Workspace, agent: str, tool: str, since: Millis
-) -> Iterator[_SessionRow]:
-    for _, row in _rows_of(workspace, agent):
+) -> Iterator[SessionRow]:
+    for _, row in rows_of(workspace, agent):
         if row.session.startswith(f"{tool}:") and row.at >= since:
             yield row
-
-
-def _rows_of(workspace: Workspace, agent: str) -> list[tuple[str, _SessionRow]]:
-    with workspace.store.read() as view:
-        rows = view.rows(SESSION_SPACE, f"{PROTOCOL}/{agent}~", limit=_PAGE)
-    return [(row.key, msgspec.json.decode(row.value, type=_SessionRow)) for row in rows]
-
-
-def _all_rows(workspace: Workspace) -> Iterator[tuple[str, _SessionRow]]:
-    after = ""
-    while True:
-        with workspace.store.read() as view:
-            rows = view.rows(SESSION_SPACE, f"{PROTOCOL}/", after, _PAGE)
-        for row in rows:
-            yield row.key, msgspec.json.decode(row.value, type=_SessionRow)
-        if len(rows) < _PAGE:
-            return
-        after = rows[-1].key
 
 
 def _execute(workspace: Workspace, agent: str, tool: str, *commands: Command) -> None:

@@ -17,6 +17,7 @@ import msgspec
 
 from moot.core.errors import MootError, Refused
 from moot.core.names import SYSTEM
+from moot.protocols.observed import PROTOCOL, RUN, SESSION_SPACE
 from moot.protocols.observed.commands import (
     BeginObserving,
     EndObserving,
@@ -34,12 +35,8 @@ if TYPE_CHECKING:
     from moot.protocols.trace.model import State as Trace
     from moot.workspace.workspace import Workspace
 
-PROTOCOL: Final = "observed"
-SESSION_SPACE: Final = "observed.sessions"
 HOOK_OFF: Final = "hook off"
 NO_HOOK: Final = "no hook spoke"
-# Begins the session name of a run's own record, which no hook writes.
-RUN: Final = "run:"
 MAX_SESSIONS: Final = 1_000
 MAX_PARTS: Final = 1_000
 

@@ -16,3 +16,9 @@ watched is recorded as a gap; without it a record with holes would look complete
 
 When a gap begins, and where the sessions are found, is in `flows/observed/`.
 """
+
+PROTOCOL = "observed"
+# Where the index has a row for each session, found by its agent.
+SESSION_SPACE = "observed.sessions"
+# Begins the session name of a run's own record, which no hook writes.
+RUN = "run:"
