@@ -76,6 +76,7 @@ MORE: dict[str, dict[str, Entry]] = {
         "hook": Entry(
             f"{_CLI}.guard.hook:hook", "stop a coding tool before it edits what another holds"
         ),
+        "mcp": Entry(f"{_CLI}.mcp:mcp", "the same as tools for a model, over stdio"),
         "guard": Entry(f"{_CLI}.guard.check:guard", "may an agent write there?"),
         "mail": Entry(
             f"{_CLI}.mail.group:mail", "typed messages: write, check, send, answer, compile"
