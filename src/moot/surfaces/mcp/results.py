@@ -1,7 +1,7 @@
 """Answers: one envelope, with others' words marked, cut to what a model can take in.
 
-`quoted` lists where the answer holds words that neither the caller nor Moot wrote: `due[].subject`
-is the subject of everything due. It is read off the types (`Quoted`), never guessed from a value.
+`quoted` lists where the answer holds words that neither the caller nor Moot wrote, or sentences of
+ours that may repeat them: `due[].subject` is the subject of everything due. It is read off the types (`Quoted`), never guessed from a value.
 An answer that is too long is cut, and `more` is the id under which `record more` reads on.
 """
 
@@ -30,7 +30,7 @@ _KEPT_CHARACTERS: Final = 4_000_000
 _CUTS: Final = ((100, 4_000), (40, 1_500), (15, 600), (5, 300), (2, 120), (1, 40))
 _MARKED: Final = re.compile(r"\b(Quoted|Any)\b")
 # Sentences of ours that repeat what others called something.
-_SENTENCES: Final = {Finding: ("message", "where"), Problem: ("message",)}
+_SENTENCES: Final = {Finding: ("message", "where", "hint"), Problem: ("message", "hint")}
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
