@@ -94,7 +94,7 @@ SAME: tuple[tuple[str, dict[str, Any], tuple[str, ...]], ...] = (
     ("event", {"action": "list"}, ("event", "list")),
     ("trace", {"action": "list"}, ("trace", "list")),
     ("record", {"action": "log"}, ("ledger", "log")),
-    ("record", {"action": "log", "id": "presence"}, ("ledger", "log", "presence")),
+    ("record", {"action": "log", "id": "registry"}, ("ledger", "log", "registry")),
 )
 
 

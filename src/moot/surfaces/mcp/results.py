@@ -1,8 +1,9 @@
 """Answers: one envelope, with others' words marked, cut to what a model can take in.
 
 `quoted` lists where the answer holds words that neither the caller nor Moot wrote, or sentences of
-ours that may repeat them: `due[].subject` is the subject of everything due. It is read off the types (`Quoted`), never guessed from a value.
-An answer that is too long is cut, and `more` is the id under which `record more` reads on.
+ours that may repeat them: `due[].subject` is the subject of everything due. It is read off the
+types (`Quoted`), never guessed from a value. An answer that is too long is cut, and
+`more` is the id under which `record more` reads on.
 """
 
 from __future__ import annotations
