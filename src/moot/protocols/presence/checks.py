@@ -108,6 +108,7 @@ _LENGTHS: Final = {
     "reason": MAX_TEXT,
     "branch": MAX_NAME,
     "session_key": MAX_NAME,
+    "process_key": MAX_NAME,
     "project_root": 1_024,
     "worktree": 1_024,
 }

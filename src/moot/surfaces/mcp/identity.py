@@ -1,8 +1,9 @@
 """Who the server acts as: the agent that started it, else one that joins with the first call.
 
 Under MOOT_AGENT it is like a shell command: any number of servers may be that agent, and each call
-checks that nobody has adopted the name since. Without it the agent is present while the server
-lives, and leaves when the input ends. A person's key is never used.
+checks that nobody has adopted the name since. Without it the server and the hooks below the same
+process of a coding tool are one agent; one that joined here is present while the server lives, and
+leaves when the input ends. A person's key is never used.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from moot.api.presence import WITHHELD, present
+from moot.api.presence import WITHHELD, in_tool_session, present_in_tool
 from moot.api.session import Session
 from moot.core.errors import Refused
 from moot.surfaces.environment import read_epoch, read_stale_time
 from moot.surfaces.terminal.answer import say_aside
+from moot.system.tool_process import find_tool_process
 
 REASON: Final = "its MCP client went away"
 
@@ -30,6 +32,7 @@ class Caller:
         self._folder = folder
         self._presence = ExitStack()
         self._joined: Session | None = None
+        self._process = None if env.get("MOOT_AGENT") else find_tool_process()
 
     def session(self) -> Session:
         """The session for one call; joins if nobody has yet. Refused if the name is another's.
@@ -39,6 +42,8 @@ class Caller:
         if self._joined is None:
             self._joined = self._join()
         joined = self._joined
+        if self._process is not None:
+            joined = in_tool_session(joined, self._process) or joined
         name = joined.actor()
         return joined.acting_as(name, joined.epoch)
 
@@ -47,7 +52,7 @@ class Caller:
         if session.acting is None:
             try:
                 return self._presence.enter_context(
-                    present(session, reason=REASON, failed=_say_failed)
+                    present_in_tool(session, self._process, reason=REASON, failed=_say_failed)
                 )
             except BaseException:
                 session.close()
