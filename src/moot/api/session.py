@@ -95,12 +95,14 @@ class Session:
         env: Mapping[str, str] | None = None,
         read_only: bool | Callable[[], bool] = False,
         debug: DebugLog | None = None,
+        messages_per_minute: int | None = None,
     ) -> None:
         """`stale_millis` is how soon this session calls others stale; None: as the workspace does.
 
         `remarks` are warnings about how the session was set up; operations that report findings
         add them. `env` is what programs find that are started for this session, and nothing else.
-        `debug` is told what is opened, locked, decided and committed.
+        `debug` is told what is opened, locked, decided and committed. `messages_per_minute` is how
+        many mails and questions whoever acts may send; None: any number.
         """
         self.folder = folder
         self.acting = acting
@@ -115,6 +117,7 @@ class Session:
         self._ask_passphrase = ask_passphrase
         self._read_only = read_only
         self._debug = debug
+        self._messages_per_minute = messages_per_minute
         self._opened: list[Workspace] = []  # shared with the sessions of `acting_as`
         self._place: Place | None = None
         self._workspace_folder: Path | None = None  # of a session made by `in_workspace`
@@ -250,6 +253,7 @@ class Session:
             "env": self.env,
             "read_only": self._read_only,
             "debug": self._debug,
+            "messages_per_minute": self._messages_per_minute,
         }
         return Session(self.folder, **{**same, **changes})
 
@@ -328,6 +332,13 @@ class Session:
                 f"{name} has been adopted by another session since this one started",
                 hint="stop here, or start anew: `moot join`",
             )
+
+    def require_pace(self, name: str) -> None:
+        """Refused (too_many) if `name` has written to others too often, where that is limited."""
+        if self._messages_per_minute is not None:
+            from moot.flows.mail.pace import require_pace
+
+            require_pace(self.workspace, name, self._messages_per_minute)
 
     def require_agent(self, name: str) -> Agent:
         """What the registry knows of a name; NotFound if nobody is called so."""

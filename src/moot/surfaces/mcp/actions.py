@@ -188,6 +188,76 @@ _TRACE: Final = {
     ),
 }
 
+
+def _debate_file(session: Session, values: Values) -> Values:
+    from moot.api.debates.places import file_of_debate
+
+    return {**values, "file": file_of_debate(session, values["file"])}
+
+
+def _parliament_folder(session: Session, values: Values) -> Values:
+    from moot.api.debates.places import folder_of_parliament
+
+    return {**values, "folder": folder_of_parliament(session, values["folder"])}
+
+
+def _place_of_its_own(_session: Session, values: Values) -> Values:
+    return {"file": None, **values}
+
+
+# Which operation it is depends on what is meant by the id: `debate/...`, `decision/...`.
+_SESSION: Final = {
+    "status debate": Action(
+        "debates.reading", "debate.status", "id:file", ("id",), prepare=_debate_file
+    ),
+    "status parliament": Action(
+        "parliaments.sessions", "parliament.status", "id:folder", ("id",), _parliament_folder
+    ),
+    "status decision": Action("councils", "council.result", "id:decision", ("id",)),
+    "read debate": Action(
+        "debates.reading", "debate.summary", "id:file", ("id",), prepare=_debate_file
+    ),
+    "read parliament": Action(
+        "parliaments.files", "parliament.context", "id:folder", ("id",), _parliament_folder
+    ),
+    "read decision": Action("councils", "council.result", "id:decision", ("id",)),
+    "speak debate": Action(
+        "debates.writing",
+        "debate.add",
+        "id:file stance confidence summary text:body evidence next:next_agent key",
+        ("id", "stance", "confidence", "summary"),
+        _debate_file,
+    ),
+    "speak parliament": Action(
+        "parliaments.sessions",
+        "parliament.submit",
+        "id:folder message key",
+        ("id", "message"),
+        _parliament_folder,
+    ),
+    "speak decision": Action(
+        "councils", "council.answer", "id:decision text summary:why key", ("id", "text")
+    ),
+    "start": Action(
+        "debates.writing",
+        "debate.new",
+        "title agents text:context key",
+        ("title", "agents"),
+        _place_of_its_own,
+    ),
+    "list": Action("ledger", "ledger.log"),
+}
+
+_ASK: Final = {
+    "ask": Action(
+        "councils",
+        "council.ask",
+        "question:text agents context options rule key",
+        needs=("question", "agents"),
+    ),
+    "result": Action("councils", "council.result", "id:decision", needs=("id",)),
+}
+
 _RECORD: Final = {
     "verify": Action("verification", "ledger.verify"),
     "log": Action("ledger", "ledger.log", "id:name limit"),
@@ -199,6 +269,23 @@ ACTIONS: Final[Mapping[str, Mapping[str, Action]]] = {
     "scope": _SCOPE,
     "mail": _MAIL,
     "event": _EVENT,
+    "session": _SESSION,
     "trace": _TRACE,
+    "ask": _ASK,
     "record": _RECORD,
 }
+
+
+def find_action(tool: str, name: str, named_id: str) -> Action:
+    """The action of a tool; that of `session` depends on what the id is of."""
+    actions = ACTIONS[tool]
+    kind = named_id.partition("/")[0]
+    found = actions.get(name) or actions.get(f"{name} {kind}")
+    if found is None:
+        raise Malformed(
+            f"{named_id[:80]!r} is no id of a session",
+            code="bad_arguments",
+            where="id",
+            hint="as `now` shows it: debate/..., parliament/... or decision/...",
+        )
+    return found

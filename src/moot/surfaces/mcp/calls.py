@@ -11,7 +11,7 @@ import msgspec
 from moot.core.errors import Malformed, MootError, NotFound, Refused
 from moot.core.findings import fill_hint
 from moot.surfaces.mcp import now
-from moot.surfaces.mcp.actions import ACTIONS, TAKE_STALE, Action
+from moot.surfaces.mcp.actions import TAKE_STALE, Action, find_action
 from moot.surfaces.mcp.arguments import NowArguments
 from moot.surfaces.mcp.results import Answers, Reply
 from moot.surfaces.mcp.tools import BY_NAME
@@ -73,7 +73,7 @@ class Calls:
         name = given.pop("action")
         if (tool, name) == ("record", "more"):
             return self._answers.read_on(given.get("id", ""))
-        action = ACTIONS[tool][name]
+        action = find_action(tool, name, given.get("id", ""))
         require_done_here(action, given)
         return run_action(self._caller.session(), action, given)
 
@@ -106,8 +106,9 @@ def _action_hint(tool: str) -> str:
 
 def _command_name(tool: str, given: Given) -> str:
     """The dotted id of the command that does the same, as the command line calls it."""
-    action = ACTIONS.get(tool, {}).get(given.get("action", ""))
-    return tool if action is None else action.operation
+    if tool == "now" or given["action"] == "more":
+        return tool
+    return find_action(tool, given["action"], given.get("id", "")).operation
 
 
 def require_done_here(action: Action, given: Given) -> None:

@@ -21,6 +21,7 @@ from moot.surfaces.environment import read_epoch, read_stale_time
 from moot.surfaces.terminal.answer import say_aside
 from moot.system.tool_process import find_tool_process
 
+MESSAGES_PER_MINUTE: Final = 10
 REASON: Final = "its MCP client went away"
 
 
@@ -81,6 +82,7 @@ class Caller:
             remarks=remarks,
             clock=self._env.get("MOOT_CLOCK", ""),
             env=self._env,
+            messages_per_minute=MESSAGES_PER_MINUTE,
         )
 
     def leave(self) -> None:

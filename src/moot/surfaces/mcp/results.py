@@ -32,6 +32,12 @@ _CUTS: Final = ((100, 4_000), (40, 1_500), (15, 600), (5, 300), (2, 120), (1, 40
 _MARKED: Final = re.compile(r"\b(Quoted|Any)\b")
 # Sentences of ours that repeat what others called something.
 _SENTENCES: Final = {Finding: ("message", "where", "hint"), Problem: ("message", "hint")}
+# Values of a machine's own state, which holds plain text.
+_OTHERS_WORDS: Final = {
+    "FirstAnswer": ("answer", "why", "motives"),
+    "DecisionMotion": ("text",),
+    "ChamberVerdict": ("summary",),
+}
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -88,7 +94,7 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, bool], ...]:
     written: dict[str, Any] = {}
     for base in reversed(kind.__mro__):
         written.update(inspect.get_annotations(base))
-    sentences = _SENTENCES.get(kind, ())
+    sentences = _SENTENCES.get(kind, ()) or _OTHERS_WORDS.get(kind.__name__, ())
     return tuple(
         (
             field.name,

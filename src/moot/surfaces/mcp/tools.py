@@ -71,7 +71,8 @@ TOOLS: Final = (
         "`id` as `now` shows it. status: whose turn. read: what was said. speak: in a debate"
         " `stance` (approve, reject, neutral, defer), `confidence` 0-1, `summary`, `text`,"
         " `evidence`, `next`; in a parliament a `message` (JSON, see read); to a question your"
-        " answer as `text`. start: a debate with `title`, `text` (what it is about), `agents`.",
+        " answer as `text`. start: a debate with `title`, `text` (what it is about), `agents`."
+        " list: every history, by id.",
         arguments.SessionArguments,
     ),
     ToolListing(
