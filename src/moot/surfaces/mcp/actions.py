@@ -279,7 +279,7 @@ ACTIONS: Final[Mapping[str, Mapping[str, Action]]] = {
 def find_action(tool: str, name: str, named_id: str) -> Action:
     """The action of a tool; that of `session` depends on what the id is of."""
     actions = ACTIONS[tool]
-    kind = named_id.partition("/")[0]
+    kind = "decision" if named_id.startswith("q-") else named_id.partition("/")[0]
     found = actions.get(name) or actions.get(f"{name} {kind}")
     if found is None:
         raise Malformed(

@@ -135,7 +135,7 @@ def _as_words(texts: tuple[str, ...]) -> str:
 def run_action(session: Session, action: Action, given: Given) -> Any:
     """Call the operation with what was given; Malformed if something is missing or too much."""
     parameters = action.parameters
-    missing = [name for name in action.needs if not given.get(name) and given.get(name) != 0]
+    missing = [name for name in action.needs if name not in given]
     surplus = [name for name in given if name not in parameters]
     if missing or surplus:
         takes = ", ".join(parameters) or "nothing else"
