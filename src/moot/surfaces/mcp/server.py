@@ -23,11 +23,10 @@ from mcp.server.stdio import stdio_server
 from moot.core.version import VERSION
 from moot.surfaces.mcp.calls import Calls
 from moot.surfaces.mcp.identity import Caller, withhold_passphrase
-from moot.surfaces.mcp.results import Reply
+from moot.surfaces.mcp.results import Reply, encode_reply
 from moot.surfaces.mcp.schemas import schema_of
 from moot.surfaces.mcp.tools import INSTRUCTIONS, TOOLS, ToolListing
 from moot.surfaces.mcp.wire import Input, Output
-from moot.surfaces.terminal.answer import encode_json
 
 # Ends the server as the end of its input does: what it holds is given back.
 ENDING_SIGNALS: Final = ("SIGTERM", "SIGINT", "SIGHUP")
@@ -105,7 +104,7 @@ def make_server(desk: CallDesk) -> Server[Any]:
 
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         reply = await desk.take(context.request_id, params.name, params.arguments or {})
-        text = encode_json(reply).decode()
+        text = encode_reply(reply)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)],
             structured_content=msgspec.json.decode(text),
