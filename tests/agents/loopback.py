@@ -166,7 +166,8 @@ def responses(body: Json, answer: Answer) -> Iterator[Json]:
     """OpenAI Responses. Neighbouring items of the model are one turn."""
     items = body["input"] if isinstance(body["input"], list) else []
     ours = [
-        item.get("role") == "assistant" or item.get("type") in ("function_call", "custom_tool_call")
+        item.get("role") == "assistant"
+        or item.get("type") in ("function_call", "custom_tool_call", "tool_search_call")
         for item in items
     ]
     number = sum(now and not before for before, now in zip([False, *ours], ours, strict=False))
@@ -179,6 +180,10 @@ def responses(body: Json, answer: Answer) -> Iterator[Json]:
         base |= {key: value for key, value in offered[step.tool].items() if key == "namespace"}
         if step.text is not None:
             item = {**base, "type": "custom_tool_call", "input": step.text}
+        elif step.tool == "tool_search":  # what it finds is offered from the next turn on
+            del base["name"]
+            item = {**base, "type": "tool_search_call", "execution": "client"}
+            item["arguments"] = step.args
         else:
             item = {**base, "type": "function_call", "arguments": json.dumps(step.args)}
     else:

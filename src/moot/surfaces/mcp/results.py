@@ -106,7 +106,7 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, bool], ...]:
 
 
 def encode_reply(reply: Reply) -> str:
-    """The reply as JSON that every client reads: half a character (in a file's name) is replaced."""
+    """The reply as JSON for every client: half a character, as in a file's name, is replaced."""
     text = encode_json(reply).decode()
     if "\\ud" not in text:
         return text
