@@ -33,6 +33,7 @@ _NAMES = (
     "trace_exec",
     "trace_verify",
     "parliament_submit",
+    "mcp",
 )
 
 

@@ -88,8 +88,8 @@ class Output:
         self._turn = threading.Lock()
 
     async def write(self, text: str) -> None:
-        """One whole line, from the SDK."""
-        await asyncio.to_thread(self.write_line, text.encode("utf-8", "replace"))
+        """One whole line, from the SDK. A thread for it would cost as much as the call itself."""
+        self.write_line(text.encode("utf-8", "replace"))
 
     async def flush(self) -> None:
         """Nothing is held back, so there is nothing to do."""
@@ -114,35 +114,28 @@ class Input:
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)
-        self._lines: asyncio.Queue[str | None] = asyncio.Queue(MOST_WAITING)
-        self._ended = asyncio.Event()
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._room = threading.Semaphore(MOST_WAITING)
 
     def end(self) -> None:
-        self._ended.set()
+        """Nothing more is read; called in the event loop."""
+        self._lines.put_nowait(None)
 
     async def __aiter__(self) -> AsyncIterator[str]:
         loop = asyncio.get_running_loop()
         reader = threading.Thread(target=self._read, args=(loop,), name="moot-input", daemon=True)
         reader.start()
-        ended = asyncio.ensure_future(self._ended.wait())
-        try:
-            while not self._ended.is_set():
-                line = asyncio.ensure_future(self._lines.get())
-                await asyncio.wait((line, ended), return_when=asyncio.FIRST_COMPLETED)
-                text = line.result() if line.done() else None
-                line.cancel()
-                if text is None:
-                    return
-                yield text
-        finally:
-            ended.cancel()
+        while (line := await self._lines.get()) is not None:
+            self._room.release()
+            yield line
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         with suppress(RuntimeError, OSError):  # the loop has ended, or the input is gone
             for line in self._sound_lines():
-                asyncio.run_coroutine_threadsafe(self._lines.put(line), loop).result()
+                self._room.acquire()
+                loop.call_soon_threadsafe(self._lines.put_nowait, line)
         with suppress(RuntimeError):
-            asyncio.run_coroutine_threadsafe(self._lines.put(None), loop).result()
+            loop.call_soon_threadsafe(self.end)
 
     def _sound_lines(self) -> Iterator[str]:
         for line in self._whole_lines():
