@@ -213,7 +213,7 @@ def _message_block(place: int, block: Json) -> Iterator[Json]:
     yield {"type": "content_block_stop", "index": place}
 
 
-_CALLS = ("function_call", "custom_tool_call")
+_CALLS = ("function_call", "custom_tool_call", "tool_search_call")
 
 
 def _is_of_model(item: Json) -> bool:
@@ -261,6 +261,10 @@ def _response_items(
         item |= {key: value for key, value in offered[use.tool].items() if key == "namespace"}
         if use.text is not None:
             yield {**item, "type": "custom_tool_call", "input": use.text}
+        elif use.tool == "tool_search":  # what it finds is offered from the next turn on
+            del item["name"]
+            searched: Json = {"type": "tool_search_call", "execution": "client"}
+            yield {**item, **searched, "arguments": use.args}
         else:
             yield {**item, "type": "function_call", "arguments": json.dumps(use.args)}
 

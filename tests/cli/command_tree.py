@@ -11,8 +11,9 @@ from moot.surfaces.cli.main import cli
 
 Words = tuple[str, ...]
 
-# What coding tools call answers in the tool's own JSON, not in an envelope; tests/hooks checks it.
-TOOL_CALLS = {("hook", tool) for tool in (*HOOK_TOOLS, "git")}
+# What coding tools call answers in the tool's own JSON, not in an envelope; tests/hooks
+# and tests/mcp check it.
+TOOL_CALLS = {("mcp",), *(("hook", tool) for tool in (*HOOK_TOOLS, "git"))}
 
 
 def leaves(

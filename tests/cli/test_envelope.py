@@ -24,6 +24,10 @@ SUCCEEDS: dict[str, Words] = {
     "inbox": ("--as", "teal-crane", "inbox"),
     "ask": ("ask", "Ship it?", "--with", "rules:approve,rules:approve"),
     "undo": ("undo",),
+    "council.ask": (
+        *("--as", "amber-otter", "council", "ask", "Ship it?"),
+        *("--with", "amber-otter,teal-crane"),
+    ),
     "agenda": ("agenda",),
     "tick": ("tick",),
     "verify": ("verify",),
@@ -144,6 +148,11 @@ FLOWS: dict[str, tuple[str, int, Words]] = {
     "resume_to_seat": ("human_key_required", 1, ("none",)),
 }
 REFUSALS: dict[str, tuple[str, int, Words]] = {
+    "council.answer": (
+        *("decision_not_found", 1),
+        ("--as", "amber-otter", "council", "answer", "q-9", "Yes"),
+    ),
+    "council.result": ("decision_not_found", 1, ("council", "result", "q-9")),
     **{
         f"flow.{name}": (code, status, ("flow", name.replace("_", "-"), *words))
         for name, (code, status, words) in FLOWS.items()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from moot.api.operation import all_operations
+from moot.api.operation import OPERATIONS, all_operations
+from moot.surfaces.mcp.actions import ACTIONS
 from tests.scenarios import stories
 from tests.scenarios.transports import TRANSPORTS
 from tests.scenarios.world import STORIES
@@ -40,6 +41,17 @@ def test_every_writing_operation_is_refused_in_a_story() -> None:
         if entry.writes and refused.isdisjoint((entry.name, *entry.also))
     ]
     assert unrefused == sorted(NEVER_REFUSED)
+
+
+def test_every_operation_that_a_tool_offers_is_told_by_an_agent_in_a_story() -> None:
+    offered = {
+        OPERATIONS[action.operation].name
+        for actions in ACTIONS.values()
+        for action in actions.values()
+        if not action.in_shell
+    }
+    told = frozenset[str]().union(*(story.does for story in STORIES))
+    assert offered <= {OPERATIONS[name].name for name in told}
 
 
 def test_what_only_the_library_offers_is_listed_with_its_reason() -> None:

@@ -9,7 +9,8 @@ import pytest
 from tests.cli.project import Project
 from tests.keys.cheap_locks import make_locks_cheap
 from tests.scenarios import stories
-from tests.scenarios.transports import TRANSPORTS
+from tests.scenarios.mcp_transport import McpTools
+from tests.scenarios.transports import TRANSPORTS, Transport
 from tests.scenarios.world import PASSPHRASE, STORIES, Story, World
 
 assert stories
@@ -30,10 +31,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     return made
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
+WAYS: dict[str, Transport] = {**TRANSPORTS, "mcp": McpTools()}
+
+
+@pytest.mark.parametrize("transport", WAYS)
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.tell.__name__)
 def test_the_story_goes_the_same_way(project: Project, story: Story, transport: str) -> None:
-    way = TRANSPORTS[transport]
+    way = WAYS[transport]
     if not all(way.offers(operation) for operation in story.does | story.refuses):
         return  # another transport tells it
     world = World(project, way)

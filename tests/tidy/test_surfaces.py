@@ -34,6 +34,7 @@ DEEPER: dict[str, str] = {
     "surfaces.hooks.call": "the table of coding tools",
     "surfaces.hooks.entry": "makes the session: key folder, debug lines",
     "surfaces.hooks.moments": "the table of coding tools",
+    "surfaces.mcp.identity": "makes the session: key folder, the tool's process",
     "surfaces.terminal.shell": "makes the session: key folder, passphrases, debug lines",
 }
 

@@ -17,6 +17,7 @@ class ParticipantKind(StrEnum):
     COMMAND = "cmd"
     MODEL = "llm"
     HUMAN = "human"
+    ELSEWHERE = "elsewhere"  # played by whoever holds the agent's key; nobody here asks it
 
 
 SCRIPTED = frozenset({ParticipantKind.SCRIPT, ParticipantKind.RULES})

@@ -17,16 +17,17 @@ from moot.agents.recipes import HEADLESS
 from moot.core.errors import Malformed
 from moot.core.names import RESERVED, require_agent_name
 
-_SCHEMES: Final = "|".join(
-    kind.value for kind in ParticipantKind if kind is not ParticipantKind.HUMAN
-)
+_BARE: Final = (ParticipantKind.HUMAN, ParticipantKind.ELSEWHERE)
+_SCHEMES: Final = "|".join(kind.value for kind in ParticipantKind if kind not in _BARE)
 _SPEC: Final = rf"(?:(?:{_SCHEMES}):|{ParticipantKind.HUMAN.value}\b)"
 # AGT-001: a comma inside a command does not split the list.
 _TOOL: Final = rf"(?:{'|'.join(HEADLESS)})\s*(?:,|\Z)"
 _SPLIT: Final = re.compile(rf",\s*(?={_SPEC}|[a-z0-9]+(?:-[a-z0-9]+)*=|{_TOOL})")
 _NAMED: Final = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)=(.*)", re.DOTALL)
+# Names alone: agents whose seats are played elsewhere.
+_NAMES: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+(?:\s*,\s*[a-z0-9]+(?:-[a-z0-9]+)+)*")
 _FORMS: Final = (
-    f"cmd:COMMAND, llm:PROVIDER/MODEL, script:FILE, rules:NAME, human, {', '.join(HEADLESS)}"
+    f"cmd:COMMAND, llm:PROVIDER/MODEL, script:FILE, rules:NAME, human, AGENT, {', '.join(HEADLESS)}"
 )
 _SECRET: Final = re.compile(
     r"((?:(?<!max_)token|key(?!_env)|secret|password|passwd|auth)[\w-]*[=: ]+)(\S+)"
@@ -60,7 +61,13 @@ class Spec(msgspec.Struct, frozen=True):
 
 def read_specs(text: str) -> tuple[Spec, ...]:
     """A whole `--with`."""
-    return tuple(read_spec(part) for part in _SPLIT.split(text.strip()))
+    parts = _SPLIT.split(text.strip())
+    return tuple(read_spec(one) for part in parts for one in _split_names(part))
+
+
+def _split_names(part: str) -> list[str]:
+    """`amber-otter,teal-crane` are two agents; a command keeps its commas."""
+    return part.split(",") if _NAMES.fullmatch(part.strip()) else [part]
 
 
 def read_spec(text: str) -> Spec:
@@ -72,6 +79,8 @@ def read_spec(text: str) -> Spec:
     scheme, colon, rest = said.strip().partition(":")
     if scheme == ParticipantKind.HUMAN.value and not colon:
         return Spec(ParticipantKind.HUMAN, "", _checked(name))
+    if named is None and _NAMES.fullmatch(text.strip()):
+        return Spec(ParticipantKind.ELSEWHERE, "", _checked(text.strip()))
     if not colon or scheme not in _SCHEMES.split("|") or not rest.strip():
         raise Malformed(
             f"{text.strip()!r} names no participant",

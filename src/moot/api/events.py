@@ -93,6 +93,7 @@ def handoff(
     nothing (`agent_retired`), and neither does a name that nobody has. The same `key` sends once.
     """
     workspace, name = session.workspace, session.actor()
+    session.require_pace(name)
     ask = _handoff_command(session, to, subject, summary, next_action, scope, work, requires_ack)
     return _send_notice(workspace, name, ask, key, session.remarks)
 
@@ -113,6 +114,7 @@ def send_handoff(
 ) -> SentEvent:
     """Pass work on as an event alone, without a message; else like `handoff`."""
     workspace, name = session.workspace, session.actor(sender)
+    session.require_pace(name)
     ask = _handoff_command(session, to, subject, summary, next_action, scope, work, requires_ack)
     return _send_event(workspace, name, ask, key, session.remarks)
 
@@ -136,6 +138,7 @@ def blocked(
     same `key` sends once.
     """
     workspace, name = session.workspace, session.actor()
+    session.require_pace(name)
     ask = _blocked_command(session, to, subject, blocker, requested_action, urgency, scope, work)
     return _send_notice(workspace, name, ask, key, session.remarks)
 
@@ -156,6 +159,7 @@ def send_blocked(
 ) -> SentEvent:
     """Say that you cannot go on as an event alone, without a message; else like `blocked`."""
     workspace, name = session.workspace, session.actor(sender)
+    session.require_pace(name)
     ask = _blocked_command(session, to, subject, blocker, requested_action, urgency, scope, work)
     return _send_event(workspace, name, ask, key, session.remarks)
 

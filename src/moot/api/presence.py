@@ -65,6 +65,7 @@ def present(
     scopes: Sequence[str] = (),
     work: str | None = None,
     reason: str = "its program ended",
+    process: str | None = None,
     failed: Failed = UNWATCHED.failed,
 ) -> Iterator[Session]:
     """A block in which a new agent is present; it gets the session that acts as this agent.
@@ -75,12 +76,17 @@ def present(
     taken name, a scope outside the worktree) leaves nothing behind; a scope that another holds is
     refused to the agent, which then ends. If giving back fails, `failed` is told: what is held goes
     stale by itself.
+
+    `process` is the key of the coding tool's process below which we run. If its hooks have joined
+    under the same name by the end, the name is theirs and goes on.
     """
     from moot.flows.presence import arrival
+    from moot.flows.presence.tool_processes import is_in_session
     from moot.keys.running_names import hold_name
     from moot.protocols.presence import STREAM
 
     place, first = _require_welcome(session, name, scopes, work)
+    place = place._replace(process_key=process)
     arrived = _arrive(session, name)
     session, name = arrived.session, arrived.name
     workspace = session.workspace
@@ -96,9 +102,46 @@ def present(
         with _never_raising(
             failed, "could not release and retire; what it holds goes stale by itself"
         ):
-            arrival.release_and_retire(workspace, name, reason)
-            arrived.end(reason)
+            if process is None or not is_in_session(workspace, name):
+                arrival.release_and_retire(workspace, name, reason)
+                arrived.end(reason)
         lock.release()
+
+
+@contextmanager
+def present_in_tool(
+    session: Session,
+    process: str | None,
+    *,
+    reason: str,
+    failed: Failed = UNWATCHED.failed,
+) -> Iterator[Session]:
+    """A block for a server that a coding tool started, below the process with this key.
+
+    The session of the tool that hooks have joined for is the agent, and stays theirs. Without one a
+    new agent is `present`; a server that comes again below the same process gets the next name of
+    its family (`amber-otter-2`): the earlier one has ended, or lives on beside it.
+    """
+    from moot.flows.presence.tool_processes import next_name_below
+
+    shared = in_tool_session(session, process)
+    if shared is not None:
+        yield shared
+        return
+    name = next_name_below(session.workspace, process)
+    with present(session, name, reason=reason, process=process, failed=failed) as agent:
+        yield agent
+
+
+def in_tool_session(session: Session, process: str | None) -> Session | None:
+    """The same session as the agent that hooks below this process joined for; None without one.
+
+    A process may begin another session later, so whoever lives longer asks again.
+    """
+    from moot.flows.presence.tool_processes import agent_for_server
+
+    found = agent_for_server(session.workspace, process)
+    return None if found is None else session.acting_as(*found)
 
 
 @operation("run", writes=True, runs_programs=True)

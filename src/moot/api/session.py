@@ -102,13 +102,15 @@ class Session:
         read_only: bool | Callable[[], bool] = False,
         debug: DebugLog | None = None,
         stays_open: OpenWorkspaces | None = None,
+        messages_per_minute: int | None = None,
     ) -> None:
         """`stale_millis` is how soon this session calls others stale; None: as the workspace does.
 
         `remarks` are warnings about how the session was set up; operations that report findings
         add them. `env` is what programs find that are started for this session, and nothing else.
         `debug` is told what is opened, locked, decided and committed. What `stays_open` is shared
-        with other sessions, and not closed with this one.
+        with other sessions, and not closed with this one. `messages_per_minute` is how many mails
+        and questions whoever acts may send; None: any number.
         """
         self.folder = folder
         self.acting = acting
@@ -124,6 +126,7 @@ class Session:
         self._read_only = read_only
         self._debug = debug
         self._stays_open = stays_open
+        self._messages_per_minute = messages_per_minute
         self._opened: list[Workspace] = []  # shared with the sessions of `acting_as`
         self._closed: list[Workspace] = []
         self._place: Place | None = None
@@ -304,6 +307,7 @@ class Session:
             "read_only": self._read_only,
             "debug": self._debug,
             "stays_open": self._stays_open,
+            "messages_per_minute": self._messages_per_minute,
         }
         return Session(self.folder, **{**same, **changes})
 
@@ -382,6 +386,13 @@ class Session:
                 f"{name} has been adopted by another session since this one started",
                 hint="stop here, or start anew: `moot join`",
             )
+
+    def require_pace(self, name: str) -> None:
+        """Refused (too_many) if `name` has written to others too often, where that is limited."""
+        if self._messages_per_minute is not None:
+            from moot.flows.mail.pace import require_pace
+
+            require_pace(self.workspace, name, self._messages_per_minute)
 
     def require_agent(self, name: str) -> Agent:
         """What the registry knows of a name; NotFound if nobody is called so."""

@@ -87,3 +87,45 @@ def a_person_says_how_it_turned_out(world: World) -> None:
     (again,) = world.as_person("outcome", **corrected)["judged"]
     assert (again["outcome"], again["first"], again["answer"]) == ("wrong", "right", "Kafka")
     assert world.do("track")["vote_after"] == {"right": 0, "wrong": 1, "open": 0}
+
+
+@story(
+    does="council.ask council.answer council.result debate.add agenda",
+    refuses="council.ask council.answer council.result",
+)
+def agents_at_work_decide_a_question_without_a_runner(world: World) -> None:
+    question: dict[str, Any] = {"text": "Which cache?", "agents": ["amber-otter", "teal-crane"]}
+    assert world.refuse("council.ask", **question) == "actor_required"
+    unknown = {**question, "agents": ["amber-otter", "no-body"]}
+    assert world.refuse("council.ask", "amber-otter", **unknown) == "unknown_agent"
+    put = world.do("council.ask", "amber-otter", **question, key="once")
+    decision = put["decision"]["id"]
+    assert put["waits_for"] == ["amber-otter", "teal-crane"]
+    again = world.do("council.ask", "amber-otter", **question, key="once")
+    assert again["decision"]["id"] == decision
+    (due,) = world.do("agenda", "teal-crane")["due"]
+    assert (due["what"], due["id"]) == ("answer", f"decision/{decision}")
+    assert due["by"] is not None
+    world.do("council.answer", "amber-otter", decision=decision, text="Redis", key="mine")
+    world.do("council.answer", "amber-otter", decision=decision, text="Redis", key="mine")
+    late: dict[str, Any] = {"decision": decision, "text": "Another"}
+    assert world.refuse("council.answer", "amber-otter", **late) == "answered"
+    assert (
+        world.refuse("council.answer", "amber-otter", decision="q-99", text="x")
+        == "decision_not_found"
+    )
+    arguing = world.do(
+        "council.answer", "teal-crane", decision=f"decision/{decision}", text="Redis"
+    )
+    assert (arguing["decision"]["stage"], arguing["waits_for"]) == ("arguing", ["amber-otter"])
+    file = world.project.root / arguing["decision"]["session"]["file"]
+    for name in ("amber-otter", "teal-crane"):
+        entry = {"stance": "approve", "confidence": "0.9", "summary": "Redis is there already"}
+        world.do("debate.add", name, file=file, **entry)
+    done = world.do("council.result", "amber-otter", decision=decision)
+    assert (done["decision"]["stage"], done["decision"]["result"]["result"]) == (
+        "waiting",
+        "carried",
+    )
+    assert done["next"].startswith(f"moot decide {decision}")
+    assert world.refuse("council.result", decision="q-99") == "decision_not_found"

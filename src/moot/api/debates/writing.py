@@ -7,17 +7,19 @@ recorded of, the file is all there is. No function here takes a key: each says w
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from moot.api.debates.places import file_of_debate
 from moot.api.operation import operation
-from moot.core.errors import Malformed
+from moot.core.errors import Malformed, NotFound
 from moot.core.findings import Finding
 from moot.protocols.debate.model import (
     DECIMAL_PATTERN,
@@ -57,6 +59,9 @@ __all__ = [
     "sign",
     "tick",
 ]
+
+
+DEBATES: Final = "debates"  # the folder of those without a place of their own
 
 
 class NewDebate(msgspec.Struct, frozen=True):
@@ -106,7 +111,7 @@ class DebateProgress(msgspec.Struct, frozen=True):
 @operation("debate.new", writes=True, as_ledger=True, can_do_without=True)
 def new(
     session: Session,
-    file: Path,
+    file: Path | None,
     title: str,
     agents: Sequence[str],
     *,
@@ -122,11 +127,13 @@ def new(
     defer_in_denominator: bool = False,
     supervisor_only: bool = False,
     default_action: DefaultAction = DefaultAction.NEUTRAL,
+    key: str | None = None,
 ) -> NewDebate:
     """Begin a debate: a file, ending with .md, that each of `agents` appends to in turn.
 
-    `context` is what is known and asked; without it the title has to do. `turn_timeout` is in
-    seconds. Refused if a setting is not allowed, or the file exists: so is a repeat.
+    Without a `file` it lies in the workspace. `context` is what is known and asked; without it the
+    title has to do. `turn_timeout` is in seconds. Refused if a setting is not allowed, or the file
+    exists: so is a repeat, unless both have the same `key`.
     """
     from moot.flows.debate import session as debate_session
     from moot.protocols.debate.writer import make_session_text
@@ -145,7 +152,12 @@ def new(
         supervisor_only,
         DefaultAction(default_action),
     )
-    session_id = str(uuid.uuid4())
+    session_id = str(uuid.uuid4()) if key is None else _id_for_key(session, key)
+    if key is not None and _is_begun(session, session_id):
+        return NewDebate(str(file_of_debate(session, session_id)), session_id, title, rules.agents)
+    if file is None:
+        file = session.workspace.path / DEBATES / f"{session_id}.md"
+        file.parent.mkdir(exist_ok=True)
     material = title if context is None else context
     text = make_session_text(title, material, rules, session_id, session.clock())
     made = debate_session.new(file, text, session.workspace_or_none, session.acting)
@@ -168,17 +180,21 @@ def add(
     escape: bool = False,
     after_end: bool = False,
     entry_id: str | None = None,
+    key: str | None = None,
 ) -> AddedEntry:
     """Append one entry as its author; its turn, round and time are filled in.
 
     Refused if it is someone else's turn, an entry is open, the debate has ended (`after_end`
     speaks all the same), or the text would change the file's structure (`escape` writes comments
-    in it as visible text). With `entry_id`, a UUID of version 4, the call may be repeated: an entry
-    that stands there is not written again.
+    in it as visible text). With `entry_id`, a UUID of version 4, or a `key` to make one from, the
+    call may be repeated: an entry that stands there is not written again. The entry that settles
+    a question to agents records what came out.
     """
     from moot.flows.debate import session as debate_session
     from moot.protocols.debate.drafts import EntryDraft
 
+    if entry_id is None and key is not None:
+        entry_id = _id_for_key(session, f"{file.name} {key}")
     if entry_id is not None and not UUID_V4_PATTERN.fullmatch(entry_id):
         raise Malformed(
             f"{entry_id!r} is no id of an entry",
@@ -204,7 +220,30 @@ def add(
         escape=escape,
         after_end=after_end,
     )
+    _settle(session, written)
     return _added_entry(session, written)
+
+
+def _settle(session: Session, written: WrittenSession) -> None:
+    """A question to agents that is argued here goes on."""
+    workspace = session.workspace_or_none
+    if workspace is not None and written.recorded is not None:
+        from moot.flows.decisions.council import settle_decisions_of
+
+        settle_decisions_of(workspace, f"debate/{written.checked.document.session_id}")
+
+
+def _id_for_key(session: Session, key: str) -> str:
+    """The same key of the same agent gives the same id, in the form of a random one."""
+    digest = hashlib.sha256(f"{session.actor()} {key}".encode()).digest()
+    return str(uuid.UUID(bytes=digest[:16], version=4))
+
+
+def _is_begun(session: Session, session_id: str) -> bool:
+    try:
+        return file_of_debate(session, session_id).exists()
+    except NotFound:
+        return False
 
 
 def _added_entry(session: Session, written: WrittenSession) -> AddedEntry:

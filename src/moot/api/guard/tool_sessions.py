@@ -98,11 +98,14 @@ class EndedSession(msgspec.Struct, frozen=True):
 
 
 @operation("hook.start_session", writes=True)
-def start_session(session: Session, *, begins: bool = False) -> StartedSession | None:
+def start_session(
+    session: Session, *, begins: bool = False, process: str | None = None
+) -> StartedSession | None:
     """A session starts or goes on: its agent joins, and is told who else is here.
 
     `begins`: the tool itself has just been started, so that no sub-agent of before can be alive.
-    Without a name it goes on under the one it had before, else a new one is made up and its key
+    Without a name it goes on under the one it had before; else as the agent of an MCP server below
+    the same process of the tool, whose key `process` is; else a new name is made up and its key
     registered. Joining again changes nothing but the time, so a repeat needs no key. Refused as
     `session_replaced` if the name was adopted by another session.
     """
@@ -112,6 +115,7 @@ def start_session(session: Session, *, begins: bool = False) -> StartedSession |
     from moot.flows.observed.sessions import begin_session
     from moot.flows.observed.tool_use import never_in_the_way
     from moot.flows.presence import arrival
+    from moot.flows.presence.tool_processes import agent_for_hooks
 
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:
@@ -123,9 +127,11 @@ def start_session(session: Session, *, begins: bool = False) -> StartedSession |
     forget_old(guarded.workspace)
     there = session.in_workspace(guarded.workspace)
     workspace = there.workspace
-    name = there.known_actor() or arrival.enter_fresh(workspace)
+    name = there.known_actor() or agent_for_hooks(workspace, process)
+    name = name or arrival.enter_fresh(workspace)
     sign = workspace.engine.signs((name,)).get(name)  # before joining is one itself
-    arrival.join(workspace, name, _place_to_join(there, guarded, name))
+    place = _place_to_join(there, guarded, name)
+    arrival.join(workspace, name, place._replace(process_key=process))
     if begins:
         from moot.api.guard.sub_agents import end_sub_agents
 

@@ -117,13 +117,13 @@ def _require_known(motives: Mapping[str, tuple[str, ...]], names: Iterable[str])
             )
 
 
-def record_question(workspace: Workspace, command: ask.AskQuestion) -> str:
+def record_question(workspace: Workspace, command: ask.AskQuestion, asker: str = SYSTEM) -> str:
     """`q-1`, `q-2`, ...; another process may take one between the look and the act."""
     number = 1 + sum(_is_number(key) for key in _questions(workspace))
     while True:
         decision = f"q-{number}"
         try:
-            workspace.engine.execute(stream_of(decision), command, SYSTEM)
+            workspace.engine.execute(stream_of(decision), command, asker)
         except Refused as refused:
             if refused.code != "id_taken":
                 raise

@@ -32,6 +32,7 @@ class ArrivalPlace(NamedTuple):
     branch: str | None = None
     work: str | None = None
     session_key: str | None = None
+    process_key: str | None = None
 
 
 def enter(workspace: Workspace, name: str) -> None:
@@ -79,6 +80,7 @@ def _join_command(workspace: Workspace, place: ArrivalPlace) -> Join:
         branch=place.branch,
         work=place.work,
         session_key=place.session_key,
+        process_key=place.process_key,
     )
 
 

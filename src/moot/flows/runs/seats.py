@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from moot.agents.participant import Participant
+from moot.agents.participant import Participant, ParticipantKind
 from moot.agents.participant_kinds import RunSurroundings, make_participant
 from moot.agents.spec import Spec
 from moot.core.errors import Refused
@@ -21,7 +21,7 @@ from moot.protocols.decision.model import DecisionSeat
 from moot.workspace.workspace import Workspace
 
 # Someone of the session whom this run does not ask.
-ELSEWHERE: Final = "elsewhere"
+ELSEWHERE: Final = ParticipantKind.ELSEWHERE.value
 
 
 def seat_participants(
@@ -32,11 +32,39 @@ def seat_participants(
     Malformed, Unavailable or Refused before anyone is asked, and before a new name is registered
     for a participant that cannot be made (AGT-063).
     """
-    participants = {name: make_participant(spec, name, room) for name, spec in specs.items()}
+    participants = {
+        name: make_participant(spec, name, room)
+        for name, spec in specs.items()
+        if spec.kind is not ParticipantKind.ELSEWHERE
+    }
     if workspace is not None:
-        for name in specs:
-            require_key(workspace, name)
+        for name, spec in specs.items():
+            require_seatable(workspace, name, spec)
     return participants
+
+
+def require_seatable(workspace: Workspace, name: str, spec: Spec) -> None:
+    """Whoever is asked here has its key here; whoever plays its seat elsewhere is registered."""
+    if spec.kind is ParticipantKind.ELSEWHERE:
+        require_registered(workspace, name)
+    else:
+        require_key(workspace, name)
+
+
+def require_registered(workspace: Workspace, name: str) -> None:
+    """Refused unless `name` is an agent that has not ended: nobody else would answer."""
+    registry = workspace.engine.registry()
+    agent = registry.agents.get(name)
+    if (
+        agent is None
+        or agent.kind is not KeyClass.AGENT
+        or registry.keys[agent.kid].ending is not None
+    ):
+        raise Refused(
+            "unknown_agent",
+            f"no agent called {name} works here",
+            hint="`moot agent list` shows all; a person is asked by `moot decide`",
+        )
 
 
 def require_somebody(specs: Mapping[str, Spec]) -> None:
@@ -49,7 +77,7 @@ def name_specs(workspace: Workspace, specs: tuple[Spec, ...]) -> dict[str, Spec]
     require_distinct_names(specs)
     for spec in specs:
         if spec.name is not None:
-            require_key(workspace, spec.name)
+            require_seatable(workspace, spec.name, spec)
     return {spec.name or arrival.enter_fresh(workspace): spec for spec in specs}
 
 

@@ -24,6 +24,7 @@ class AskQuestion(Command, frozen=True):
     options: tuple[str, ...] = ()
     context: ArtifactRef | None = None
     supersedes: str | None = None
+    answer_seconds: int | None = None
 
 
 class GiveAnswer(Command, frozen=True):

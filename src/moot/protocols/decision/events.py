@@ -21,6 +21,7 @@ class QuestionAsked(Event, frozen=True):
     options: tuple[str, ...] = ()
     context: str | None = None
     supersedes: str | None = None
+    answer_seconds: int | None = None
 
 
 class AnswerGiven(Event, frozen=True):

@@ -69,6 +69,7 @@ def _on_question_asked(state: State, recorded: Recorded[did.QuestionAsked]) -> S
         rounds=event.rounds,
         seats=event.seats,
         supersedes=event.supersedes,
+        answer_seconds=event.answer_seconds,
     )
 
 

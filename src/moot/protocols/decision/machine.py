@@ -81,6 +81,7 @@ def _question_asked(command: ask.AskQuestion, _context: Context) -> Draft:
         options=command.options,
         context=None if command.context is None else command.context.sha256,
         supersedes=command.supersedes,
+        answer_seconds=command.answer_seconds,
     )
     return Draft(event, cited)
 
@@ -178,15 +179,28 @@ def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
     """First answers that are missing; then, once there is a result, a person's word (DEC-018)."""
     subject = shorten_question(state.question)
     if state.stage is Stage.ANSWERING:
-        since = state.asked_at
-        return tuple(
-            Due(who=name, what="answer", subject=subject, since=since, hint="moot ask --resume ID")
-            for name in state.unanswered
-        )
+        return tuple(_answer_due(state, name, subject) for name in state.unanswered)
     if state.stage is Stage.WAITING:
         hint = suggest_decide_command("ID", state.result)
         return (Due(who=OPERATOR, what="decide", subject=subject, hint=hint),)
     return ()
+
+
+def _answer_due(state: State, name: str, subject: str) -> Due:
+    """A seat that is played elsewhere answers itself; another one is asked by a run."""
+    seat = state.find_seat(name)
+    elsewhere = seat is not None and not seat.spec
+    return Due(
+        who=name,
+        what="answer",
+        subject=subject,
+        since=state.asked_at,
+        by=state.answers_by,
+        hint="moot council answer ID TEXT" if elsewhere else "moot ask --resume ID",
+        command=None
+        if state.answers_by is None
+        else ask.PassAnswer(agent=name, why="no answer came in time"),
+    )
 
 
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:

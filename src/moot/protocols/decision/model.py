@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 from immutables import Map
 
-from moot.core.clock import Millis
+from moot.core.clock import SECOND, Millis
 
 MAX_QUESTION: Final = 4_000
 MAX_ANSWER: Final = 2_000
@@ -166,6 +166,7 @@ class State(msgspec.Struct, frozen=True):
     `session` is where it is argued now, `earlier_sessions` where it was argued before.
     `sent_back`: vetoes after which a parliament went on; `word` is the last one.
     `first_outcome` stays, whatever a person says later; `outcome` is the newest word.
+    `answer_seconds` is how long first answers are waited for, if there is a limit.
     `receipt` is what the newest receipt says (its hash), as long as nothing has happened since.
     """
 
@@ -196,6 +197,7 @@ class State(msgspec.Struct, frozen=True):
     receipt: str | None = None
     first_outcome: JudgedOutcome | None = None
     outcome: JudgedOutcome | None = None
+    answer_seconds: int | None = None
 
     def find_seat(self, agent: str) -> DecisionSeat | None:
         return next((seat for seat in self.seats if seat.agent == agent), None)
@@ -209,6 +211,12 @@ class State(msgspec.Struct, frozen=True):
     def sessions(self) -> tuple[ArguedSession, ...]:
         """Every session in which it was argued, the first one first."""
         return (*self.earlier_sessions, *((self.session,) if self.session is not None else ()))
+
+    @property
+    def answers_by(self) -> Millis | None:
+        """When whoever has not answered yet is passed over."""
+        seconds = self.answer_seconds
+        return None if seconds is None else self.asked_at + seconds * SECOND
 
     @property
     def unanswered(self) -> tuple[str, ...]:

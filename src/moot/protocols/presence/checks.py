@@ -110,6 +110,7 @@ _LENGTHS: Final = {
     "session_key": MAX_NAME,
     "sub_agent": MAX_NAME,
     "sub_agent_kind": MAX_NAME,
+    "process_key": MAX_NAME,
     "project_root": 1_024,
     "worktree": 1_024,
 }

@@ -25,6 +25,7 @@ class Join(Command, frozen=True):
     branch: str | None = None
     work: str | None = None
     session_key: str | None = None
+    process_key: str | None = None
 
 
 class Leave(Command, frozen=True):

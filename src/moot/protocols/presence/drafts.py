@@ -92,6 +92,7 @@ def _join(case: PresenceCase[ask.Join], _numbers: NextNumbers) -> Iterator[Event
         branch=command.branch,
         work=command.work,
         session_key=command.session_key,
+        process_key=command.process_key,
     )
 
 

@@ -17,13 +17,18 @@ from moot.protocols.presence.model import Liveness, ResumeReason, Urgency
 
 
 class AgentJoined(Event, frozen=True):
-    """The actor works here, in this worktree and branch."""
+    """The actor works here, in this worktree and branch.
+
+    `session_key` is under which the session of a coding tool is found again, `process_key` the
+    same for everything below one process of the tool.
+    """
 
     project_root: str
     worktree: str
     branch: str | None
     work: str | None
     session_key: str | None
+    process_key: str | None = None
 
 
 class AgentLeft(Event, frozen=True):

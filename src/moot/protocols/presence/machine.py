@@ -161,6 +161,9 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     if isinstance(event, did.AgentJoined | did.AgentResumed) and event.session_key:
         actor = recorded.actor
         yield Put("presence.sessions", event.session_key, {"agent": actor.id, "epoch": actor.epoch})
+    if isinstance(event, did.AgentJoined) and event.process_key:
+        holder = {"agent": recorded.actor.id, "epoch": recorded.actor.epoch}
+        yield Put("presence.sessions", event.process_key, holder)
 
 
 def _event_rows(recorded: Recorded[Any]) -> Iterable[RowChange]:

@@ -77,6 +77,10 @@ MORE: dict[str, dict[str, Entry]] = {
         "hook": Entry(
             f"{_CLI}.guard.hook:hook", "stop a coding tool before it edits what another holds"
         ),
+        "council": Entry(
+            f"{_CLI}.decisions.council:council", "a question to agents at work: ask, answer, result"
+        ),
+        "mcp": Entry(f"{_CLI}.mcp:mcp", "the same as tools for a model, over stdio"),
         "guard": Entry(f"{_CLI}.guard.check:guard", "may an agent write there?"),
         "mail": Entry(
             f"{_CLI}.mail.group:mail", "typed messages: write, check, send, answer, compile"

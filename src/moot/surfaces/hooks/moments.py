@@ -99,8 +99,11 @@ def start(call: HookCall, session: Session) -> str:
     """The rules, who else is here, and what waits."""
     from moot.api.guard import tool_sessions
     from moot.surfaces.hooks.briefing import briefing
+    from moot.system.tool_process import find_tool_process
 
-    started = tool_sessions.start_session(session, begins=call.source in NEW_PROCESS)
+    process = None if session.acting else find_tool_process()
+    begins = call.source in NEW_PROCESS
+    started = tool_sessions.start_session(session, begins=begins, process=process)
     if started is None:
         return answers.ALLOW
     text = briefing(started, answers.moot_command(session, started.agent))

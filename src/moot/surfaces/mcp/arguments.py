@@ -1,0 +1,121 @@
+"""What each tool takes. Unknown names and wrong types are refused before the library is asked.
+
+One Struct a tool: `msgspec` checks a call against it, and `schemas.py` makes the JSON schema of it.
+A field that was not given is UNSET, and then the library's own default counts.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+Text = str | UnsetType
+Texts = tuple[str, ...] | UnsetType
+Number = int | UnsetType
+Flag = bool | UnsetType
+# A repeat with the same key is harmless.
+Key = Annotated[str, Meta(min_length=1, max_length=100)] | UnsetType
+
+
+class Arguments(Struct, frozen=True, forbid_unknown_fields=True):
+    """The base of all: nothing that a tool does not know."""
+
+
+class NowArguments(Arguments, frozen=True):
+    wait: Annotated[float, Meta(ge=0, le=50, description="seconds")] = 0.0
+
+
+class ScopeArguments(Arguments, frozen=True):
+    action: Literal["reserve", "release", "check", "list"]
+    paths: Texts = UNSET
+    work: Text = UNSET
+    ttl_minutes: Number = UNSET
+    take_stale: Flag = UNSET
+    key: Key = UNSET
+
+
+class MailArguments(Arguments, frozen=True):
+    action: Literal["send", "inbox", "show", "thread", "search", "ack", "template"]
+    to: Texts = UNSET
+    subject: Text = UNSET
+    text: Text = UNSET
+    id: Text = UNSET
+    status: Text = UNSET
+    ack_required: Flag = UNSET
+    key: Key = UNSET
+
+
+class EventArguments(Arguments, frozen=True):
+    action: Literal["handoff", "blocked", "seen", "accept", "list"]
+    to: Text = UNSET
+    subject: Text = UNSET
+    summary: Text = UNSET
+    ask: Text = UNSET
+    scope: Text = UNSET
+    work: Text = UNSET
+    urgency: Literal["low", "medium", "high"] | UnsetType = UNSET
+    id: Text = UNSET
+    key: Key = UNSET
+
+
+class SessionArguments(Arguments, frozen=True):
+    action: Literal["status", "read", "speak", "start", "list"]
+    id: Text = UNSET
+    stance: Text = UNSET
+    confidence: float | UnsetType = UNSET
+    summary: Text = UNSET
+    text: Text = UNSET
+    evidence: Text = UNSET
+    next: Text = UNSET
+    message: Text = UNSET
+    agents: Texts = UNSET
+    title: Text = UNSET
+    key: Key = UNSET
+
+
+class TraceArguments(Arguments, frozen=True):
+    action: Literal[
+        "list",
+        "status",
+        "new",
+        "propose",
+        "review",
+        "intend",
+        "review_intent",
+        "claim",
+        "challenge",
+        "withdraw",
+        "finalize",
+        "abort",
+    ]
+    trace: Text = UNSET
+    id: Text = UNSET
+    text: Text = UNSET
+    verdict: Text = UNSET
+    parts: dict[str, str] | UnsetType = UNSET
+    tools: Texts = UNSET
+    command: Texts = UNSET
+    risk: Text = UNSET
+    writes: Texts = UNSET
+    expect: Texts = UNSET
+    evidence: Texts = UNSET
+    confidence: float | UnsetType = UNSET
+    key: Key = UNSET
+
+
+class AskArguments(Arguments, frozen=True):
+    action: Literal["ask", "result"]
+    question: Text = UNSET
+    context: Text = UNSET
+    options: Texts = UNSET
+    agents: Texts = UNSET
+    rule: Literal["majority", "weighted", "unanimous"] | UnsetType = UNSET
+    id: Text = UNSET
+    key: Key = UNSET
+
+
+class RecordArguments(Arguments, frozen=True):
+    action: Literal["verify", "log", "story", "more"]
+    id: Text = UNSET
+    limit: Annotated[int, Meta(ge=1, le=1000)] | UnsetType = UNSET

@@ -1,0 +1,105 @@
+"""Who the server acts as: the agent that started it, else one that joins with the first call.
+
+Under MOOT_AGENT it is like a shell command: any number of servers may be that agent, and each call
+checks that nobody has adopted the name since. Without it the server and the hooks below the same
+process of a coding tool are one agent; one that joined here is present while the server lives, and
+leaves when the input ends. A person's key is never used.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+from moot.api.presence import WITHHELD, in_tool_session, present_in_tool
+from moot.api.session import Session
+from moot.core.errors import Refused
+from moot.surfaces.environment import read_epoch, read_stale_time
+from moot.surfaces.terminal.answer import say_aside
+from moot.system.tool_process import find_tool_process
+
+MESSAGES_PER_MINUTE: Final = 10
+REASON: Final = "its MCP client went away"
+
+
+class Caller:
+    """The one who calls through this server. All that it reads of the environment is read here."""
+
+    def __init__(self, env: Mapping[str, str], folder: Path) -> None:
+        self._env = {name: value for name, value in env.items() if name not in WITHHELD}
+        self._folder = folder
+        self._presence = ExitStack()
+        self._joined: Session | None = None
+        self._process = None if env.get("MOOT_AGENT") else find_tool_process()
+
+    def session(self) -> Session:
+        """The session for one call; joins if nobody has yet. Refused if the name is another's.
+
+        Each call gets its own, over the one open workspace: the branch may have changed.
+        """
+        if self._joined is None:
+            self._joined = self._join()
+        joined = self._joined
+        if self._process is not None:
+            joined = in_tool_session(joined, self._process) or joined
+        name = joined.actor()
+        return joined.acting_as(name, joined.epoch)
+
+    def _join(self) -> Session:
+        session = self._open()
+        if session.acting is None:
+            try:
+                return self._presence.enter_context(
+                    present_in_tool(session, self._process, reason=REASON, failed=_say_failed)
+                )
+            except BaseException:
+                session.close()
+                raise
+        if session.acts_as_person():
+            session.close()
+            raise Refused(
+                "not_an_agent",
+                f"{session.acting} is a person, and no model speaks under a person's key",
+                hint="start the tool with `moot run -- TOOL`",
+            )
+        return session
+
+    def _open(self) -> Session:
+        from moot.workspace.workspace import key_folder
+
+        acting = self._env.get("MOOT_AGENT") or None
+        stale_millis, remarks = read_stale_time(self._env)
+        return Session(
+            self._folder,
+            acting=acting,
+            epoch=read_epoch(self._env, acting),
+            home=Path(self._env["MOOT_HOME"]) if self._env.get("MOOT_HOME") else None,
+            keys=lambda: key_folder(self._env),
+            stale_millis=stale_millis,
+            remarks=remarks,
+            clock=self._env.get("MOOT_CLOCK", ""),
+            env=self._env,
+            messages_per_minute=MESSAGES_PER_MINUTE,
+        )
+
+    def leave(self) -> None:
+        """Give back what is held if we joined, close the workspace, pin what was written."""
+        try:
+            self._presence.close()
+        finally:
+            if self._joined is not None:
+                self._joined.close()
+                self._joined = None
+
+
+def _say_failed(what: str, error: Exception) -> None:
+    say_aside(f"moot: {what}: {error}")
+
+
+def withhold_passphrase() -> None:
+    """A person's passphrase is no business of a model's server, nor of what it might start."""
+    for name in WITHHELD:
+        os.environ.pop(name, None)

@@ -1,0 +1,133 @@
+"""The server: the official SDK speaks the protocol, `calls.py` does what is asked for.
+
+All calls are done in one thread, one after the other: who waits for an answer never meets another
+call half-way. Only a `now` that waits has a thread of its own, until it looks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import mcp_types as types
+import msgspec
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from moot.core.version import VERSION
+from moot.surfaces.mcp.calls import Calls
+from moot.surfaces.mcp.identity import Caller, withhold_passphrase
+from moot.surfaces.mcp.results import Reply, encode_reply
+from moot.surfaces.mcp.schemas import schema_of
+from moot.surfaces.mcp.tools import INSTRUCTIONS, TOOLS, ToolListing
+from moot.surfaces.mcp.wire import Input, Output
+
+# Ends the server as the end of its input does: what it holds is given back.
+ENDING_SIGNALS: Final = ("SIGTERM", "SIGINT", "SIGHUP")
+
+
+def serve(env: Mapping[str, str], folder: Path) -> None:
+    """Serve one client on standard input and output until it goes."""
+    withhold_passphrase()
+    asyncio.run(_serve(Calls(Caller(env, folder))))
+
+
+async def _serve(calls: Calls) -> None:
+    output = Output()
+    lines = Input(output)
+    for name in ENDING_SIGNALS:
+        with suppress(AttributeError, NotImplementedError):
+            asyncio.get_running_loop().add_signal_handler(getattr(signal, name), lines.end)
+    desk = CallDesk(calls)
+    server = make_server(desk)
+    try:
+        async with stdio_server(lines, output) as (reads, writes):  # type: ignore[arg-type]
+            await server.run(reads, writes, server.create_initialization_options())
+    finally:
+        await desk.close()
+
+
+class CallDesk:
+    """Takes calls from the SDK and has them done, one after the other."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="moot-call")
+        self._over = threading.Event()
+        self._under_way: set[str | int] = set()
+
+    async def take(self, request: str | int, tool: str, given: Mapping[str, Any]) -> Reply:
+        """Do a call, unless one with the same id is under way: then nobody knew which it was."""
+        if request in self._under_way:
+            return self._calls.refuse_duplicate(tool)
+        self._under_way.add(request)
+        try:
+            if tool == "now":
+                await self._wait(given)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._thread, self._calls.answer, tool, given)
+        finally:
+            self._under_way.discard(request)
+
+    async def _wait(self, given: Mapping[str, Any]) -> None:
+        """In a thread that ends soon after the client has cancelled the call, or has gone."""
+        loop = asyncio.get_running_loop()
+        session = await loop.run_in_executor(self._thread, self._calls.waiting_session, given)
+        if session is None:
+            return
+        cancelled = threading.Event()
+        try:
+            await asyncio.to_thread(
+                self._calls.wait, session, given, lambda: cancelled.is_set() or self._over.is_set()
+            )
+        finally:
+            cancelled.set()
+
+    async def close(self) -> None:
+        self._over.set()
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._thread, self._calls.close)
+        self._thread.shutdown()
+
+
+def make_server(desk: CallDesk) -> Server[Any]:
+    """The SDK's server with our tools."""
+
+    async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[describe_tool(tool) for tool in TOOLS])
+
+    async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        reply = await desk.take(context.request_id, params.name, params.arguments or {})
+        text = encode_reply(reply)
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=text)],
+            structured_content=msgspec.json.decode(text),
+            is_error=not reply.ok,
+        )
+
+    return Server(
+        "moot",
+        version=VERSION,
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def describe_tool(tool: ToolListing) -> types.Tool:
+    """The tool as the protocol lists it. Nothing here leaves this machine or destroys anything."""
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=schema_of(tool.arguments),
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.only_reads, destructive_hint=False, open_world_hint=False
+        ),
+    )

@@ -1,0 +1,1 @@
+"""`moot mcp`: tools for models."""
