@@ -23,9 +23,13 @@ from moot.pages.model import (
     Findings,
     Flow,
     FlowStep,
+    Fold,
     Graph,
+    Interval,
+    IntervalChart,
     LineChart,
     Node,
+    PageLink,
     Point,
     ProofFile,
     Prose,
@@ -39,6 +43,7 @@ from moot.pages.model import (
     Tone,
     VerdictBadge,
 )
+from moot.pages.text import human_time
 
 __all__ = [
     "Bar",
@@ -56,9 +61,13 @@ __all__ = [
     "Findings",
     "Flow",
     "FlowStep",
+    "Fold",
     "Graph",
+    "Interval",
+    "IntervalChart",
     "LineChart",
     "Node",
+    "PageLink",
     "Point",
     "ProofFile",
     "Prose",
@@ -71,6 +80,7 @@ __all__ = [
     "TimelineEntry",
     "Tone",
     "VerdictBadge",
+    "human_time",
     "to_html",
     "to_json",
     "to_markdown",

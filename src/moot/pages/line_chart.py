@@ -81,6 +81,7 @@ class _Plot:
         return join_markup(
             *(self._y_tick(quarter) for quarter in range(5)),
             *(self._x_tick(at) for at in self.rounds[::step]),
+            *self._ends_in_words(),
             _text("-34", "-16", "start", shorten(self.chart.y_label, 28)),
             _text("50%", str(self.height + 38), "middle", shorten(self.chart.x_label, 28)),
         )
@@ -90,11 +91,23 @@ class _Plot:
         part = EXACT_DECIMALS.divide(EXACT_DECIMALS.multiply(whole, Decimal(quarter)), Decimal(4))
         value = EXACT_DECIMALS.add(self.chart.low, part)
         at = _px(self.y(value))
-        rule = {"class": "grid", "x1": "0", "x2": "100%", "y1": at, "y2": at}
+        within = self.chart.low < 0 < self.chart.high
+        rule = {
+            "class": "grid zero" if within and not value else "grid",
+            "x1": "0",
+            "x2": "100%",
+            "y1": at,
+            "y2": at,
+        }
         return join_markup(
             tag("line", rule),
             _text("-9", _px(self.y(value) + 4), "end", _without_idle_zeros(value)),
         )
+
+    def _ends_in_words(self) -> list[Markup]:
+        """What the upper and the lower end of the axis stand for."""
+        ends = ((self.chart.high_means, 13), (self.chart.low_means, self.height - 6))
+        return [_text("6", str(at), "start", shorten(words, 28)) for words, at in ends if words]
 
     def _x_tick(self, at: int) -> Markup:
         return _text(self.x(at), str(self.height + 20), "middle", str(at))
