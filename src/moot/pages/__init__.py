@@ -43,6 +43,7 @@ from moot.pages.model import (
     Tone,
     VerdictBadge,
 )
+from moot.pages.rich_text import plain_line
 from moot.pages.text import human_time
 
 __all__ = [
@@ -81,6 +82,7 @@ __all__ = [
     "Tone",
     "VerdictBadge",
     "human_time",
+    "plain_line",
     "to_html",
     "to_json",
     "to_markdown",

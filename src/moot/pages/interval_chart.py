@@ -7,7 +7,7 @@ upper end, and a mark at the value. The numbers stand beside it, so nothing is t
 from decimal import Decimal
 from fractions import Fraction
 
-from moot.pages.markup import Markup, tag
+from moot.pages.markup import Attributes, Markup, tag
 from moot.pages.model import Interval, IntervalChart
 from moot.pages.text import format_number, one_line
 
@@ -52,7 +52,12 @@ def _drawing(chart: IntervalChart, each: Interval) -> Markup:
     at = _share(chart, each.value)
     mark = chart.mark
     needed = _share(chart, mark.value) if mark else ""
-    ends = {"x1": _share(chart, each.low), "x2": _share(chart, each.high), "y1": 12, "y2": 12}
+    ends: Attributes = {
+        "x1": _share(chart, each.low),
+        "x2": _share(chart, each.high),
+        "y1": 12,
+        "y2": 12,
+    }
     return tag(
         "svg",
         {"role": "img"},

@@ -82,7 +82,6 @@ class _Plot:
             *(self._y_tick(quarter) for quarter in range(5)),
             *(self._x_tick(at) for at in self.rounds[::step]),
             *self._ends_in_words(),
-            _text("-34", "-16", "start", shorten(self.chart.y_label, 28)),
             _text("50%", str(self.height + 38), "middle", shorten(self.chart.x_label, 28)),
         )
 
@@ -105,9 +104,10 @@ class _Plot:
         )
 
     def _ends_in_words(self) -> list[Markup]:
-        """What the upper and the lower end of the axis stand for."""
-        ends = ((self.chart.high_means, 13), (self.chart.low_means, self.height - 6))
-        return [_text("6", str(at), "start", shorten(words, 28)) for words, at in ends if words]
+        """What the upper and the lower end of the axis stand for, above it and below it."""
+        above = ": ".join(filter(None, (self.chart.y_label, self.chart.high_means)))
+        ends = ((above, -16), (self.chart.low_means, self.height + 38))
+        return [_text("-34", str(at), "start", shorten(words, 28)) for words, at in ends if words]
 
     def _x_tick(self, at: int) -> Markup:
         return _text(self.x(at), str(self.height + 20), "middle", str(at))

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from moot.pages.markup import Child, Markup, join_markup, tag
+from moot.pages.markup import Attributes, Child, Markup, join_markup, tag
 from moot.pages.text import one_line, show_hidden_characters, split_paragraphs
 
 if TYPE_CHECKING:
@@ -131,9 +131,14 @@ def _element(token: Token, children: list[Child]) -> Markup:
         return _link(token, children)
     name, look = _ELEMENTS[kind]
     start = token.attrs.get("start") if kind == "ordered_list" else None
-    element = tag(name, {"class": look, "start": start}, *children)
+    element = tag(name, {"class": look, "start": None if start is None else str(start)}, *children)
     if kind == "table":
-        reach = {"class": "scroll", "role": "group", "tabindex": 0, "aria-label": "Table"}
+        reach: Attributes = {
+            "class": "scroll",
+            "role": "group",
+            "tabindex": 0,
+            "aria-label": "Table",
+        }
         return tag("div", reach, element)
     return element
 
