@@ -78,7 +78,7 @@ def _content(block: Block, name: str) -> Markup:
         case Table():
             return _table(block)
         case Timeline():
-            return _ordered_list("timeline", [_moment(moment) for moment in block.moments])
+            return _ordered_list("timeline", _moments(block.moments))
         case Quote():
             return quote_figure(block)
         case LineChart() | BarChart() | Chamber() | Flow() | Graph() | IntervalChart():
@@ -165,17 +165,26 @@ def _table(table: Table) -> Markup:
     return table_grid(table)
 
 
-def _moment(moment: TimelineEntry) -> Markup:
-    when, who, ref = one_line(moment.at), one_line(moment.who), one_line(moment.ref)
+def _moments(moments: tuple[TimelineEntry, ...]) -> list[Markup]:
+    """Each moment; the time is told where it is another than before."""
+    times = [human_time(moment.at) for moment in moments]
+    before = ["", *times]
+    return [
+        _moment(moment, time if time != last else "")
+        for moment, time, last in zip(moments, times, before, strict=False)
+    ]
+
+
+def _moment(moment: TimelineEntry, time: str) -> Markup:
+    who, ref = one_line(moment.who), one_line(moment.ref)
     long_ref = display_width(ref) > _LONG_REFERENCE
-    about = tag(
-        "p",
-        {"class": "meta sans"},
-        tag("bdi", {"class": "who"}, who),
-        " · " if when and who else None,
-        tag("time", {"class": "num", "datetime": when}, human_time(when)) if when else None,
-        join_markup(" · ", code_element(ref)) if ref and not long_ref else None,
+    parts = (
+        tag("bdi", {"class": "who"}, who) if who else None,
+        tag("time", {"class": "num", "datetime": one_line(moment.at)}, time) if time else None,
+        code_element(ref) if ref and not long_ref else None,
     )
+    shown = [child for part in parts if part is not None for child in (" · ", part)][1:]
+    about = tag("p", {"class": "meta sans"}, *shown) if shown else None
     what = tag("p", {"dir": "auto"}, one_line(moment.what))
     detail = (
         text_paragraphs(moment.detail, "text note", moment.markdown)

@@ -23,6 +23,8 @@ _FITS_THE_PAGE: Final = 92
 _FITS_A_PHONE_UNBROKEN: Final = 44
 # A column of sentences breaks: it needs about so many letters of room.
 _LONG_COLUMN: Final = 18
+# A digest is set in two lines, an id of any length in one or more.
+_DIGEST_COLUMN: Final = 34
 
 
 def table_grid(table: Table) -> Markup:
@@ -55,7 +57,7 @@ def _scroll_hint(table: Table, looks: list[str], names: list[str]) -> Markup | N
     """Say that it must be scrolled, where it must; a wide one is stacked on a phone instead."""
     columns = zip(*table.rows, strict=True)
     letters = sum(
-        2 + max(display_width(name), _LONG_COLUMN if look == "long" else _widest(column))
+        2 + max(display_width(name), _room(look, column))
         for name, look, column in zip(names, looks, columns, strict=True)
     )
     if letters > _FITS_THE_PAGE:
@@ -65,8 +67,10 @@ def _scroll_hint(table: Table, looks: list[str], names: list[str]) -> Markup | N
     return None
 
 
-def _widest(column: tuple[str | Cell, ...]) -> int:
-    return max(map(_cell_width, column))
+def _room(look: str, column: tuple[str | Cell, ...]) -> int:
+    if any(isinstance(cell, Cell) and cell.code for cell in column):
+        return min(_DIGEST_COLUMN, max(map(_cell_width, column)))
+    return _LONG_COLUMN if look == "long" else max(map(_cell_width, column))
 
 
 def _is_wide(table: Table, names: list[str]) -> bool:
