@@ -35,7 +35,15 @@ SUBJECTS: Final = (
     *("traces.lifecycle", "traces.planning", "traces.execution", "traces.claims"),
     *("traces.reading", "traces.verification"),
     *("agenda", "status", "events", "presence"),
-    *("decisions", "outcomes", "reports", "bridges.protocols", "bridges.work", "bridges.stories"),
+    *(
+        "decisions",
+        "outcomes",
+        "reports",
+        "report_site",
+        "bridges.protocols",
+        "bridges.work",
+        "bridges.stories",
+    ),
 )
 
 
