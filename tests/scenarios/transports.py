@@ -183,6 +183,7 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
     "draft": "text",
     ("ask", "text"): "question",
     ("ask.resume", "decision"): "resume",
+    ("report.all", "folder"): "output",
     ("undo.show", "path"): "show",
     ("undo.list", "path"): "listed",
     ("decide", "ruling"): "word",
@@ -195,8 +196,11 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
 # What the command line does by an option of another operation's command.
 COMMANDS: Final = {
     "ask.resume": "ask",
+    "report.all": "report",
     **dict.fromkeys(("undo.list", "undo.show", "undo.restore"), "undo"),
 }
+# The option by which it is then asked for, where no argument of its own says so.
+OPTIONS: Final = {"report.all": ("--all",)}
 # Texts that the command line reads from a file whose name is typed.
 READ_FROM_FILES: Final = {
     *(("mail.send", "body"), ("mail.import", "message"), ("mail.lint", "message")),
@@ -255,7 +259,8 @@ def _words(operation: str, arguments: Arguments) -> list[str]:
             positional[parameter.name] = _texts(value)
     ordered = [p.name for p in command.params if isinstance(p, click.Argument) and p.name]
     tail = [word for name in ordered for word in positional.get(name, ())]
-    return [*_command_words(operation), *options, "--", *tail]
+    asked = OPTIONS.get(operation, ())
+    return [*_command_words(operation), *asked, *options, "--", *tail]
 
 
 def _parameter(operation: str, name: str, known: Collection[str]) -> str:

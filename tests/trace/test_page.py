@@ -83,7 +83,7 @@ def test_the_title_is_the_first_line_of_the_task_and_the_whole_comes_below(
     shop.stream = tracing.open_trace(shop.space, task, AGENTS).stream
     report = shown(shop)
     assert report.title == title
-    assert report.blocks[0] == Prose(task, title="The task")
+    assert report.blocks[0] == Prose(task, title="The task", markdown=True)
 
 
 def test_a_task_of_one_line_is_said_once(shop: Workshop) -> None:

@@ -194,8 +194,10 @@ def receipt(session: Session, decision: str, file: Path) -> WrittenReceipt:
     new is recorded, so a repeat needs no key. Only decisions have receipts (not_a_decision).
     """
     from moot.api.page_files import require_page_name, write_page
+    from moot.api.reports import link_beside
     from moot.flows.decisions.receipt import make_receipt
     from moot.flows.decisions.receipt_page import build_receipt_page
+    from moot.protocols.decision import stream_of
     from moot.protocols.decision.views import shorten_question
     from moot.store.named_files import write_file
 
@@ -204,7 +206,8 @@ def receipt(session: Session, decision: str, file: Path) -> WrittenReceipt:
     proof = file.with_suffix(".json")
     write_file(proof, made.data)
     if file != proof:
-        write_page(file, build_receipt_page(made, proof.name))
+        page = build_receipt_page(made, proof.name)
+        write_page(file, link_beside(session, stream_of(made.content["decision"]), page, file))
     content = made.content
     return WrittenReceipt(
         decision=content["decision"],

@@ -40,6 +40,7 @@ SUBJECTS: Final = (
         "councils",
         "outcomes",
         "reports",
+        "report_site",
         "bridges.protocols",
         "bridges.work",
         "bridges.stories",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -136,11 +137,19 @@ def judge(
 
 
 @operation("track")
-def track(session: Session) -> Track:
-    """Whom to listen to, by how decisions turned out: every participant, every model, the vote."""
-    from moot.flows.decisions.outcomes import read_track_record
+def track(session: Session, *, file: Path | None = None) -> Track:
+    """Whom to listen to, by how decisions turned out: every participant, every model, the vote.
 
+    With `file` (FILE.html, FILE.md or FILE.json) it is also written as a page.
+    """
+    from moot.api.page_files import require_page_name, write_page
+    from moot.flows.decisions.outcomes import read_track_record
+    from moot.flows.decisions.track_page import build_track_page
+
+    require_page_name(file)
     record, decisions = read_track_record(session.workspace)
+    if file is not None:
+        write_page(file, build_track_page(record, decisions))
     voters = record.voters
     return Track(
         decisions=decisions,

@@ -47,22 +47,48 @@ def report(session: Session, name: str, *, file: Path | None = None) -> ReportPa
 
     if file is not None:
         require_page_name(file)
-    page = _build_page(session, name)
+    stream = find_stream_with_page(session, name)
+    page = build_recorded_page(session, stream) if stream else _tell_story(session, name)
     if file is None:
         return ReportPage(name, page.kind, None, page.verdict.label, page)
-    write_page(file, page)
+    write_page(file, link_beside(session, stream, page, file) if stream else page)
     return ReportPage(name, page.kind, str(file), page.verdict.label)
 
 
-def _build_page(session: Session, named: str) -> Report:
+def find_stream_with_page(session: Session, named: str) -> str | None:
+    """The stream of that name whose protocol has pages; None if it can only be told as a story."""
+    for protocol in _PAGES:
+        stream = f"{protocol}/{named.removeprefix(f'{protocol}/')}"
+        if _is_recorded(session.workspace, stream):
+            return stream
+    return None
+
+
+def build_recorded_page(session: Session, stream: str) -> Report:
+    """The page of a stream, from its record."""
     from moot.workspace.check import CheckOptions
 
-    workspace, how = session.workspace, CheckOptions(session.keys)
-    for protocol, build in _PAGES.items():
-        name = named.removeprefix(f"{protocol}/")
-        if _is_recorded(workspace, f"{protocol}/{name}"):
-            return build(workspace, name, how)
-    return _story(workspace, named, how)
+    protocol, _, name = stream.partition("/")
+    return _PAGES[protocol](session.workspace, name, CheckOptions(session.keys))
+
+
+def link_beside(session: Session, stream: str, page: Report, file: Path) -> Report:
+    """The page with links to those that stand in the folder of its file."""
+    from moot.flows.bridges.page_links import link_page
+
+    folder = file.parent
+    return link_page(
+        session.workspace,
+        stream,
+        page,
+        lambda name: name != file.name and (folder / name).is_file(),
+    )
+
+
+def _tell_story(session: Session, named: str) -> Report:
+    from moot.workspace.check import CheckOptions
+
+    return _story(session.workspace, named, CheckOptions(session.keys))
 
 
 def _is_recorded(workspace: Workspace, stream: str) -> bool:

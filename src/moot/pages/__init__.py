@@ -23,9 +23,13 @@ from moot.pages.model import (
     Findings,
     Flow,
     FlowStep,
+    Fold,
     Graph,
+    Interval,
+    IntervalChart,
     LineChart,
     Node,
+    PageLink,
     Point,
     ProofFile,
     Prose,
@@ -39,6 +43,8 @@ from moot.pages.model import (
     Tone,
     VerdictBadge,
 )
+from moot.pages.rich_text import plain_line
+from moot.pages.text import human_time
 
 __all__ = [
     "Bar",
@@ -56,9 +62,13 @@ __all__ = [
     "Findings",
     "Flow",
     "FlowStep",
+    "Fold",
     "Graph",
+    "Interval",
+    "IntervalChart",
     "LineChart",
     "Node",
+    "PageLink",
     "Point",
     "ProofFile",
     "Prose",
@@ -71,6 +81,8 @@ __all__ = [
     "TimelineEntry",
     "Tone",
     "VerdictBadge",
+    "human_time",
+    "plain_line",
     "to_html",
     "to_json",
     "to_markdown",

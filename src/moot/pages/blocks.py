@@ -10,6 +10,7 @@ from moot.pages.bar_chart import bar_figure
 from moot.pages.chamber import seats_drawing
 from moot.pages.graph import graph_figure
 from moot.pages.inline import chip, code_element
+from moot.pages.interval_chart import interval_figure
 from moot.pages.line_chart import line_figure
 from moot.pages.markup import Attributes, Child, Markup, join_markup, tag
 from moot.pages.model import (
@@ -23,7 +24,9 @@ from moot.pages.model import (
     Findings,
     Flow,
     FlowStep,
+    Fold,
     Graph,
+    IntervalChart,
     LineChart,
     Prose,
     Quote,
@@ -32,8 +35,9 @@ from moot.pages.model import (
     TimelineEntry,
     Tone,
 )
+from moot.pages.rich_text import markdown_elements
 from moot.pages.tables import table_grid
-from moot.pages.text import format_number, one_line, split_paragraphs
+from moot.pages.text import display_width, format_number, human_time, one_line, split_paragraphs
 from moot.pages.wording import (
     NO_FINDINGS,
     NO_TEXT,
@@ -47,13 +51,15 @@ from moot.pages.wording import (
     values_table,
 )
 
+# A longer id says nothing to a person who reads: it is folded.
+_LONG_REFERENCE = 24
+
 
 def block_section(block: Block, name: str) -> Markup:
     """A block under its heading; `name` makes its ids unique on the page."""
     title = one_line(block.title)
-    if isinstance(block, Table) and block.folded:
-        summary = tag("summary", {"dir": "auto"}, title or "Table")
-        folded = tag("details", None, summary, _content(block, name))
+    if isinstance(block, Fold) or (isinstance(block, Table) and block.folded):
+        folded = fold(title or "More", _content(block, name))
         return tag("section", {"class": "block follow"}, folded)
     return tag(
         "section",
@@ -66,24 +72,29 @@ def block_section(block: Block, name: str) -> Markup:
 def _content(block: Block, name: str) -> Markup:
     match block:
         case Prose():
-            return join_markup(*text_paragraphs(block.text, "text"))
+            return join_markup(*text_paragraphs(block.text, "text", block.markdown))
         case Facts():
             return fact_list(block.items) if block.items else _remark(NOTHING_RECORDED)
         case Table():
             return _table(block)
         case Timeline():
-            return _ordered_list("timeline", [_moment(moment) for moment in block.moments])
+            return _ordered_list("timeline", _moments(block.moments))
         case Quote():
             return quote_figure(block)
-        case LineChart() | BarChart() | Chamber() | Flow() | Graph():
+        case LineChart() | BarChart() | Chamber() | Flow() | Graph() | IntervalChart():
             return join_markup(optional_line("caption", block.caption), _picture(block, name))
+        case Fold():
+            inner = enumerate(block.blocks, 1)
+            return join_markup(*(block_section(each, f"{name}-{at}") for at, each in inner))
         case Findings():
             return _findings(block.items)
         case _:
             assert_never(block)
 
 
-def _picture(block: LineChart | BarChart | Chamber | Flow | Graph, name: str) -> Markup:
+def _picture(
+    block: LineChart | BarChart | Chamber | Flow | Graph | IntervalChart, name: str
+) -> Markup:
     match block:
         case LineChart():
             return _line_chart(block, name)
@@ -95,10 +106,19 @@ def _picture(block: LineChart | BarChart | Chamber | Flow | Graph, name: str) ->
             return _flow(block.steps)
         case Graph():
             return _graph(block)
+        case IntervalChart():
+            return interval_figure(block)
 
 
-def text_paragraphs(text: str, look: str) -> list[Markup]:
+def fold(title: str, *content: Child) -> Markup:
+    """What is only shown to those who open it."""
+    return tag("details", None, tag("summary", {"dir": "auto"}, title), *content)
+
+
+def text_paragraphs(text: str, look: str, markdown: bool = False) -> list[Markup]:
     """The paragraphs of a text, or the remark that there is none."""
+    if markdown:
+        return markdown_elements(text, look) or [_remark(NO_TEXT)]
     elements = [tag("p", {"class": look, "dir": "auto"}, part) for part in split_paragraphs(text)]
     return elements or [_remark(NO_TEXT)]
 
@@ -118,20 +138,23 @@ def _fact(fact: Fact) -> Markup:
 
 def quote_figure(quote: Quote) -> Markup:
     """What an agent said, with its name, its stance and its evidence."""
-    stance, note = one_line(quote.stance), one_line(quote.note)
+    stance, note, tool = one_line(quote.stance), one_line(quote.note), one_line(quote.tool)
     caption = tag(
         "figcaption",
         None,
         tag("strong", {"class": "author sans"}, tag("bdi", None, one_line(quote.author))),
+        tag("span", {"class": "note sans", "dir": "auto"}, tool) if tool else None,
         chip(quote.tone, stance) if stance else None,
         tag("span", {"class": "note sans", "dir": "auto"}, note) if note else None,
     )
     cited = [tag("li", None, code_element(ref)) for ref in quote.refs]
+    title = one_line(quote.title)
     return tag(
         "figure",
         {"class": f"quote q-{quote.tone}"},
         caption,
-        tag("blockquote", None, *text_paragraphs(quote.text, "text")),
+        tag("p", {"class": "short-form", "dir": "auto"}, title) if title else None,
+        tag("blockquote", None, *text_paragraphs(quote.text, "text", quote.markdown)),
         tag("ul", {"class": "refs", "aria-label": "Evidence"}, *cited) if cited else None,
     )
 
@@ -142,19 +165,34 @@ def _table(table: Table) -> Markup:
     return table_grid(table)
 
 
-def _moment(moment: TimelineEntry) -> Markup:
-    when, who, ref = one_line(moment.at), one_line(moment.who), one_line(moment.ref)
-    about = tag(
-        "p",
-        {"class": "meta sans"},
-        tag("bdi", {"class": "who"}, who),
-        " · " if when and who else None,
-        tag("span", {"class": "num"}, when),
-        join_markup(" · ", code_element(ref)) if ref else None,
+def _moments(moments: tuple[TimelineEntry, ...]) -> list[Markup]:
+    """Each moment; the time is told where it is another than before."""
+    times = [human_time(moment.at) for moment in moments]
+    before = ["", *times]
+    return [
+        _moment(moment, time if time != last else "")
+        for moment, time, last in zip(moments, times, before, strict=False)
+    ]
+
+
+def _moment(moment: TimelineEntry, time: str) -> Markup:
+    who, ref = one_line(moment.who), one_line(moment.ref)
+    long_ref = display_width(ref) > _LONG_REFERENCE
+    parts = (
+        tag("bdi", {"class": "who"}, who) if who else None,
+        tag("time", {"class": "num", "datetime": one_line(moment.at)}, time) if time else None,
+        code_element(ref) if ref and not long_ref else None,
     )
+    shown = [child for part in parts if part is not None for child in (" · ", part)][1:]
+    about = tag("p", {"class": "meta sans"}, *shown) if shown else None
     what = tag("p", {"dir": "auto"}, one_line(moment.what))
-    detail = text_paragraphs(moment.detail, "text note") if one_line(moment.detail) else ()
-    return tag("li", None, _sign("dot sans", moment.tone), about, what, *detail)
+    detail = (
+        text_paragraphs(moment.detail, "text note", moment.markdown)
+        if one_line(moment.detail)
+        else ()
+    )
+    folded = fold("Id", tag("p", None, code_element(ref))) if long_ref else None
+    return tag("li", None, _sign("dot sans", moment.tone), about, what, *detail, folded)
 
 
 def _line_chart(chart: LineChart, name: str) -> Markup:
@@ -170,8 +208,7 @@ def _line_chart(chart: LineChart, name: str) -> Markup:
         mark = chart.threshold
         words = f"{one_line(mark.label)}: {format_number(mark.value)}" if mark else ""
         return join_markup(numbers, optional_line("meta under", words))
-    folded = tag("details", None, tag("summary", None, "The numbers"), numbers)
-    return join_markup(line_figure(chart, name), folded)
+    return join_markup(line_figure(chart, name), fold("The numbers", numbers))
 
 
 def _chamber(chamber: Chamber, name: str) -> Markup:
@@ -234,8 +271,7 @@ def _step_state(step: FlowStep) -> Child:
 def _graph(graph: Graph) -> Markup:
     if not graph.nodes:
         return _remark(NOTHING_RECORDED)
-    words = tag("details", None, tag("summary", None, "In words"), _table(graph_table(graph)))
-    return join_markup(graph_figure(graph), words)
+    return join_markup(graph_figure(graph), fold("In words", _table(graph_table(graph))))
 
 
 def _findings(items: tuple[FindingRow, ...]) -> Markup:

@@ -8,9 +8,10 @@ tells its tone by a sign, never by colour alone; the table below says every line
 from typing import Final
 
 from moot.pages.inline import with_tone_sign
-from moot.pages.markup import Attributes, Markup, tag
+from moot.pages.markup import Attributes, Markup, join_markup, tag
 from moot.pages.model import Graph, Node
 from moot.pages.text import one_line
+from moot.pages.wording import SCROLL_HINT
 
 # These four are in the stylesheet too: `.column`, `.column .meta` and `.node`.
 COLUMN_GAP_PERCENT: Final = 7  # between two columns, in per cent
@@ -33,8 +34,9 @@ def graph_figure(graph: Graph) -> Markup:
         "tabindex": 0,
         "aria-label": one_line(graph.title) or "Graph",
     }
+    hint = tag("p", {"class": "meta sideways phone"}, SCROLL_HINT)
     figure = tag("figure", {"class": "graph"}, lines, *columns)
-    return tag("div", {"class": "scroll", **reach}, figure)
+    return join_markup(hint, tag("div", {"class": "scroll", **reach}, figure))
 
 
 def _row_of_each_node(graph: Graph) -> list[int]:

@@ -1,16 +1,23 @@
 """The one template: a report as a single HTML file that needs nothing else.
 
-No script, no network, no links; the browser is told to allow only the page's own stylesheet.
-Decision and dissent come first, then the blocks, then where the proof is.
+No script and no network: the browser is told to allow only the page's own stylesheet. Decision and
+dissent come first, then the blocks, then the other pages in the folder and where the proof is.
 """
 
-from moot.pages.blocks import block_section, fact_list, optional_line, quote_figure, text_paragraphs
+from moot.pages.blocks import (
+    block_section,
+    fact_list,
+    fold,
+    optional_line,
+    quote_figure,
+    text_paragraphs,
+)
 from moot.pages.inline import code_element, with_tone_sign
 from moot.pages.markup import Markup, document, join_markup, stylesheet, tag
-from moot.pages.model import DecisionCard, Dissent, ProofFile, Report, VerdictBadge
+from moot.pages.model import DecisionCard, Dissent, PageLink, ProofFile, Report, VerdictBadge
 from moot.pages.style import CSS, POLICY
 from moot.pages.text import one_line
-from moot.pages.wording import NO_PROOF, UNTITLED, dissent_note, proof_sentence
+from moot.pages.wording import UNTITLED, dissent_note, no_proof_sentence, proof_sentence
 
 
 def to_html(report: Report) -> str:
@@ -42,7 +49,7 @@ def _body(report: Report) -> Markup:
         _dissent(report.dissent) if report.dissent else None,
         *blocks,
     )
-    return tag("body", None, _header(report), main, _footer(report.proof))
+    return tag("body", None, _header(report), main, _footer(report))
 
 
 def _header(report: Report) -> Markup:
@@ -57,6 +64,7 @@ def _header(report: Report) -> Markup:
         ),
         tag("h1", {"dir": "auto"}, one_line(report.title) or UNTITLED),
         optional_line("subtitle", report.subtitle),
+        _other_pages(report.links),
     )
 
 
@@ -79,9 +87,28 @@ def _decision(decision: DecisionCard) -> Markup:
         "section",
         {"class": "card decision"},
         tag("h2", {"class": "sans"}, one_line(decision.heading)),
-        *text_paragraphs(decision.statement, "statement text"),
+        *text_paragraphs(decision.statement, "statement text", decision.markdown),
+        _reasons(decision) if decision.reasons else None,
         fact_list(decision.facts) if decision.facts else None,
+        fold("Ids and hashes", fact_list(decision.details)) if decision.details else None,
     )
+
+
+def _reasons(decision: DecisionCard) -> Markup:
+    """Why, in full, by those who stand behind it."""
+    heading = tag("h2", {"class": "sans"}, one_line(decision.reasons_heading))
+    voices = (quote_figure(voice) for voice in decision.reasons)
+    return tag("div", {"class": "reasons"}, heading, *voices)
+
+
+def _other_pages(links: tuple[PageLink, ...]) -> Markup | None:
+    """The pages beside this one that tell more about the same."""
+    if not links:
+        return None
+    items = [
+        tag("li", None, tag("a", {"href": link.file_name}, one_line(link.label))) for link in links
+    ]
+    return tag("nav", {"class": "sans", "aria-label": "Other pages"}, tag("ul", None, *items))
 
 
 def _dissent(dissent: Dissent) -> Markup:
@@ -94,14 +121,24 @@ def _dissent(dissent: Dissent) -> Markup:
     )
 
 
-def _footer(proof: ProofFile | None) -> Markup:
-    if proof is None:
-        return tag("footer", None, tag("div", {"class": "inner"}, tag("p", None, NO_PROOF)))
+def _footer(report: Report) -> Markup:
+    if report.proof is None:
+        return tag("footer", None, tag("div", {"class": "inner"}, *_unproven(report)))
+    return tag("footer", None, tag("div", {"class": "inner"}, *_proven(report.proof)))
+
+
+def _unproven(report: Report) -> list[Markup]:
+    """What stands between backticks is a command."""
+    parts = no_proof_sentence(report).split("`")
+    words = [tag("code", None, part) if at % 2 else part for at, part in enumerate(parts)]
+    return [tag("p", None, *words)]
+
+
+def _proven(proof: ProofFile) -> list[Markup]:
     rows = (
         ("File", code_element(proof.file_name)),
-        ("SHA-256", code_element(proof.sha256)),
         ("Check it", tag("pre", None, proof.command)),
     )
     listed = [join_markup(tag("dt", None, name), tag("dd", None, value)) for name, value in rows]
-    words = tag("p", None, proof_sentence(proof))
-    return tag("footer", None, tag("div", {"class": "inner"}, words, tag("dl", None, *listed)))
+    digest = fold("SHA-256 of the file", tag("p", None, code_element(proof.sha256)))
+    return [tag("p", None, proof_sentence(proof)), tag("dl", None, *listed), digest]

@@ -81,7 +81,7 @@ class _Plot:
         return join_markup(
             *(self._y_tick(quarter) for quarter in range(5)),
             *(self._x_tick(at) for at in self.rounds[::step]),
-            _text("-34", "-16", "start", shorten(self.chart.y_label, 28)),
+            *self._ends_in_words(),
             _text("50%", str(self.height + 38), "middle", shorten(self.chart.x_label, 28)),
         )
 
@@ -90,11 +90,24 @@ class _Plot:
         part = EXACT_DECIMALS.divide(EXACT_DECIMALS.multiply(whole, Decimal(quarter)), Decimal(4))
         value = EXACT_DECIMALS.add(self.chart.low, part)
         at = _px(self.y(value))
-        rule = {"class": "grid", "x1": "0", "x2": "100%", "y1": at, "y2": at}
+        within = self.chart.low < 0 < self.chart.high
+        rule = {
+            "class": "grid zero" if within and not value else "grid",
+            "x1": "0",
+            "x2": "100%",
+            "y1": at,
+            "y2": at,
+        }
         return join_markup(
             tag("line", rule),
             _text("-9", _px(self.y(value) + 4), "end", _without_idle_zeros(value)),
         )
+
+    def _ends_in_words(self) -> list[Markup]:
+        """What the upper and the lower end of the axis stand for, above it and below it."""
+        above = ": ".join(filter(None, (self.chart.y_label, self.chart.high_means)))
+        ends = ((above, -16), (self.chart.low_means, self.height + 38))
+        return [_text("-34", str(at), "start", shorten(words, 28)) for words, at in ends if words]
 
     def _x_tick(self, at: int) -> Markup:
         return _text(self.x(at), str(self.height + 20), "middle", str(at))

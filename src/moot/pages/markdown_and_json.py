@@ -12,11 +12,14 @@ from typing import Final, assert_never
 
 import msgspec
 
+from moot.pages.interval_chart import describe_interval
 from moot.pages.model import (
     BarChart,
     Block,
     Cell,
     Chamber,
+    ChartThreshold,
+    DecisionCard,
     Dissent,
     Fact,
     Facts,
@@ -24,9 +27,12 @@ from moot.pages.model import (
     Findings,
     Flow,
     FlowStep,
+    Fold,
     Graph,
+    Interval,
+    IntervalChart,
     LineChart,
-    ProofFile,
+    PageLink,
     Prose,
     Quote,
     Report,
@@ -38,13 +44,13 @@ from moot.pages.model import (
 from moot.pages.text import (
     HIDDEN,
     format_number,
+    human_time,
     one_line,
     show_hidden_characters,
     split_paragraphs,
 )
 from moot.pages.wording import (
     NO_FINDINGS,
-    NO_PROOF,
     NO_TEXT,
     NO_VALUES,
     NOT_YET,
@@ -53,6 +59,7 @@ from moot.pages.wording import (
     UNTITLED,
     dissent_note,
     graph_table,
+    no_proof_sentence,
     proof_sentence,
     rounds_with_points,
     values_table,
@@ -73,12 +80,14 @@ def to_markdown(report: Report) -> str:
         f"# {markdown_line(report.title) or UNTITLED}",
         _joined(markdown_line(report.kind), markdown_line(report.subtitle)),
         _verdict(report),
+        _links(report.links),
         *_section(report.decision.heading, _quoted(report.decision.statement)),
-        _facts(report.decision.facts),
+        *_reasons(report.decision),
+        _facts((*report.decision.facts, *report.decision.details)),
         *(_dissent(report.dissent) if report.dissent else ()),
         *(part for block in report.blocks for part in _section(block.title, *_content(block))),
         "---",
-        *_footer(report.proof),
+        *_footer(report),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -184,9 +193,20 @@ def _dissent(dissent: Dissent) -> list[str]:
     return [*_section(dissent.heading, note), *voices]
 
 
-def _footer(proof: ProofFile | None) -> list[str]:
+def _reasons(decision: DecisionCard) -> list[str]:
+    voices = [part for voice in decision.reasons for part in _quote(voice)]
+    return [_bold(f"{one_line(decision.reasons_heading)}:"), *voices] if voices else []
+
+
+def _links(links: tuple[PageLink, ...]) -> str:
+    return _bullets(f"{markdown_line(link.label)}: {_code(link.file_name)}" for link in links)
+
+
+def _footer(report: Report) -> list[str]:
+    proof = report.proof
     if proof is None:
-        return [NO_PROOF]
+        parts = no_proof_sentence(report).split("`")
+        return ["".join(_code(part) if at % 2 else _escape(part) for at, part in enumerate(parts))]
     rows = {"File": proof.file_name, "SHA-256": proof.sha256, "Check it": proof.command}
     details = _bullets(f"{name}: {_code(text)}" for name, text in rows.items())
     return [proof_sentence(proof), details]
@@ -205,8 +225,15 @@ def _content(block: Block) -> list[str]:
             return [moments or _remark(NOTHING_RECORDED)]
         case Quote():
             return _quote(block)
-        case LineChart() | BarChart() | Chamber() | Flow() | Graph():
+        case LineChart() | BarChart() | Chamber() | Flow() | Graph() | IntervalChart():
             return [markdown_line(block.caption), *_picture(block)]
+        case Fold():
+            return [
+                part
+                for inner in block.blocks
+                for part in (_bold(inner.title), *_content(inner))
+                if part
+            ]
         case Findings():
             findings = _bullets(_finding(item) for item in block.items)
             return [findings or _remark(NO_FINDINGS)]
@@ -214,7 +241,7 @@ def _content(block: Block) -> list[str]:
             assert_never(block)
 
 
-def _picture(block: LineChart | BarChart | Chamber | Flow | Graph) -> list[str]:
+def _picture(block: LineChart | BarChart | Chamber | Flow | Graph | IntervalChart) -> list[str]:
     match block:
         case LineChart():
             return _line_chart(block)
@@ -228,6 +255,8 @@ def _picture(block: LineChart | BarChart | Chamber | Flow | Graph) -> list[str]:
             shown = graph_table(block)
             empty = _remark(NOTHING_RECORDED)
             return [_table(shown.columns, shown.rows) if shown.rows else empty]
+        case IntervalChart():
+            return [_intervals(block.intervals), _threshold_line(block.mark)]
 
 
 def _facts(facts: tuple[Fact, ...]) -> str:
@@ -243,7 +272,8 @@ def _quote(quote: Quote) -> list[str]:
     stance = _mark(quote.tone, quote.stance) if quote.stance else ""
     refs = _bullets(f"Evidence: {_code(ref)}" for ref in quote.refs)
     return [
-        _joined(_bold(quote.author), stance, markdown_line(quote.note)),
+        _joined(_bold(quote.author), markdown_line(quote.tool), stance, markdown_line(quote.note)),
+        markdown_line(quote.title),
         _quoted(quote.text),
         refs,
     ]
@@ -269,7 +299,10 @@ def _cell(cell: str | Cell) -> str:
 def _moment(moment: TimelineEntry) -> str:
     ref = _code(moment.ref) if moment.ref else ""
     about = _joined(
-        markdown_line(moment.at), _bold(moment.who), _mark(moment.tone, moment.what), ref
+        markdown_line(human_time(moment.at)),
+        _bold(moment.who),
+        _mark(moment.tone, moment.what),
+        ref,
     )
     return about + (f": {markdown_line(moment.detail)}" if moment.detail else "")
 
@@ -277,16 +310,23 @@ def _moment(moment: TimelineEntry) -> str:
 def _line_chart(chart: LineChart) -> list[str]:
     if not rounds_with_points(chart):
         return [_remark(NO_VALUES)]
-    table, mark = values_table(chart), chart.threshold
-    last = f"{markdown_line(mark.label)}: {format_number(mark.value)}" if mark else ""
-    return [_table(table.columns, table.rows), last]
+    table = values_table(chart)
+    return [_table(table.columns, table.rows), _threshold_line(chart.threshold)]
+
+
+def _threshold_line(mark: ChartThreshold | None) -> str:
+    return f"{markdown_line(mark.label)}: {format_number(mark.value)}" if mark else ""
+
+
+def _intervals(intervals: tuple[Interval, ...]) -> str:
+    rows = [(each.label, describe_interval(each), each.note) for each in intervals]
+    return _table(("Name", "Value", "Note"), rows)
 
 
 def _bar_chart(chart: BarChart) -> list[str]:
     rows = [(Cell(bar.label, bar.tone), format_number(bar.value), bar.note) for bar in chart.bars]
-    mark = chart.needed
-    last = f"{markdown_line(mark.label)}: {format_number(mark.value)}" if mark else ""
-    return [_table(("Name", f"Of {format_number(chart.full)}", "Note"), rows), last]
+    table = _table(("Name", f"Of {format_number(chart.full)}", "Note"), rows)
+    return [table, _threshold_line(chart.needed)]
 
 
 def _chamber(chamber: Chamber) -> str:

@@ -1,10 +1,12 @@
 """The only way anything becomes HTML here: elements are built, never written.
 
 `tag` escapes every string it is given, as child or as attribute; only what `tag` itself built
-passes unchanged. It knows a closed list of elements and attributes, and no script, link, image,
-event handler or style attribute is on it, so a page cannot hold one even by mistake.
+passes unchanged. It knows a closed list of elements and attributes, and no script, image, event
+handler or style attribute is on it, so a page cannot hold one even by mistake. An address leads
+over http(s) or to a page in the same folder, and nowhere else.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
@@ -19,17 +21,19 @@ def _names(words: str) -> frozenset[str]:
 
 # A line break follows these, so that the source can be read and compared.
 _BLOCKS: Final = _names(
-    "html head title meta style body header main footer section figure figcaption details summary "
-    "div h1 h2 p blockquote ul ol li dl dt dd table caption thead tbody tr pre svg"
+    "html head title meta style body header main footer nav section figure figcaption details "
+    "summary div h1 h2 p blockquote ul ol li dl dt dd table caption thead tbody tr pre hr svg"
 )
-_INLINE: Final = _names("th td span strong bdi code g line rect path text tspan desc")
-_VOID: Final = _names("meta")
+_INLINE: Final = _names("th td span strong em s a bdi code time g line rect path text tspan desc")
+_VOID: Final = _names("meta hr")
 _ELEMENTS: Final = _BLOCKS | _INLINE
 _ATTRIBUTES: Final = _names(
     "lang dir class id title scope charset name content http-equiv role tabindex aria-label "
     "aria-labelledby aria-hidden data-label x y x1 y1 x2 y2 d rx width height viewBox overflow "
-    "stroke-dasharray text-anchor transform"
+    "stroke-dasharray text-anchor transform href rel start datetime"
 )
+# Over the web, or to a page that was written beside this one.
+_ADDRESS: Final = re.compile(r"https?://[A-Za-z0-9][!-~]*|[A-Za-z0-9_-][A-Za-z0-9._-]*\.(html|md)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,4 +86,6 @@ def _child(child: Child) -> str:
 def _attribute(name: str, value: str | int | None) -> str:
     if name not in _ATTRIBUTES:
         raise ValueError(f"the page has no attribute {name!r}")
+    if name == "href" and not _ADDRESS.fullmatch(str(value)):
+        raise ValueError(f"a page does not lead to {value!r}")
     return "" if value is None else f' {name}="{escape(show_hidden_characters(str(value)))}"'

@@ -1,9 +1,12 @@
 """The nouns of a page: plain frozen data that says what is shown, never how it looks.
 
-Every text is plain text, whoever wrote it; no field takes markup. What cannot be drawn honestly
+Every text is plain text, whoever wrote it, unless `markdown` says that a participant may have used
+markdown: then the page sets it, with HTML off. What cannot be drawn honestly
 (a number off its axis, a row of the wrong width, a digest that is none) cannot be built: the
 constructors raise `ValueError`.
 """
+
+from __future__ import annotations
 
 import re
 from decimal import Decimal
@@ -50,7 +53,10 @@ class Fact(Struct, frozen=True):
 
 
 class Quote(Struct, frozen=True, tag_field="kind", tag="quote"):
-    """What an agent said, in full: its stance, a note on it (confidence, round), its evidence."""
+    """What an agent said, in full: its stance, a note on it (confidence, round), its evidence.
+
+    `tool` is by which program or model it was played.
+    """
 
     author: str
     text: str
@@ -59,14 +65,23 @@ class Quote(Struct, frozen=True, tag_field="kind", tag="quote"):
     note: str = ""
     refs: tuple[str, ...] = ()
     title: str = ""
+    tool: str = ""
+    markdown: bool = False
 
 
 class DecisionCard(Struct, frozen=True):
-    """What was decided, in one sentence, with the few facts that carry it."""
+    """What was decided, with the few facts that carry it, and the reasons for it in full.
+
+    `details` are for those who look things up: ids and hashes, which the page folds.
+    """
 
     statement: str
     facts: tuple[Fact, ...] = ()
     heading: str = "Decision"
+    reasons: tuple[Quote, ...] = ()
+    reasons_heading: str = "Why"
+    details: tuple[Fact, ...] = ()
+    markdown: bool = False
 
 
 class Dissent(Struct, frozen=True):
@@ -78,10 +93,11 @@ class Dissent(Struct, frozen=True):
 
 
 class Prose(Struct, frozen=True, tag_field="kind", tag="prose"):
-    """Plain paragraphs, divided by blank lines."""
+    """Paragraphs, divided by blank lines."""
 
     text: str
     title: str = ""
+    markdown: bool = False
 
 
 class Facts(Struct, frozen=True, tag_field="kind", tag="facts"):
@@ -92,12 +108,16 @@ class Facts(Struct, frozen=True, tag_field="kind", tag="facts"):
 
 
 class Cell(Struct, frozen=True):
-    """A table cell with more than text: a tone makes it a chip, the note stands beside it."""
+    """A table cell with more than text: a tone makes it a chip, the note stands beside it.
+
+    `file_name` is the page in the same folder that the text leads to.
+    """
 
     text: str
     tone: Tone = "plain"
     note: str = ""
     code: bool = False
+    file_name: str = ""
 
 
 class Table(Struct, frozen=True, tag_field="kind", tag="table"):
@@ -127,6 +147,7 @@ class TimelineEntry(Struct, frozen=True):
     detail: str = ""
     ref: str = ""
     tone: Tone = "plain"
+    markdown: bool = False
 
 
 class Timeline(Struct, frozen=True, tag_field="kind", tag="timeline"):
@@ -165,7 +186,10 @@ class Series(Struct, frozen=True):
 
 
 class LineChart(Struct, frozen=True, tag_field="kind", tag="line_chart"):
-    """Values over rounds against a threshold. A round without a point stays a gap."""
+    """Values over rounds against a threshold. A round without a point stays a gap.
+
+    `low_means` and `high_means` say in words what the ends of the axis stand for.
+    """
 
     series: tuple[Series, ...]
     threshold: ChartThreshold | None = None
@@ -176,6 +200,8 @@ class LineChart(Struct, frozen=True, tag_field="kind", tag="line_chart"):
     high: Decimal = Decimal(1)
     title: str = ""
     caption: str = ""
+    low_means: str = ""
+    high_means: str = ""
 
     def __post_init__(self) -> None:
         limit = Decimal(10**9)
@@ -299,6 +325,43 @@ class Findings(Struct, frozen=True, tag_field="kind", tag="findings"):
     title: str = ""
 
 
+class Interval(Struct, frozen=True):
+    """A value and where the true one lies, 19 times in 20; with dots beside it, or a note."""
+
+    label: str
+    value: Decimal
+    low: Decimal
+    high: Decimal
+    note: str = ""
+
+
+class IntervalChart(Struct, frozen=True, tag_field="kind", tag="interval_chart"):
+    """Values with their uncertainty on one axis; `mark` is what they are held against."""
+
+    intervals: tuple[Interval, ...]
+    low: Decimal = Decimal(0)
+    high: Decimal = Decimal(1)
+    mark: ChartThreshold | None = None
+    title: str = ""
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        _require(self.low < self.high, "the axis needs a lower and a higher end")
+        for each in self.intervals:
+            for value in (each.low, each.value, each.high):
+                _require_number(value, self.low, self.high, "an interval")
+            _require(each.low <= each.value <= each.high, "a value lies in its interval")
+        if self.mark is not None:
+            _require_number(self.mark.value, self.low, self.high, "the mark")
+
+
+class Fold(Struct, frozen=True, tag_field="kind", tag="fold"):
+    """Blocks for those who want to know exactly: the page shows the title, and opens it."""
+
+    blocks: tuple[Block, ...]
+    title: str = ""
+
+
 class ProofFile(Struct, frozen=True):
     """The file beside the page that proves it, its SHA-256, and the command that checks it."""
 
@@ -322,13 +385,23 @@ Block = (
     | Flow
     | Graph
     | Findings
+    | IntervalChart
+    | Fold
 )
+
+
+class PageLink(Struct, frozen=True):
+    """Another page in the same folder, and what it tells."""
+
+    label: str
+    file_name: str
 
 
 class Report(Struct, frozen=True, kw_only=True, tag_field="format", tag="moot-report-1"):
     """A page. Decision and dissent have no default: whoever makes a page must say both.
 
-    `dissent` is None only where nobody could disagree, and `proof` only where no file was written.
+    `dissent` is None only where nobody could disagree, and `proof` only where no file was written:
+    then `how_to_prove` says what to do about it.
     """
 
     kind: str
@@ -339,3 +412,5 @@ class Report(Struct, frozen=True, kw_only=True, tag_field="format", tag="moot-re
     dissent: Dissent | None
     blocks: tuple[Block, ...] = ()
     proof: ProofFile | None
+    how_to_prove: str = ""
+    links: tuple[PageLink, ...] = ()

@@ -80,6 +80,22 @@ code,pre{font:.84em/1.55 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans
 .text{white-space:pre-wrap}
 .text+.text{margin-top:.8em}
 .empty{color:var(--soft);font-style:italic}
+a{color:inherit;text-underline-offset:.18em;text-decoration-color:var(--soft)}
+a:hover{text-decoration-color:currentColor}
+.md.text{white-space:normal}
+.md p,.md li,.md td,.md th{white-space:pre-line}
+.md>*+*,.md li>*+*,.md blockquote>*+*{margin-top:.7em}
+.md ul,.md ol{padding-left:1.5em}
+.md ul{list-style:disc}.md ol{list-style:decimal}
+.md li+li{margin-top:.2em}
+.md .head{font-weight:650}
+.md blockquote{border-left:2px solid var(--line);padding-left:.9rem;color:var(--soft)}
+.md pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--neutral-tint);
+border-radius:.35rem;padding:.6rem .8rem}
+.md .meta+pre{margin-top:.2em}
+.md code{background:var(--neutral-tint);border-radius:.2rem;padding:.05em .25em}
+.md pre code{background:none;padding:0}
+.md hr{border:0;border-top:1px solid var(--line)}
 """
 
 _TOP: Final = """
@@ -105,6 +121,11 @@ padding:1.25rem 1.5rem 1.35rem;margin-bottom:1.1rem}
 .card h2{font-size:.8rem;letter-spacing:.09em;text-transform:uppercase;color:var(--soft);
 margin-bottom:.55rem}
 .decision .statement{font-size:1.28rem;line-height:1.42;text-wrap:pretty}
+.reasons{margin-top:1.15rem}
+.reasons h2{margin-bottom:.7rem}
+.short-form{font-weight:600;margin-bottom:.3rem}
+nav{margin-top:1rem}
+nav ul{display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;font-size:.875rem;line-height:1.5}
 .decision dl{margin-top:1.05rem;padding-top:.95rem;border-top:1px solid var(--line)}
 .block{margin-top:2.4rem}
 .block.follow{margin-top:1.2rem}
@@ -141,6 +162,8 @@ code.id{overflow-wrap:break-word}
 .number{text-align:right}
 td .note,th .note{padding-left:.2em}
 .under{margin-top:.7rem}
+.sideways{margin-bottom:.35rem}
+.sideways.phone{display:none}
 .timeline{border-left:2px solid var(--line);margin-left:.4rem}
 .timeline li{position:relative;padding:0 0 1.15rem 1.4rem}
 .timeline li:last-child{padding-bottom:0}
@@ -175,6 +198,7 @@ _CHARTS: Final = """
 .plot .end{fill:var(--ink);font-weight:600}
 .plot .name{display:none;font-weight:400;unicode-bidi:isolate}
 .grid{stroke:var(--line);stroke-width:1}
+.grid.zero{stroke:var(--soft)}
 .leader{stroke:var(--soft);stroke-width:.75}
 .threshold{stroke:var(--ink);stroke-width:1.25;stroke-dasharray:3 3}
 .line{fill:none;stroke-width:1.75;stroke-linecap:round}
@@ -209,6 +233,11 @@ font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",Arial,sa
 details{margin-top:1rem}
 summary{cursor:pointer;color:var(--soft);font-size:.875rem}
 details .scroll{margin-top:.6rem}
+details .block{margin-top:1.4rem}
+details .block h2{font-size:1.08rem;margin-bottom:.6rem}
+.decision details{margin-top:.8rem}
+.decision details dl{border:0;margin:.4rem 0 0;padding:0}
+.timeline details{margin-top:.25rem}
 .bars{display:grid;gap:.95rem}
 .bars .row{display:grid;grid-template-columns:minmax(4.5rem,9rem) 1fr 3rem;gap:.1rem .9rem;
 align-items:center}
@@ -220,6 +249,8 @@ align-items:center}
 .bar.b-good{fill:var(--good);stroke:var(--good)}
 .bar.b-bad{fill:var(--bad-tint);stroke:var(--bad)}
 .bar.b-caution{fill:var(--caution-tint);stroke:var(--caution)}
+.whisker{stroke:var(--neutral);stroke-width:5;opacity:.55}
+.value-mark{stroke:var(--ink);stroke-width:3}
 .needed{stroke:var(--ink);stroke-width:1.5;stroke-dasharray:3 3}
 .chamber svg{display:block;width:100%;max-width:32rem;margin:0 auto;overflow:visible}
 .chamber path{fill:var(--paper);stroke:var(--neutral);stroke-width:2}
@@ -254,6 +285,8 @@ dt,dd{line-height:1.5}
 .bars .row svg{grid-column:1/-1;grid-row:2}
 .bars .who{grid-column:1/-1}
 .narrow .short{white-space:normal}
+.sideways.phone{display:block}
+.wide .sideways,.sideways:has(+.scroll .wide){display:none}
 .node{padding:.45rem}
 .node .about{font-size:.7rem}
 .wide thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}

@@ -11,12 +11,20 @@ from moot.pages.inline import chip, code_element
 from moot.pages.markup import Attributes, Child, Markup, join_markup, tag
 from moot.pages.model import Cell, Table
 from moot.pages.text import display_width, one_line
+from moot.pages.wording import SCROLL_HINT
 
 _NUMBER: Final = re.compile(r"[-+]?[0-9][0-9., ]*%?")
 _SHORT_CELL: Final = 24
 # With more columns and letters than these a phone shows each row as a list of its own.
 _FEW_COLUMNS: Final = 3
 _FITS_A_PHONE: Final = 56
+# With more letters than these in columns that never break, it is wider than the page, or a phone.
+_FITS_THE_PAGE: Final = 92
+_FITS_A_PHONE_UNBROKEN: Final = 44
+# A column of sentences breaks: it needs about so many letters of room.
+_LONG_COLUMN: Final = 18
+# A digest is set in two lines, an id of any length in one or more.
+_DIGEST_COLUMN: Final = 34
 
 
 def table_grid(table: Table) -> Markup:
@@ -41,7 +49,28 @@ def table_grid(table: Table) -> Markup:
     # A wide table scrolls inside its own frame, which the keyboard must be able to reach.
     reach: Attributes = {"role": "group", "tabindex": 0}
     label = one_line(table.title) or caption or "Table"
-    return tag("div", {"class": "scroll", **reach, "aria-label": label}, grid)
+    frame = tag("div", {"class": "scroll", **reach, "aria-label": label}, grid)
+    return join_markup(_scroll_hint(table, looks, names), frame)
+
+
+def _scroll_hint(table: Table, looks: list[str], names: list[str]) -> Markup | None:
+    """Say that it must be scrolled, where it must; a wide one is stacked on a phone instead."""
+    columns = zip(*table.rows, strict=True)
+    letters = sum(
+        2 + max(display_width(name), _room(look, column))
+        for name, look, column in zip(names, looks, columns, strict=True)
+    )
+    if letters > _FITS_THE_PAGE:
+        return tag("p", {"class": "meta sideways"}, SCROLL_HINT)
+    if letters > _FITS_A_PHONE_UNBROKEN and not _is_wide(table, names):
+        return tag("p", {"class": "meta sideways phone"}, SCROLL_HINT)
+    return None
+
+
+def _room(look: str, column: tuple[str | Cell, ...]) -> int:
+    if any(isinstance(cell, Cell) and cell.code for cell in column):
+        return min(_DIGEST_COLUMN, max(map(_cell_width, column)))
+    return _LONG_COLUMN if look == "long" else max(map(_cell_width, column))
 
 
 def _is_wide(table: Table, names: list[str]) -> bool:
@@ -81,6 +110,8 @@ def _cell(cell: str | Cell) -> Child:
     if isinstance(cell, str):
         return cell
     text = code_element(cell.text) if cell.code else join_markup(cell.text)
+    if cell.file_name:
+        text = tag("a", {"href": cell.file_name}, text)
     note = one_line(cell.note)
     return join_markup(
         text if cell.tone == "plain" else chip(cell.tone, cell.text),

@@ -7,6 +7,7 @@ written out, not taken from `unicodedata`, so that every Python version gives th
 """
 
 import re
+from datetime import UTC, datetime
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Final
 
@@ -27,6 +28,24 @@ _HIDDEN_RANGES: Final = (
 HIDDEN: Final = re.compile(f"[{_HIDDEN_RANGES}]")
 
 
+_RECORDED_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)")
+# Written out: a page has the same words in every locale.
+_MONTHS: Final = [
+    "Jan",
+    "Feb",
+    "Mar",
+    "Apr",
+    "May",
+    "Jun",
+    "Jul",
+    "Aug",
+    "Sep",
+    "Oct",
+    "Nov",
+    "Dec",
+]
+
+
 def show_hidden_characters(text: str) -> str:
     """The same text with one kind of line ending and nothing hidden in it."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -36,6 +55,19 @@ def show_hidden_characters(text: str) -> str:
 def one_line(text: str) -> str:
     """Visible text for a place that holds a single line."""
     return " ".join(show_hidden_characters(text).split())
+
+
+def human_time(text: str) -> str:
+    """`16 Nov 2026, 00:24 UTC` of a time as recorded; anything else stays as it is."""
+    line = one_line(text)
+    if not _RECORDED_TIME.fullmatch(line):
+        return line
+    try:
+        moment = datetime.fromisoformat(line).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return line
+    month = _MONTHS[moment.month - 1]
+    return f"{moment.day} {month} {moment.year}, {moment.hour:02}:{moment.minute:02} UTC"
 
 
 def split_paragraphs(text: str) -> list[str]:

@@ -5,7 +5,17 @@ Every form of the report says the same things in the same words; here they are s
 
 from typing import Final
 
-from moot.pages.model import Cell, Dissent, Graph, LineChart, ProofFile, Severity, Table, Tone
+from moot.pages.model import (
+    Cell,
+    Dissent,
+    Graph,
+    LineChart,
+    ProofFile,
+    Report,
+    Severity,
+    Table,
+    Tone,
+)
 from moot.pages.text import format_number, one_line
 
 UNTITLED: Final = "Untitled"
@@ -15,6 +25,11 @@ NO_VALUES: Final = "No values have been recorded yet."
 NOTHING_RECORDED: Final = "Nothing was recorded."
 NO_FINDINGS: Final = "Checked; nothing to report."
 NO_PROOF: Final = "This page is a rendering. No proof was written beside it."
+PROVE_BY_EXPORT: Final = (
+    "The record proves it: `moot ledger export -o record.moot` writes it, and anyone can check "
+    "that file with `moot verify record.moot`."
+)
+SCROLL_HINT: Final = "Wider than the page: scroll it sideways."
 NOT_YET: Final = "not yet"
 MISSING_VALUE: Final = "—"
 SIGNS: Final[dict[Tone, str]] = {
@@ -35,6 +50,11 @@ def proof_sentence(proof: ProofFile) -> str:
     """What the reader must know about every page we render."""
     kind = "JSON" if proof.file_name.endswith(".json") else "file"
     return f"This page is a rendering; the proof is the {kind} beside it."
+
+
+def no_proof_sentence(report: Report) -> str:
+    """That nothing here is proved, and what to do about it."""
+    return f"{NO_PROOF} {one_line(report.how_to_prove) or PROVE_BY_EXPORT}"
 
 
 def dissent_note(dissent: Dissent) -> str:

@@ -45,6 +45,28 @@ def a_person_approves_what_was_carried(world: World) -> None:
     assert "Postgres" in (world.project.root / "queue.html").read_text("utf-8")
 
 
+@story(does="ask receipt report.all", refuses="report.all")
+def all_pages_stand_in_one_folder(world: World) -> None:
+    asked = world.do("ask", question=ASKED)["decision"]
+    folder = world.project.root / "site"
+    world.do("report.all", folder=folder)
+    world.do("receipt", decision="q-1", file=folder / "receipt-q-1.html")
+    site = world.do("report.all", folder=folder)
+    assert site["index"] == str(folder / "index.html")
+    assert {page["kind"] for page in site["pages"]} == {"decision", "debate"}
+    assert site["undrawn"] == []
+    files = {page["id"]: page["file"] for page in site["pages"]}
+    decision = (folder / files["decision/q-1"]).read_text("utf-8")
+    for other in ("index.html", "receipt-q-1.html", files[asked["session"]["id"]]):
+        assert f'href="{other}"' in decision
+    debate = (folder / files[asked["session"]["id"]]).read_text("utf-8")
+    assert 'href="decision-q-1.html"' in debate
+    index = (folder / "index.html").read_text("utf-8")
+    assert all(f'href="{file}"' in index for file in (*files.values(), "receipt-q-1.html"))
+    (world.project.root / "taken").write_text("a file")
+    assert world.refuse("report.all", folder=world.project.root / "taken" / "x") == "cannot_write"
+
+
 @story(does="ask ask.resume decide", refuses="ask.resume")
 def a_veto_begins_another_decision(world: World) -> None:
     world.do("ask", question=ASKED)

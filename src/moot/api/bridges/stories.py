@@ -23,6 +23,7 @@ def story(session: Session, name: str, *, file: Path | None = None) -> Story:
     is also written as a page. NotFound (story_not_found) if nothing is called so.
     """
     from moot.api.page_files import require_page_name, write_page
+    from moot.api.reports import find_stream_with_page, link_beside
     from moot.flows.bridges.story import story_of
     from moot.flows.bridges.story_page import build_story_page
 
@@ -30,5 +31,7 @@ def story(session: Session, name: str, *, file: Path | None = None) -> Story:
         require_page_name(file)
     path_story = story_of(session.workspace, name)
     if file is not None:
-        write_page(file, build_story_page(name, path_story))
+        page = build_story_page(name, path_story)
+        stream = find_stream_with_page(session, name)
+        write_page(file, link_beside(session, stream, page, file) if stream else page)
     return path_story

@@ -14,6 +14,7 @@ from moot.core.plural import plural
 from moot.flows.bridges.decision_story import badge, build_blocks, list_facts
 from moot.flows.bridges.identities import Person
 from moot.flows.bridges.moments import StoryMoment
+from moot.flows.bridges.sentences import sentence_of
 from moot.flows.bridges.story import Story
 from moot.protocols.path import PROTOCOL
 from moot.protocols.path.flows import FLOWS
@@ -109,7 +110,7 @@ def _blocks(story: Story) -> Iterator[page.Block]:
         yield from build_blocks(one)
     yield from _timelines(story)
     yield page.Table(
-        ("Agent", "By mail", "Seats", "Parts", "Key"),
+        ("Agent", "By mail", "Seats", "Parts"),
         tuple(map(_person, story.people)),
         title="Who",
     )
@@ -120,6 +121,12 @@ def _blocks(story: Story) -> Iterator[page.Block]:
             title="Every step and its ids",
             folded=True,
         )
+    yield page.Table(
+        ("Agent", "Key"),
+        tuple((person.agent, page.Cell(person.keys[0], code=True)) for person in story.people),
+        title="Their keys",
+        folded=True,
+    )
     yield page.Table(
         ("Record", "What", "Id", "SHA-256"),
         tuple(map(_record, story.shown)),
@@ -198,8 +205,8 @@ def _ids(step: StepView) -> tuple[str, ...]:
 def _moment(one: StoryMoment) -> page.TimelineEntry:
     return page.TimelineEntry(
         one.at,
-        one.who,
-        f"{one.in_words}: {one.says}" if one.says else one.in_words,
+        "",
+        sentence_of(one),
         ref=one.id if len(one.id) <= _MOST_ID else "",
         tone=_TONES.get(one.what, "plain"),
     )
@@ -215,11 +222,10 @@ def _record(one: StoryMoment) -> tuple[str | page.Cell, ...]:
     )
 
 
-def _person(person: Person) -> tuple[str | page.Cell, ...]:
+def _person(person: Person) -> tuple[str, ...]:
     return (
         person.agent,
         person.brenner,
         person.seats_in_words,
         person.parts_in_words,
-        page.Cell(person.keys[0][:16], code=True),
     )

@@ -37,8 +37,8 @@ class StanceChange(msgspec.Struct, frozen=True):
     heard: tuple[HeardEntry, ...] = ()
 
 
-class DissentingVoice(msgspec.Struct, frozen=True):
-    """One who does not agree with what came out, in full."""
+class VoiceInFull(msgspec.Struct, frozen=True):
+    """What one said in the last vote, in full."""
 
     agent: str
     stance: str
@@ -47,6 +47,14 @@ class DissentingVoice(msgspec.Struct, frozen=True):
     summary: Quoted
     text: Quoted
     evidence: tuple[str, ...] = ()
+
+
+class DissentingVoice(VoiceInFull, frozen=True):
+    """One who does not agree with what came out."""
+
+
+class SupportingVoice(VoiceInFull, frozen=True):
+    """One who stands behind what was voted on, with the reasons."""
 
 
 class AbsentVoice(msgspec.Struct, frozen=True):
@@ -84,6 +92,7 @@ class Argument(msgspec.Struct, frozen=True):
     outcome: str = ""
     heard: str = ""
     absent: tuple[AbsentVoice, ...] = ()
+    support: tuple[SupportingVoice, ...] = ()
 
 
 NO_ARGUMENT = Argument()

@@ -6,7 +6,7 @@ A question may be argued in several sessions, one after the other: their rounds 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -20,6 +20,8 @@ from moot.flows.decisions.argument import (
     DissentingVoice,
     HeardEntry,
     StanceChange,
+    SupportingVoice,
+    VoiceInFull,
     VoteCount,
 )
 from moot.flows.runs.debate_verdict import find_absent, judge_debate, why_absent
@@ -31,6 +33,8 @@ from moot.protocols.debate.position_changes import PositionChange, find_changes
 from moot.protocols.debate.views import require_course
 from moot.protocols.decision.model import State
 from moot.workspace.workspace import Workspace
+
+SomeVoice = TypeVar("SomeVoice", bound=VoiceInFull)
 
 
 class ArguedRound(NamedTuple):
@@ -80,9 +84,10 @@ def summarize_sessions(sessions: Sequence[CheckedSession]) -> Argument:
         first=_count(rounds[0]),
         last=_count(rounds[-1]),
         changes=tuple(map(_change, find_changes(entries))),
-        dissent=tuple(_dissent(rounds[-1])),
+        dissent=tuple(_voices(rounds[-1], Stance.REJECT, DissentingVoice)),
         outcome=judge_debate(sessions[-1]).summary,
         absent=tuple(voice for each in rounds for voice in _absent(each)),
+        support=tuple(_support(rounds)),
     )
 
 
@@ -154,11 +159,11 @@ def _stance(vote: DebateVote) -> str:
     return f"{vote.stance.value} {vote.confidence:f}"
 
 
-def _dissent(argued: ArguedRound) -> Iterator[DissentingVoice]:
-    """Everyone in the deciding round who objected, in their own words (DEC-032)."""
+def _voices(argued: ArguedRound, stance: Stance, voice: type[SomeVoice]) -> Iterator[SomeVoice]:
+    """Everyone in the deciding round who stood so, in their own words (DEC-032)."""
     for entry in argued.latest_entries.values():
-        if entry.stance is Stance.REJECT:
-            yield DissentingVoice(
+        if entry.stance is stance:
+            yield voice(
                 agent=entry.author,
                 stance=entry.field_value("stance"),
                 sure=entry.field_value("confidence"),
@@ -167,6 +172,13 @@ def _dissent(argued: ArguedRound) -> Iterator[DissentingVoice]:
                 text=Quoted(entry.body),
                 evidence=split_evidence(entry.field_value("evidence")),
             )
+
+
+def _support(rounds: Sequence[ArguedRound]) -> Iterator[SupportingVoice]:
+    """Whoever approved in the last vote, with every reason that was given for it on the way."""
+    given = [voice for each in rounds for voice in _voices(each, Stance.APPROVE, SupportingVoice)]
+    for last in _voices(rounds[-1], Stance.APPROVE, SupportingVoice):
+        yield from (voice for voice in given if voice.agent == last.agent)
 
 
 def _absent(argued: ArguedRound) -> Iterator[AbsentVoice]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeVar
 
 from moot.core.quoted import Quoted
 from moot.flows.decisions.argument import (
@@ -11,6 +12,8 @@ from moot.flows.decisions.argument import (
     Argument,
     DissentingVoice,
     StanceChange,
+    SupportingVoice,
+    VoiceInFull,
     VoteCount,
 )
 from moot.flows.parliament.bills import describe_bill
@@ -24,6 +27,8 @@ from moot.protocols.parliament.messages.message import LedgerMessage
 from moot.protocols.parliament.messages.words import Ballot
 from moot.workspace.workspace import Workspace
 
+SomeVoice = TypeVar("SomeVoice", bound=VoiceInFull)
+
 
 def summarize_parliament(workspace: Workspace, decision: str, state: State) -> Argument:
     parliament = open_session_of(workspace, decision, state)
@@ -34,10 +39,11 @@ def summarize_parliament(workspace: Workspace, decision: str, state: State) -> A
         first=_count(record, counted[0]) if counted else None,
         last=_count(record, counted[-1]) if counted else None,
         changes=tuple(_changes(record)),
-        dissent=tuple(_dissent(record, counted[-1])) if counted else (),
+        dissent=tuple(_voices(record, counted[-1], Ballot.NO, DissentingVoice)) if counted else (),
         text=Quoted(describe_bill(record.state.bill)),
         heard=str(decision_signed_here(workspace, parliament.stream) or ""),
         absent=tuple(_absent(record, counted[-1])) if counted else (),
+        support=tuple(_voices(record, counted[-1], Ballot.YES, SupportingVoice)) if counted else (),
     )
 
 
@@ -85,12 +91,15 @@ def _absent(record: Proceedings, last: CountedBallot) -> Iterator[AbsentVoice]:
             yield AbsentVoice(seat.agent, last.round, Quoted("No vote."))
 
 
-def _dissent(record: Proceedings, last: CountedBallot) -> Iterator[DissentingVoice]:
+def _voices(
+    record: Proceedings, last: CountedBallot, ballot: Ballot, voice: type[SomeVoice]
+) -> Iterator[SomeVoice]:
+    """Everyone who voted so on the last ballot, in full; an expelled seat's NO is the rule's."""
     expelled = {seat.id for seat in record.state.seats_in_order() if seat.expelled}
     for seat, vote in last.votes.items():
-        if vote.vote is Ballot.NO and seat not in expelled:
+        if vote.vote is ballot and seat not in expelled:
             parts = (vote.reasoning, vote.reservations, *vote.conditions)
-            yield DissentingVoice(
+            yield voice(
                 agent=_agent(record, seat),
                 stance=vote.vote.value,
                 sure="",

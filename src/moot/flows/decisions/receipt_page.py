@@ -15,17 +15,19 @@ from moot.core.plural import plural
 from moot.flows.decisions.receipt import Receipt
 from moot.flows.decisions.receipt_tables import (
     COUNTS,
-    TONES,
     ReceiptContent,
     absent_table,
     ballots_table,
     changes_block,
     describe_cost,
+    first_answers,
+    keys_table,
     participants_table,
     proof_blocks,
     superseded_table,
     votes_before_and_after,
 )
+from moot.flows.decisions.voices import quote_voices, tools_by_name
 from moot.protocols.decision.views import AGAINST_THE_RESULT, shorten_question
 
 _BADGES: Final[dict[str, tuple[str, page.Tone]]] = {
@@ -37,6 +39,11 @@ _BADGES: Final[dict[str, tuple[str, page.Tone]]] = {
 _UNDECIDED: Final[tuple[str, page.Tone]] = ("NOT DECIDED", "neutral")
 _HEADINGS: Final = {"approved": "Decision", "amended": "Decision", "vetoed": "The {} (vetoed)"}
 _FAVOUR: Final = ("approve", "YES")
+# Neutral and defer stand in the middle, however sure.
+_DIRECTIONS: Final = {"approve": 1, "reject": -1}
+_PROVE: Final = (
+    "`moot receipt {0} -o {0}.html` writes it again with the proof beside it, for anyone to check."
+)
 # More lines than these cannot be told apart; the table has everyone.
 MOST_LINES: Final = 12
 
@@ -61,13 +68,14 @@ def _page(
     return page.Report(
         kind=kind,
         title=shorten_question(content["question"]),
-        subtitle=f"{content['decision']}, asked {content['asked']['at']}, {count} participants, "
-        f"argued in a {content['chamber']}",
+        subtitle=f"{content['decision']}, asked {page.human_time(content['asked']['at'])}, "
+        f"{plural(count, 'participant')}, argued in a {content['chamber']}",
         verdict=_verdict(content),
         decision=_decision(content),
         dissent=_dissent(content),
         blocks=(*_blocks(content), *more),
         proof=proof,
+        how_to_prove=_PROVE.format(content["decision"]),
     )
 
 
@@ -77,7 +85,7 @@ def _verdict(content: ReceiptContent) -> page.VerdictBadge:
     if content["stage"] == "waiting" and content["argument"]["heard"]:  # a ruling in the session
         label, tone = _UNDECIDED
     ruling, against = content["word"], _against(content)
-    who = f"by {ruling['by']}, {ruling['at']}" if ruling else ""
+    who = f"by {ruling['by']}, {page.human_time(ruling['at'])}" if ruling else ""
     return page.VerdictBadge(label, "caution" if against else tone, f"{against} {who}".strip())
 
 
@@ -105,7 +113,7 @@ def _decision(content: ReceiptContent) -> page.DecisionCard:
     text = _motion(content)
     if ruling and ruling["text"]:
         text = ruling["text"]["text"] or f"A text that was erased: {ruling['text']['sha256']}"
-    facts = [page.Fact("rule", f"{content['rule']}, at most {plural(content['rounds'], 'round')}")]
+    facts: list[page.Fact] = []
     if result:
         outcome = content["argument"]["outcome"] or result["summary"]
         facts.append(page.Fact("the vote", f"{result['result']}: {outcome}"))
@@ -116,25 +124,31 @@ def _decision(content: ReceiptContent) -> page.DecisionCard:
         facts.append(page.Fact(f"{ruling['by']} said", f"{ruling['word']}: {ruling['reason']}"))
     if content["superseded_by"]:
         facts.append(page.Fact("superseded by", content["superseded_by"], code=True))
+    if content["cautions"]:
+        facts.append(page.Fact("note", f"{'; '.join(content['cautions'])}."))
     facts.append(page.Fact("cost", describe_cost(content["cost"])))
-    return page.DecisionCard(text, tuple(facts), _heading(content))
+    reasons, why = _reasons(content)
+    return page.DecisionCard(text, tuple(facts), _heading(content), reasons, why, markdown=True)
 
 
 def _dissent(content: ReceiptContent) -> page.Dissent:
-    voices = tuple(
-        page.Quote(
-            author=voice["agent"],
-            text=_in_full(voice),
-            stance=voice["stance"],
-            tone=TONES.get(voice["stance"], "plain"),
-            note=", ".join(filter(None, (voice["sure"], f"round {voice['round']}"))),
-            refs=tuple(voice["evidence"]),
-        )
-        for voice in content["argument"]["dissent"]
-    )
+    against, tools = _is_majority_against(content), tools_by_name(content)
+    losing = _supporters(content) if against else content["argument"]["dissent"]
     nobody = "Nobody who took part in the last vote disagreed."
-    heading = "Against the motion" if _is_majority_against(content) else "Dissent"
-    return page.Dissent(voices, "" if voices else nobody, heading)
+    heading = "For the motion" if against else "Dissent"
+    return page.Dissent(quote_voices(losing, tools), "" if losing else nobody, heading)
+
+
+def _reasons(content: ReceiptContent) -> tuple[tuple[page.Quote, ...], str]:
+    """Why it came out so, in full: of a motion that was outvoted, what was said against it."""
+    against, tools = _is_majority_against(content), tools_by_name(content)
+    winning = content["argument"]["dissent"] if against else _supporters(content)
+    return quote_voices(winning, tools), "Against the motion" if against else "Why"
+
+
+def _supporters(content: ReceiptContent) -> list[ReceiptContent]:
+    """Receipts of older versions do not quote them."""
+    return list(content["argument"].get("support", ()))
 
 
 def _is_majority_against(content: ReceiptContent) -> bool:
@@ -143,44 +157,27 @@ def _is_majority_against(content: ReceiptContent) -> bool:
     return last is not None and len(last["against"]) > len(last["in_favour"])
 
 
-def _in_full(voice: ReceiptContent) -> str:
-    """The short form too, unless the long one begins with it."""
-    summary, text = voice["summary"], voice["text"]
-    return text if text.startswith(summary) else f"{summary}\n\n{text}"
-
-
 def _blocks(content: ReceiptContent) -> Iterator[page.Block]:
     if content["question"].strip() != shorten_question(content["question"]):
         yield page.Prose(content["question"], title="The question")
-    if content["argument"]["text"]:
-        yield page.Prose(content["argument"]["text"], title="The bill")
-    yield from _tally(content)
-    if any(vote["sure"] for vote in content["argument"]["votes"]):
-        yield _chart(content)
     yield changes_block(content)
-    yield votes_before_and_after(content)
-    yield participants_table(content)
-    yield page.Table(
-        ("Who", "First answer", "Why"),
-        tuple(
-            (first["agent"], first["answer"] or page.Cell("none", "caution"), _why(first))
-            for first in content["first_answers"]
-        ),
-        title="First answers, before anyone heard the others",
-    )
+    if len({vote["round"] for vote in content["argument"]["votes"] if vote["sure"]}) > 1:
+        yield _chart(content)
+    if content["argument"]["text"]:
+        yield page.Prose(content["argument"]["text"], title="The bill", markdown=True)
+    yield from first_answers(content)
     absent = absent_table(content)
     if absent.rows:
         yield absent
-    yield ballots_table(content)
+    yield participants_table(content)
     if content["earlier"]:
         yield superseded_table(content)
+    counted = (*_tally(content), votes_before_and_after(content), ballots_table(content))
+    yield page.Fold(counted, title="How it was counted")
     if content["context"]:
-        text = content["context"]["text"]
-        yield page.Prose(text or "It was erased.", title="What they were told")
-
-
-def _why(first: ReceiptContent) -> str:
-    return str(first["failure"] or first["why"])
+        told = content["context"]["text"] or "It was erased."
+        yield page.Fold((page.Prose(told, markdown=True),), title="What they were told")
+    yield keys_table(content)
 
 
 def _tally(content: ReceiptContent) -> Iterator[page.Block]:
@@ -192,15 +189,12 @@ def _tally(content: ReceiptContent) -> Iterator[page.Block]:
         page.Bar(label, Decimal(len(last[key])), tone, ", ".join(last[key]))
         for label, key, tone in COUNTS
     ]
-    cautions = "; ".join(content["cautions"])
-    yield page.BarChart(tuple(bars), seats, title="The vote", caption=_sentence(cautions))
-
-
-def _sentence(text: str) -> str:
-    return f"Note: {text}." if text else ""
+    rule = f"Rule: {content['rule']}, at most {plural(content['rounds'], 'round')}."
+    yield page.BarChart(tuple(bars), seats, title="The vote", caption=rule)
 
 
 def _chart(content: ReceiptContent) -> page.LineChart:
+    """From sure against over undecided to sure for: a sure no is no strong yes."""
     names = [seat["agent"] for seat in content["participants"]][:MOST_LINES]
     votes = content["argument"]["votes"]
     series = tuple(
@@ -209,8 +203,8 @@ def _chart(content: ReceiptContent) -> page.LineChart:
             tuple(
                 page.Point(
                     vote["round"],
-                    Decimal(vote["sure"]),
-                    vote["stance"],
+                    Decimal(vote["sure"]) * _DIRECTIONS.get(vote["stance"], 0),
+                    f"{vote['stance']} {vote['sure']}",
                     vote["stance"] not in _FAVOUR,
                 )
                 for vote in votes
@@ -219,4 +213,12 @@ def _chart(content: ReceiptContent) -> page.LineChart:
         )
         for name in names
     )
-    return page.LineChart(series, title="Stance and confidence", hollow_means="does not approve")
+    return page.LineChart(
+        series,
+        title="Who stood where",
+        y_label="Stance",
+        hollow_means="does not approve",
+        low=Decimal(-1),
+        low_means="sure against",
+        high_means="sure for",
+    )

@@ -27,8 +27,8 @@ COUNTS: Final[tuple[tuple[str, str, page.Tone], ...]] = (
 )
 # Kept for the cost, not for the argument.
 _RUN_COSTS: Final = ("decision.call_noted", "decision.run_ended")
-_MOST_ID: Final = 30
 _SHOWN: Final = 16
+_MOST_IN_CELL: Final = 400
 _KEYS: Final = "the list of keys"
 
 
@@ -39,36 +39,44 @@ def describe_cost(cost: dict[str, int]) -> str:
 def changes_block(content: ReceiptContent) -> page.Block:
     title = "Who changed, and after what"
     changes = content["argument"]["changes"]
-    if not changes:
-        return page.Prose("Nobody changed their position.", title)
+    moved = [change for change in changes if _stance(change["before"]) != _stance(change["now"])]
+    surer = ", ".join(_only_surer(change) for change in changes if change not in moved)
+    caption = f"Only more or less sure: {surer}." if surer else ""
+    if not moved:
+        return page.Prose(f"Nobody changed their position.\n\n{caption}".strip(), title)
     return page.Table(
-        ("Who", "Round", "From", "To", "After hearing", "Entry"),
+        ("Who", "Round", "From", "To", "After hearing"),
         tuple(
             (
                 change["agent"],
                 str(change["round"]),
                 page.Cell(change["before"], _tone(change["before"])),
                 page.Cell(change["now"], _tone(change["now"])),
-                "; ".join(map(_describe_heard, change["heard"])) or "not recorded",
-                page.Cell(_short(change["entry"]), code=True),
+                "\n".join(map(_describe_heard, change["heard"])) or "not recorded",
             )
-            for change in changes
+            for change in moved
         ),
         title=title,
+        caption=caption,
     )
 
 
+def _stance(position: str) -> str:
+    """`approve` of `approve 0.85`."""
+    return position.partition(" ")[0]
+
+
+def _only_surer(change: ReceiptContent) -> str:
+    before, now = (change[key].partition(" ")[2] for key in ("before", "now"))
+    return f"{change['agent']} ({_stance(change['now'])}, {before} to {now})"
+
+
 def _describe_heard(entry: ReceiptContent) -> str:
-    return f"{entry['agent']}: {entry['summary']} (entry {_short(entry['entry'])})"
-
-
-def _short(entry: str) -> str:
-    """Enough of a long id to find it among the votes."""
-    return entry.partition("-")[0] if len(entry) > _MOST_ID else entry
+    return f"{entry['agent']}: {page.plain_line(entry['summary'], _MOST_IN_CELL)}"
 
 
 def _tone(words: str) -> page.Tone:
-    return TONES.get(words.partition(" ")[0], "plain")
+    return TONES.get(_stance(words), "plain")
 
 
 def votes_before_and_after(content: ReceiptContent) -> page.Block:
@@ -121,22 +129,59 @@ def absent_table(content: ReceiptContent) -> page.Table:
     )
 
 
+def first_answers(content: ReceiptContent) -> Iterator[page.Block]:
+    """What each would have answered alone; the reasons in full for whoever opens them."""
+    answers = content["first_answers"]
+    yield page.Table(
+        ("Who", "First answer"),
+        tuple((first["agent"], _answer(first["answer"])) for first in answers),
+        title="First answers, before anyone heard the others",
+    )
+    reasons = tuple(
+        page.Quote(first["agent"], first["why"], markdown=True)
+        for first in answers
+        if first["answer"] is not None and first["why"]
+    )
+    if reasons:
+        yield page.Fold(reasons, title="Their first reasons")
+
+
+def _answer(answer: str | None) -> str | page.Cell:
+    if answer is None:
+        return page.Cell("none", "caution")
+    return page.plain_line(answer, _MOST_IN_CELL)
+
+
 def participants_table(content: ReceiptContent) -> page.Table:
     return page.Table(
-        ("Who", "What it is", "Model", "Key", "Kept by", "Cost"),
+        ("Who", "What it is", "Model", "Cost"),
         tuple(
             (
                 seat["agent"],
                 page.Cell(seat["what"] or seat["kind"], note=_scripted(seat)),
                 seat["model"] or _no_model(seat),
-                page.Cell(_key(seat), code=True),
-                page.Cell((seat["key"] or {}).get("custodian", "nobody")[:_SHOWN], code=True),
                 describe_cost(seat["cost"]),
             )
             for seat in content["participants"]
         ),
         title="Who took part",
+    )
+
+
+def keys_table(content: ReceiptContent) -> page.Table:
+    return page.Table(
+        ("Who", "Key", "Kept by"),
+        tuple(
+            (
+                seat["agent"],
+                page.Cell(_key(seat), code=True),
+                page.Cell((seat["key"] or {}).get("custodian", "nobody")[:_SHOWN], code=True),
+            )
+            for seat in content["participants"]
+        ),
+        title="Their keys",
         caption="Whoever has the folder in which several keys lie could sign as any of them.",
+        folded=True,
     )
 
 
@@ -210,6 +255,7 @@ def proof_blocks(receipt: Receipt, file_name: str) -> Iterator[page.Block]:
         tuple(rows),
         title="What it rests on",
         caption="What calls cost is on record too: in the JSON file.",
+        folded=True,
     )
     yield page.Table(
         ("History", "Up to event", "Place", "Head", "Path to the checkpoint"),
@@ -225,6 +271,7 @@ def proof_blocks(receipt: Receipt, file_name: str) -> Iterator[page.Block]:
         ),
         title="Inclusion proofs",
         caption="Whole in the JSON file, with the signed checkpoint they lead to.",
+        folded=True,
     )
     yield page.Prose(
         f"moot verify {file_name} --trust trust.json\n\nOr without Moot, with one file of at most "

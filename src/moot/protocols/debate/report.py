@@ -14,7 +14,7 @@ from moot.core.clock import Millis
 from moot.core.plural import plural
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.consensus import ConsensusOutcome, ConsensusVerdict, DebateVote
-from moot.protocols.debate.course import Course, DebateRound, list_entries
+from moot.protocols.debate.course import Course, DebateRound, is_placeholder, list_entries
 from moot.protocols.debate.model import ConsensusMode, DebateEntry, Stance, split_evidence
 from moot.protocols.debate.phases import Phase
 from moot.protocols.debate.position_changes import find_position_changes, vary_rules
@@ -34,6 +34,8 @@ _LABELS: dict[Phase, tuple[str, page.Tone]] = {
     Phase.CLOSED: ("CLOSED", "neutral"),
     Phase.NOT_STARTED: ("NOT STARTED", "neutral"),
 }
+# Neutral and defer stand in the middle, however sure.
+_DIRECTIONS = {Stance.APPROVE: 1, Stance.REJECT: -1}
 # More lines than these cannot be told apart in one picture; the table has everyone.
 MOST_LINES = 12
 
@@ -76,21 +78,19 @@ def _show_verdict(checked: CheckedSession, course: Course, now: Millis | None) -
 def _show_decision(
     course: Course, decided: DebateRound | None, result: ConsensusVerdict | None
 ) -> page.DecisionCard:
-    rules = course.rules
-    facts = [
-        page.Fact("mode", rules.consensus_mode.value),
-        page.Fact("threshold", f"{rules.consensus_threshold:f}"),
-        page.Fact("state", course.phase.value),
-    ]
     if result is None or decided is None:
-        return page.DecisionCard("Nobody has spoken yet.", tuple(facts))
-    facts += [
-        page.Fact("score", _score_text(result.score)),
-        page.Fact("score with those who deferred", _score_text(result.score_all)),
-    ]
+        return page.DecisionCard("Nobody has spoken yet.", (_state(course),))
     statement = _STATEMENTS[result.outcome if decided.complete else ConsensusOutcome.NOT_REACHED]
-    heads = f"{len(result.approvers)} of {len(rules.agents)} approve"
-    return page.DecisionCard(f"{statement} {heads} in round {decided.number}.", tuple(facts))
+    heads = f"{len(result.approvers)} of {len(course.rules.agents)} approve"
+    return page.DecisionCard(
+        f"{statement} {heads} in round {decided.number}.",
+        (page.Fact("score", _score_text(result.score)), _state(course)),
+        reasons=_quote_sides(decided, approving=True),
+    )
+
+
+def _state(course: Course) -> page.Fact:
+    return page.Fact("state", course.phase.value)
 
 
 _STATEMENTS = {
@@ -109,9 +109,22 @@ def _score_text(score: Fraction | None) -> str:
 
 def _quote_dissent(decided: DebateRound | None) -> page.Dissent:
     """Everyone in the deciding round who did not approve, in their own words."""
-    latest = {entry.author: entry for entry in decided.entries} if decided else {}
-    voices = tuple(_quote(entry) for entry in latest.values() if entry.stance is not Stance.APPROVE)
+    voices = _quote_sides(decided, approving=False)
     return page.Dissent(voices, "" if voices else "Nobody who spoke in this round disagreed.")
+
+
+def _quote_sides(decided: DebateRound | None, *, approving: bool) -> tuple[page.Quote, ...]:
+    return tuple(
+        _quote(entry)
+        for entry in _last_words(decided)
+        if (entry.stance is Stance.APPROVE) is approving
+    )
+
+
+def _last_words(decided: DebateRound | None) -> list[DebateEntry]:
+    """What each said last in the round; an entry that the policy wrote is nobody's word."""
+    latest = {entry.author: entry for entry in decided.entries} if decided else {}
+    return [entry for entry in latest.values() if not is_placeholder(entry)]
 
 
 def _quote(entry: DebateEntry) -> page.Quote:
@@ -124,6 +137,7 @@ def _quote(entry: DebateEntry) -> page.Quote:
         note=f"{_confidence_text(entry)}, round {entry.round}",
         refs=split_evidence(entry.field_value("evidence")),
         title=entry.field_value("summary"),
+        markdown=True,
     )
 
 
@@ -136,24 +150,46 @@ def _show_details(
     checked: CheckedSession, course: Course, decided: DebateRound | None
 ) -> list[page.Block]:
     rounds = [round_ for round_ in course.rounds if round_.votes]
-    blocks: list[page.Block] = []
+    blocks: list[page.Block] = [_changes_table(course)]
+    if len(rounds) > 1:
+        blocks.append(_confidence_chart(course, rounds))
+    quoted = {entry.id for entry in _last_words(decided)}
+    said = tuple(_timeline_moment(entry, quoted) for entry in list_entries(course.rounds))
+    blocks.append(page.Timeline(said, title="What was said"))
+    counted = _counted(course, rounds, decided)
+    findings = page.Findings(_finding_rows(checked), title="What the check found")
+    if findings.items:
+        blocks.append(findings)
+    else:
+        counted.append(findings)
+    blocks.append(page.Fold(tuple(counted), title="How it was counted"))
+    return blocks
+
+
+def _counted(
+    course: Course, rounds: list[DebateRound], decided: DebateRound | None
+) -> list[page.Block]:
+    """The arithmetic: the rules, the score, who stood where, and other rules on the same round."""
+    blocks: list[page.Block] = [_rules(course, decided)]
     if rounds:
-        blocks += [
-            _confidence_chart(course, rounds),
-            _score_chart(course, rounds),
-            _positions_table(course, rounds),
-        ]
+        blocks += [_score_chart(course, rounds), _positions_table(course, rounds)]
+    if len(rounds) > 1:
         blocks.append(_before_and_after_table(course, rounds))
-    blocks.append(_changes_table(course))
     if decided is not None:
         blocks.append(_other_rules_table(course, decided))
-    blocks.append(
-        page.Timeline(
-            tuple(map(_timeline_moment, list_entries(course.rounds))), title="What was said"
-        )
-    )
-    blocks.append(page.Findings(_finding_rows(checked), title="What the check found"))
     return blocks
+
+
+def _rules(course: Course, decided: DebateRound | None) -> page.Facts:
+    rules = course.rules
+    facts = [
+        page.Fact("mode", rules.consensus_mode.value),
+        page.Fact("threshold", f"{rules.consensus_threshold:f}"),
+    ]
+    if decided is not None:
+        score = _score_text(decided.judge(rules).score_all)
+        facts.append(page.Fact("score with those who deferred", score))
+    return page.Facts(tuple(facts), title="The rules")
 
 
 def _confidence_chart(course: Course, rounds: list[DebateRound]) -> page.LineChart:
@@ -161,15 +197,24 @@ def _confidence_chart(course: Course, rounds: list[DebateRound]) -> page.LineCha
     more = len(course.rules.agents) - len(lines)
     return page.LineChart(
         lines,
-        title="Stance and confidence",
-        caption=f"{more} more agents are in the table below." if more > 0 else "",
+        title="Who stood where",
+        caption=f"{more} more agents are among the positions below." if more > 0 else "",
+        y_label="Stance",
         hollow_means="does not approve",
+        low=Decimal(-1),
+        low_means="sure against",
+        high_means="sure for",
     )
 
 
 def _agent_line(agent: str, rounds: list[DebateRound]) -> page.Series:
     points = tuple(
-        page.Point(round_.number, vote.confidence, vote.stance, vote.stance is not Stance.APPROVE)
+        page.Point(
+            round_.number,
+            vote.confidence * _DIRECTIONS.get(vote.stance, 0),
+            f"{vote.stance.value} {vote.confidence:f}",
+            vote.stance is not Stance.APPROVE,
+        )
         for round_ in rounds
         if (vote := round_.votes.get(agent)) is not None
     )
@@ -278,15 +323,17 @@ def _other_rules_table(course: Course, decided: DebateRound) -> page.Table:
     )
 
 
-def _timeline_moment(entry: DebateEntry) -> page.TimelineEntry:
+def _timeline_moment(entry: DebateEntry, quoted: set[str]) -> page.TimelineEntry:
+    """One entry; what is quoted in full above is told here in short."""
     stance = entry.field_value("stance")
     return page.TimelineEntry(
         entry.at,
         entry.author,
         f"{stance or 'spoke'}: {entry.field_value('summary')}",
-        entry.body,
+        "" if entry.id in quoted else entry.body,
         entry.id,
         _TONES.get(stance, "plain"),
+        markdown=True,
     )
 
 

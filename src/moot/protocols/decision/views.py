@@ -162,7 +162,11 @@ def describe_approval_against_result(state: State) -> str:
 def shorten_question(question: str) -> str:
     """The question as a title: its first line, shortened."""
     line = next((" ".join(row.split()) for row in question.splitlines() if row.strip()), "")
-    return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1]}…"
+    if len(line) <= MAX_TITLE:
+        return line
+    cut = line[: MAX_TITLE - 1]
+    words = cut.rpartition(" ")[0]  # not in the middle of a word, unless it is all one
+    return f"{words or cut}…"
 
 
 def list_answers(state: State) -> list[FirstAnswer]:

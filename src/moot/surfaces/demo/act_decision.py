@@ -55,11 +55,11 @@ def _who_changed(stage: DemoStage, decision: str) -> Lines:
     blocks = stage.data("report", decision)["report"]["blocks"]
     (table,) = [block for block in blocks if block.get("title", "").startswith("Who changed")]
     for row in table.get("rows", []):
-        who, _round, before, now, heard, entry = (
+        who, _round, before, now, heard = (
             cell if isinstance(cell, str) else cell["text"] for cell in row
         )
-        yield say(f"{who} went from {before} to {now} (entry {entry}) after hearing")
-        yield from (say(f"  {entry}") for entry in heard.split("; "))
+        yield say(f"{who} went from {before} to {now} after hearing")
+        yield from (say(f"  {entry}") for entry in heard.splitlines())
 
 
 def _under_persons_key(stage: DemoStage) -> DemoCall:

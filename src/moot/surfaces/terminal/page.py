@@ -1,15 +1,30 @@
-"""`-o FILE.html|.md|.json`: a report as a file, in the form its name asks for."""
+"""`-o FILE`: a report as a file, in the form that its name asks for; `--open` shows it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 
 from moot.api.page_files import FORMS, write_page
+from moot.surfaces.terminal.answer import Answer, say_aside
 from moot.surfaces.terminal.output import output_option
 
-__all__ = ["page_option", "require_form", "write_page"]
+__all__ = [
+    "answer_and_open",
+    "open_in_browser",
+    "open_option",
+    "openable",
+    "page_option",
+    "require_form",
+    "write_page",
+]
+
+_HTML = ".html"
+Command = Callable[..., Answer]
 
 
 def require_form(file: Path) -> None:
@@ -17,6 +32,53 @@ def require_form(file: Path) -> None:
         raise click.BadParameter(f"the name must end with one of {', '.join(FORMS)}")
 
 
-page_option = output_option(
-    "Also write it as a page: FILE.html, FILE.md or FILE.json.", accept=require_form
-)
+open_option = click.option("--open", "open_it", is_flag=True, help="Open it in a browser.")
+
+
+def answer_and_open(
+    answer: Callable[[Path | None], Answer], output: Path | None, open_it: bool
+) -> Answer:
+    """The answer, whose page is then shown; without `-o` it is written to a new folder."""
+    if not open_it:
+        return answer(output)
+    file = output or _new_file()
+    if file.suffix != _HTML:
+        raise click.UsageError("--open shows a page: name it FILE.html")
+    given = answer(file)
+    open_in_browser(file)
+    return given
+
+
+def openable(command: Command) -> Command:
+    """A command with `-o` that also takes `--open`."""
+
+    @wraps(command)
+    def opening(*arguments: Any, open_it: bool, output: Path | None, **options: Any) -> Answer:
+        def answer(file: Path | None) -> Answer:
+            return command(*arguments, output=file, **options)
+
+        return answer_and_open(answer, output, open_it)
+
+    return open_option(opening)
+
+
+def page_option(command: Command) -> Command:
+    """`-o` and `--open`, for a command that can also write what it tells as a page."""
+    output = output_option(
+        "Also write it as a page: FILE.html, FILE.md or FILE.json.", accept=require_form
+    )
+    return output(openable(command))
+
+
+def open_in_browser(file: Path) -> None:
+    """Show it; where there is no browser, say where it is."""
+    import webbrowser
+
+    if not webbrowser.open(file.resolve().as_uri()):
+        say_aside(f"no browser could be started: open {file} yourself")
+
+
+def _new_file() -> Path:
+    import tempfile
+
+    return Path(tempfile.mkdtemp(prefix="moot-page-")) / "page.html"

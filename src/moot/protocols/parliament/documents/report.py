@@ -46,6 +46,8 @@ _STATUS_TONES: Final[dict[AmendmentStatus, page.Tone]] = {
     AmendmentStatus.INCORPORATED: "good",
     AmendmentStatus.REJECTED: "bad",
 }
+# Where a session stands, where its own word for it says little to a reader.
+_WAITING: Final = {"pm_review": "waiting for a person"}
 # The turning points of a session; the rest is in the ledger file.
 _TURNING_POINTS: Final = frozenset(
     {Kind.BILL_DRAFT, Kind.AMENDMENT, Kind.VOTE_TALLY, Kind.PM_DECISION}
@@ -78,7 +80,8 @@ def make_report(
 
 def _verdict(state: State) -> page.VerdictBadge:
     if state.outcome is None:
-        return page.VerdictBadge("NOT DECIDED", "neutral", str(state.status or "not convened"))
+        where = str(state.status or "not convened")
+        return page.VerdictBadge("NOT DECIDED", "neutral", _WAITING.get(where, where))
     return page.VerdictBadge(OUTCOME_WORDS[state.outcome].upper(), _TONES[state.outcome])
 
 
@@ -101,7 +104,7 @@ def _decision(record: Proceedings, scripted: Collection[str]) -> page.DecisionCa
     if scripted:
         facts.append(page.Fact("note", f"{', '.join(scripted)}: {_SCRIPTED_NOTE}"))
     sentence = f"{OUTCOME_WORDS[state.outcome]}. {statement}".strip()
-    return page.DecisionCard(sentence, tuple(facts))
+    return page.DecisionCard(sentence, tuple(facts), reasons=_supporters(record))
 
 
 def _dissent(record: Proceedings, last: CountedBallot | None) -> page.Dissent:
@@ -111,6 +114,23 @@ def _dissent(record: Proceedings, last: CountedBallot | None) -> page.Dissent:
     return page.Dissent(voices, "" if voices else "Nobody voted against it on the last ballot.")
 
 
+def _supporters(record: Proceedings) -> tuple[page.Quote, ...]:
+    """Why those who voted for it did, in full."""
+    last = last_counted_ballot(record)
+    votes = last.votes.items() if last is not None else ()
+    return tuple(
+        page.Quote(
+            author=record.name_of_seat(seat),
+            text="\n\n".join(filter(None, (vote.reasoning, vote.reservations))),
+            stance=str(vote.vote),
+            tone="good",
+            markdown=True,
+        )
+        for seat, vote in votes
+        if vote.vote is Ballot.YES
+    )
+
+
 def _quote(record: Proceedings, seat: str, vote: Vote) -> page.Quote:
     conditions = "\n".join(f"Would change it: {condition}" for condition in vote.conditions)
     return page.Quote(
@@ -118,17 +138,24 @@ def _quote(record: Proceedings, seat: str, vote: Vote) -> page.Quote:
         text=f"{vote.reasoning}\n\nUnaddressed: {describe_unaddressed(vote)}\n\n{conditions}",
         stance=str(vote.vote),
         tone="bad",
+        markdown=True,
     )
 
 
 def _page_blocks(
     record: Proceedings, last: CountedBallot | None, scripted: Collection[str]
 ) -> list[page.Block]:
-    blocks: list[page.Block] = [_chamber(record, last, scripted)]
+    blocks: list[page.Block] = [*_bill(record.state)]
+    blocks += [_rounds(record), _chamber(record, last, scripted)]
+    if record.state.amendments_in_order():
+        blocks.append(_amendments(record))
+    blocks.append(_timeline(record))
+    counted: list[page.Block] = []
     if last is not None and last.tally is not None:
-        blocks.append(_vote_bars(record, last, last.tally))
-    blocks += [_satisfaction(record), _history(record), *_bill(record.state), _amendments(record)]
-    blocks += [_rounds(record), _votes(record.state), _timeline(record)]
+        counted.append(_vote_bars(record, last, last.tally))
+    counted += [_votes(record.state), _satisfaction(record)]
+    blocks.append(page.Fold(tuple(counted), title="How it was counted"))
+    blocks.append(page.Fold((_history(record),), title="How the bill changed"))
     return blocks
 
 
@@ -222,7 +249,7 @@ def _history(record: Proceedings) -> page.Block:
 
 def _bill(state: State) -> list[page.Block]:
     if state.bill is None:
-        return [page.Prose(state.problem_statement, "Problem")]
+        return [page.Prose(state.problem_statement, "Problem", markdown=True)]
     sections = state.bill.sections
     scope = sections.scope
     lists = (
@@ -233,10 +260,10 @@ def _bill(state: State) -> list[page.Block]:
     )
     facts = tuple(page.Fact(name, "; ".join(items) or "none") for name, items in lists)
     return [
-        page.Prose(sections.problem, "Problem"),
+        page.Prose(sections.solution, "Solution", markdown=True),
+        page.Prose(sections.implementation, "Implementation", markdown=True),
+        page.Prose(sections.problem, "Problem", markdown=True),
         page.Facts(facts, "Scope"),
-        page.Prose(sections.solution, "Solution"),
-        page.Prose(sections.implementation, "Implementation"),
     ]
 
 

@@ -92,14 +92,22 @@ def _final_statement(events: list[Recorded[Any]], audit: AuditReport) -> page.De
     ]
     statement = final[-1].statement if final else "There is no final statement yet."
     last = audit.last_trusted
-    facts = (
+    facts = [] if audit.first_bad is None else [_fact_of_event("first bad event", audit.first_bad)]
+    if last != audit.events - 1:
+        facts.append(_fact_of_event("last trusted event", last))
+    details = (
         page.Fact("trace", audit.trace, code=True),
         page.Fact("head", audit.head, code=True),
         page.Fact("events", str(audit.events)),
-        page.Fact("first bad event", "none" if audit.first_bad is None else str(audit.first_bad)),
-        page.Fact("last trusted event", "none" if last is None else str(last)),
+        _fact_of_event("last trusted event", last),
     )
-    return page.DecisionCard(statement, facts, heading="Final statement")
+    return page.DecisionCard(
+        statement, tuple(facts), heading="Final statement", details=details, markdown=True
+    )
+
+
+def _fact_of_event(label: str, event: int | None) -> page.Fact:
+    return page.Fact(label, "none" if event is None else str(event))
 
 
 def _objections(events: list[Recorded[Any]]) -> page.Dissent:
@@ -110,8 +118,9 @@ def _objections(events: list[Recorded[Any]]) -> page.Dissent:
             text=recorded.event.reason,
             stance=f"challenged {recorded.event.claim_id}",
             tone="caution",
-            note=to_text(recorded.at),
+            note=page.human_time(to_text(recorded.at)),
             refs=recorded.event.evidence,
+            markdown=True,
         )
         for recorded in events
         if isinstance(recorded.event, did.ClaimChallenged)
@@ -123,27 +132,31 @@ def _blocks(
     events: list[Recorded[Any]], state: State, audit: AuditReport, counted: str
 ) -> Iterable[page.Block]:
     if _title_of(state.task) != state.task:
-        yield page.Prose(state.task, title="The task")
+        yield page.Prose(state.task, title="The task", markdown=True)
     if counted:
         yield page.Prose(f"{counted}.", title="Governed and observed")
-    yield page.Table(
-        ("Part", "Agent", "Key"),
-        tuple(
-            (str(binding.role), binding.agent, page.Cell(binding.kid, code=True))
-            for binding in state.roles
-        ),
-        title="Who played which part",
-    )
     yield _claims_table(events, state)
     yield _evidence_graph(events)
+    yield page.Findings(tuple(_finding_rows(audit)), title="What the audit found")
+    yield page.Table(
+        ("Part", "Agent"),
+        tuple((str(binding.role), binding.agent) for binding in state.roles),
+        title="Who played which part",
+    )
+    yield page.Timeline(
+        tuple(map(_timeline_moment, views.view_timeline(events))), title="What happened"
+    )
     yield page.Table(
         ("Check", "Result", "About", "Evidence"),
         tuple(map(_check_row, audit.checks)),
-        title="What was checked",
+        title=f"What was checked: {len(audit.checks)} checks",
+        folded=True,
     )
-    yield page.Findings(tuple(_finding_rows(audit)), title="What the audit found")
-    yield page.Timeline(
-        tuple(map(_timeline_moment, views.view_timeline(events))), title="What happened"
+    yield page.Table(
+        ("Agent", "Key"),
+        tuple((binding.agent, page.Cell(binding.kid, code=True)) for binding in state.roles),
+        title="Their keys",
+        folded=True,
     )
 
 
@@ -180,7 +193,7 @@ def _timeline_moment(line: views.TimelineLine) -> page.TimelineEntry:
     return page.TimelineEntry(
         at=line.at,
         who=line.who,
-        what=f"{line.what}: {line.says}",
+        what=f"{line.what.replace('_', ' ')}: {line.says}",
         ref=f"event {line.seq}",
         tone=_EVENT_TONES.get(line.what, "plain"),
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Final
 
 import click
 
 from moot.api import outcomes
 from moot.surfaces.terminal.answer import Answer, visible
+from moot.surfaces.terminal.page import page_option
 from moot.surfaces.terminal.shell import Shell, command, text_argument
 
 OUTCOMES: Final = ("right", "wrong", "mixed")
@@ -51,7 +53,8 @@ def _judged_lines(judged: Sequence[outcomes.JudgedDecision]) -> Iterable[str]:
 
 
 @command(None, "track", "track")
-def track(shell: Shell) -> Answer:
+@page_option
+def track(shell: Shell, output: Path | None) -> Answer:
     """Whom to listen to: how good forecasts were, and whether arguing made them better.
 
     Counts decisions whose outcome a person has judged with `moot outcome`. A score is Brier's: 0 is
@@ -60,10 +63,12 @@ def track(shell: Shell) -> Answer:
 
     Examples:
       moot track
+      moot track -o track.html --open
       moot track --json
     """
-    counted = outcomes.track(shell.session)
-    return Answer(counted, lambda: _track_lines(counted))
+    counted = outcomes.track(shell.session, file=output)
+    written = [f"written to {output}"] if output is not None else []
+    return Answer(counted, lambda: (*_track_lines(counted), *written))
 
 
 def _track_lines(track: outcomes.Track) -> Iterable[str]:

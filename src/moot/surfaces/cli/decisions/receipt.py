@@ -10,7 +10,7 @@ import click
 from moot.api import decisions
 from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.output import output_option
-from moot.surfaces.terminal.page import require_form
+from moot.surfaces.terminal.page import openable, require_form
 from moot.surfaces.terminal.shell import Shell, command
 
 
@@ -21,6 +21,7 @@ from moot.surfaces.terminal.shell import Shell, command
     required=True,
     accept=require_form,
 )
+@openable
 def receipt(shell: Shell, decision: str, output: Path) -> Answer:
     """Write the receipt of a decision: who voted what, who disagreed, and the proof of it.
 

@@ -1,4 +1,4 @@
-"""`moot report`: the page of anything that has an id."""
+"""`moot report`: the page of anything that has an id, or of everything."""
 
 from __future__ import annotations
 
@@ -8,28 +8,72 @@ from pathlib import Path
 import click
 from msgspec import UNSET
 
-from moot.api import reports
-from moot.surfaces.terminal.answer import Answer
-from moot.surfaces.terminal.page import page_option
+from moot.api import report_site, reports
+from moot.core.plural import plural
+from moot.surfaces.terminal.answer import Answer, visible
+from moot.surfaces.terminal.page import (
+    answer_and_open,
+    open_in_browser,
+    open_option,
+    require_form,
+)
 from moot.surfaces.terminal.shell import Shell, command
 
 
 @command(None, "report", "report")
-@click.argument("named", metavar="ID")
-@page_option
-def report(shell: Shell, named: str, output: Path | None) -> Answer:
+@click.argument("named", metavar="[ID]", required=False)
+@click.option("--all", "everything", is_flag=True, help="Everything, with an index, in a folder.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Also write it as a page: FILE.html, FILE.md or FILE.json; with --all a folder.",
+)
+@open_option
+def report(
+    shell: Shell, named: str | None, everything: bool, output: Path | None, open_it: bool
+) -> Answer:
     """Tell how it went: a decision, debate, parliament, trace or path, by its id.
 
-    What came out, who disagreed in full, and how it came to that. Without -o it is printed as
-    markdown. It is drawn from the record, so a file that was changed since does not change it.
+    What came out and why, who disagreed in full, and how it came to that. Without -o it is printed
+    as markdown. It is drawn from the record, so a file that was changed since does not change it.
+    With --all every page is written to a folder, linked to the others, with an index.
 
     Examples:
       moot report q-7
-      moot report parl-20260218-001 -o bill.html
+      moot report parl-20260218-001 -o bill.html --open
       moot report t1 -o t1.md
+      moot report --all -o site
     """
-    page = reports.report(shell.session, named, file=output)
+    if (named is None) != everything:
+        raise click.UsageError("give an ID, or --all")
+    if everything:
+        return _report_all(shell, output, open_it)
+    assert named is not None
+    return answer_and_open(lambda file: _report_one(shell, named, file), output, open_it)
+
+
+def _report_all(shell: Shell, folder: Path | None, open_it: bool) -> Answer:
+    if folder is None or folder.is_file():
+        raise click.UsageError("--all writes many pages: name a folder with -o")
+    site = report_site.report_all(shell.session, folder)
+    if open_it:
+        open_in_browser(Path(site.index))
+    return Answer(site, lambda: _site_lines(site))
+
+
+def _report_one(shell: Shell, named: str, file: Path | None) -> Answer:
+    if file is not None:
+        _require_page(file)
+    page = reports.report(shell.session, named, file=file)
     return Answer(page, lambda: _lines(page))
+
+
+def _require_page(file: Path) -> None:
+    if file.is_dir() or str(file) == "-":
+        raise click.UsageError(f"-o {file}: name a file, or write everything with --all")
+    require_form(file)
 
 
 def _lines(page: reports.ReportPage) -> Iterable[str]:
@@ -38,3 +82,8 @@ def _lines(page: reports.ReportPage) -> Iterable[str]:
     from moot.pages import to_markdown
 
     return to_markdown(page.report).splitlines()
+
+
+def _site_lines(site: report_site.ReportSite) -> Iterable[str]:
+    yield f"{plural(len(site.pages), 'page')} in {site.folder}; begin with {site.index}"
+    yield from (visible(f"not drawn: {each.id}: {each.why}") for each in site.undrawn)

@@ -1,0 +1,154 @@
+"""All pages in one folder: every decision, debate, parliament, trace and path, with an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.core.errors import MootError, Unavailable
+from moot.core.quoted import Quoted
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.pages import Report
+    from moot.workspace.workspace import Workspace
+
+
+class SitePage(msgspec.Struct, frozen=True):
+    """One page of the folder; `file` is its name there."""
+
+    id: str
+    kind: str
+    title: Quoted
+    verdict: str
+    file: str
+
+
+class UndrawnPage(msgspec.Struct, frozen=True):
+    """What has no page, and why."""
+
+    id: str
+    why: str
+
+
+class ReportSite(msgspec.Struct, frozen=True):
+    """`index` is the file to open first."""
+
+    folder: str
+    index: str
+    pages: list[SitePage]
+    undrawn: list[UndrawnPage]
+
+
+@operation("report.all")
+def report_all(session: Session, folder: Path) -> ReportSite:
+    """Write the page of everything that has one into a folder, linked to each other, with an index.
+
+    The folder is made if it is not there; pages of the same names are written anew, other files
+    stay. What cannot be drawn is told in `undrawn`, and the others are written all the same.
+    Receipts are not made: those that stand there as receipt-ID.html are linked.
+    """
+    from moot.api.page_files import write_page
+    from moot.api.reports import build_recorded_page
+    from moot.flows.bridges.page_links import INDEX_FILE, link_page, page_file_name
+
+    workspace = session.workspace
+    _make_folder(folder)
+    streams = list(_streams_with_pages(workspace))
+    names = {INDEX_FILE, *map(page_file_name, streams)}
+    names |= {file.name for kind in ("receipt", "story") for file in folder.glob(f"{kind}-*.html")}
+    pages: list[SitePage] = []
+    undrawn: list[UndrawnPage] = []
+    for stream in streams:
+        try:
+            page = build_recorded_page(session, stream)
+        except MootError as error:
+            undrawn.append(UndrawnPage(stream, str(error)))
+            names.discard(page_file_name(stream))
+            continue
+        file = folder / page_file_name(stream)
+        write_page(file, link_page(workspace, stream, page, names.__contains__))
+        pages.append(SitePage(stream, page.kind, Quoted(page.title), page.verdict.label, file.name))
+    write_page(folder / INDEX_FILE, _index(folder, pages, undrawn))
+    return ReportSite(str(folder), str(folder / INDEX_FILE), pages, undrawn)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unavailable(
+            "cannot_write", f"{folder}: {error.strerror}", hint="name a folder you may write to"
+        ) from None
+
+
+def _streams_with_pages(workspace: Workspace) -> Iterator[str]:
+    """By kind, each in its own order; the books of a run that is no decision have no page."""
+    from moot.flows.bridges.decision_story import ARGUED
+    from moot.flows.bridges.page_links import PAGES
+    from moot.protocols.decision.machine import MACHINE as DECISION
+
+    with workspace.store.read() as view:
+        streams = sorted(stream for stream, _ in view.streams())
+    for protocol in PAGES:
+        for stream in streams:
+            if stream.partition("/")[0] != protocol:
+                continue
+            if protocol != "decision" or workspace.engine.state(DECISION, stream).chamber in ARGUED:
+                yield stream
+
+
+def _index(folder: Path, pages: list[SitePage], undrawn: list[UndrawnPage]) -> Report:
+    from moot import pages as page
+    from moot.core.plural import plural
+
+    blocks: list[page.Block] = []
+    for kind in dict.fromkeys(each.kind for each in pages):
+        rows = tuple(
+            (page.Cell(each.title, file_name=each.file), each.id.partition("/")[2], each.verdict)
+            for each in pages
+            if each.kind == kind
+        )
+        blocks.append(page.Table(("What", "Id", "Verdict"), rows, title=_HEADINGS.get(kind, kind)))
+    receipts = tuple(
+        (page.Cell(file.stem.partition("-")[2], file_name=file.name),)
+        for file in sorted(folder.glob("receipt-*.html"))
+    )
+    if receipts:
+        blocks.append(page.Table(("Decision",), receipts, title="Receipts, with their proofs"))
+    if undrawn:
+        left_out = tuple((each.id, each.why) for each in undrawn)
+        blocks.append(page.Table(("Id", "Why"), left_out, title="What could not be drawn"))
+    return page.Report(
+        kind="index",
+        title="Everything on record",
+        verdict=page.VerdictBadge(plural(len(pages), "page")),
+        decision=page.DecisionCard(_summary(pages), heading="What is here"),
+        dissent=None,
+        blocks=tuple(blocks),
+        proof=None,
+    )
+
+
+_HEADINGS = {
+    "decision": "Decisions",
+    "debate": "Debates",
+    "parliament": "Parliaments",
+    "trace": "Traces",
+    "story": "Paths",
+}
+
+
+def _summary(pages: list[SitePage]) -> str:
+    from moot.core.plural import plural
+
+    counts: dict[str, int] = {}
+    for each in pages:
+        counts[each.kind] = counts.get(each.kind, 0) + 1
+    names = {"story": ("path", "paths")}
+    words = [plural(count, *names.get(kind, (kind,))) for kind, count in counts.items()]
+    return f"{', '.join(words)}." if words else "Nothing has been recorded yet that has a page."
