@@ -224,7 +224,7 @@ def test_killed_anywhere_it_goes_on_where_the_record_stands(project: Project, af
 
 def interrupted(project: Project) -> Path:
     """A question that was stopped in the middle of its debate; gives the debate's file."""
-    words = ("ask", QUESTION, "--with", VOICES, *OPTIONS, "--max-turns", "5")
+    words = ("ask", QUESTION, "--with", VOICES, "--max-turns", "5")
     assert project.json(*words).data["run"]["stop"] == "turns-spent"
     return project.root / ".moot" / "decisions" / "q-1.md"
 
@@ -446,6 +446,9 @@ def test_a_model_takes_part_from_the_first_answer_to_the_vote(project: Project) 
         wanted = asked["tools"][0]["function"]["parameters"]["properties"]
         if "answer" in wanted:
             return said(call={"answer": "Kafka", "why": "it scales"})
+        if "ranking" in wanted:
+            votes = [{"answer": n, "stance": "reject", "confidence": 0.6} for n in (2, 1)]
+            return said(call={"ranking": votes, "summary": "Kafka, I say."})
         return said(call={"stance": "reject", "confidence": 0.6, "summary": "Kafka, I say."})
 
     steps = (thinks, trouble(500), said("I say Kafka!"), thinks)

@@ -84,6 +84,29 @@ def _undecided(brief: Brief) -> dict[str, Any]:
     return _with_the_most(brief)
 
 
+def _ranking(brief: Brief, entry: Callable[[Brief], dict[str, Any]]) -> dict[str, Any]:
+    """Its own answer first, then as they are shown; on each it votes as it votes at first."""
+    own, count = brief.view.get("own_answer", 1), brief.view.get("answers", 0)
+    order = sorted(range(1, count + 1), key=lambda number: (number != own, number))
+    said = entry(brief)
+    vote = {"stance": said["stance"], "confidence": said["confidence"]}
+    ranked = [{"answer": number, **vote} for number in order]
+    return {"ranking": ranked, "summary": said["summary"], "body": said["body"]}
+
+
+def _voice(
+    seat: Voice,
+    first_answer: Callable[[Brief], dict[str, Any]],
+    entry: Callable[[Brief], dict[str, Any]],
+) -> Voice:
+    return {
+        **seat,
+        "first_answer": first_answer,
+        "ranking": lambda brief: _ranking(brief, entry),
+        "entry": entry,
+    }
+
+
 def _first_option(brief: Brief) -> dict[str, Any]:
     return _option(brief, 0)
 
@@ -181,10 +204,10 @@ def _seat(ballot: str, score: int) -> Voice:
 _FOR: Final = _seat("YES", 4)
 _AGAINST: Final = _seat("NO", 3)
 VOICES: Final[Mapping[str, Voice]] = {
-    "approve": {**_FOR, "first_answer": _first_option, "entry": _always("approve", 0.8)},
-    "reject": {**_AGAINST, "first_answer": _last_option, "entry": _always("reject", 0.8)},
-    "neutral": {**_FOR, "first_answer": _first_option, "entry": _always("neutral", 0.5)},
-    "majority": {**_FOR, "first_answer": _first_option, "entry": _with_the_most},
-    "sceptic": {**_AGAINST, "first_answer": _last_option, "entry": _convinced},
-    "listener": {**_FOR, "first_answer": _first_option, "entry": _undecided},
+    "approve": _voice(_FOR, _first_option, _always("approve", 0.8)),
+    "reject": _voice(_AGAINST, _last_option, _always("reject", 0.8)),
+    "neutral": _voice(_FOR, _first_option, _always("neutral", 0.5)),
+    "majority": _voice(_FOR, _first_option, _with_the_most),
+    "sceptic": _voice(_AGAINST, _last_option, _convinced),
+    "listener": _voice(_FOR, _first_option, _undecided),
 }

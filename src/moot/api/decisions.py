@@ -129,6 +129,7 @@ def resume(
     decision: str,
     *,
     participants: Sequence[str] = (),
+    motion: int | None = None,
     limits: Limits = USUAL,
     watch: RunWatcher | None = None,
     terminal: Terminal | None = None,
@@ -137,14 +138,15 @@ def resume(
     """Go on with a question that was interrupted, or that a person sent back.
 
     What is on record is not done again, so a repeat needs no key. `participants` name again who
-    sits there, if the record does not hold the whole of a command (spec_incomplete).
+    sits there, if the record does not hold the whole of a command (spec_incomplete). `motion` picks
+    an answer by its number where the rankings leave that open (unknown_option: there is none).
     """
     from moot.flows.decisions.questions import decision_id, require_question, specs_again
 
     _require_unnamed(session)
     name = decision_id(decision)
     specs = specs_again(require_question(session.workspace, name), participants)
-    return _carry_on(session, name, specs, limits, watch, terminal, begun)
+    return _carry_on(session, name, specs, limits, watch, terminal, begun, motion)
 
 
 @operation("decide", writes=True)
@@ -266,6 +268,7 @@ def _carry_on(
     watch: RunWatcher | None,
     terminal: Terminal | None,
     begun: Begun | None,
+    motion: int | None = None,
 ) -> AskedDecision:
     from moot.flows.decisions.ask import carry_on
     from moot.flows.decisions.questions import state_of
@@ -275,7 +278,7 @@ def _carry_on(
     if begun is not None:
         begun(decision, shorten_question(state_of(workspace, decision).question))
     room = seating(session, terminal)
-    progress = carry_on(workspace, decision, specs, room, limits, watch)
+    progress = carry_on(workspace, decision, specs, room, limits, watch, motion)
     people = bool(workspace.engine.registry().human_keys())
     return _describe_progress(decision, progress, people)
 
@@ -318,10 +321,12 @@ def _list_changes(argument: Argument) -> Iterator[ChangedStance]:
 def _next_command(decision: str, progress: DecisionProgress, people: bool) -> str | None:
     """Without `people` nobody here could rule on it yet."""
     from moot.protocols.decision.model import Stage
+    from moot.protocols.decision.ranking_report import needs_pick
     from moot.protocols.decision.views import suggest_decide_command
 
     state = progress.state
     if state.stage is Stage.WAITING:
         first = "" if people else "`moot agent register operator --human` first; then "
         return first + suggest_decide_command(decision, state.result)
-    return f"moot ask --resume {decision}" if state.word is None else None
+    pick = " --motion N" if needs_pick(state) else ""
+    return f"moot ask --resume {decision}{pick}" if state.word is None else None

@@ -10,16 +10,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import msgspec
+
 from moot.agents.outcome import RunEnd, StopReason
 from moot.agents.participant import Participant
 from moot.agents.participant_kinds import RunSurroundings
 from moot.agents.spec import Spec
 from moot.agents.watch import RunWatcher
-from moot.core.errors import Refused
-from moot.core.names import SYSTEM
+from moot.core.names import OPERATOR, SYSTEM
 from moot.flows.debate.mending import FileLoss
 from moot.flows.decisions.argument import NO_ARGUMENT, Argument
-from moot.flows.decisions.debate_rounds import argue_in_rounds, open_round
+from moot.flows.decisions.chosen_motion import set_motion
+from moot.flows.decisions.debate_rounds import argue_in_rounds, join_ends, open_round
 from moot.flows.decisions.questions import read_text, state_of
 from moot.flows.decisions.receipt_content import describe_outcome, summarize_argument
 from moot.flows.decisions.session_context import another_session, compose_context, session_file
@@ -28,16 +30,15 @@ from moot.flows.parliament.results import SETTLED
 from moot.flows.parliament.ruling import decisions_argued_in
 from moot.flows.parliament.session_ids import id_in_files
 from moot.flows.runs.first_answers import RunnableAnswers
+from moot.flows.runs.rankings import RunnableRankings
 from moot.flows.runs.run_parliament import convene_for_question, make_opening
 from moot.flows.runs.run_parliament import open_session_of as parliament_of
 from moot.flows.runs.run_parliament import run_seated as run_parliament_session
 from moot.flows.runs.run_seats import USUAL, FinishedRun, Limits, run_seats
 from moot.flows.runs.seats import seat_participants
-from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.answer_options import list_unranked
 from moot.protocols.decision.model import ChamberKind, Stage, State
-from moot.protocols.decision.motion import choose_motion
-from moot.protocols.decision.views import list_answers
 from moot.workspace.workspace import Workspace
 
 
@@ -68,17 +69,29 @@ def carry_on(
     room: RunSurroundings,
     limits: Limits = USUAL,
     watch: RunWatcher | None = None,
+    motion: int | None = None,
 ) -> DecisionProgress:
-    """Do everything that is still missing before a person can rule on it (AGT-070, AGT-074)."""
+    """Do everything that is still missing before a person can rule on it (AGT-070, AGT-074).
+
+    `motion` is the number of the answer that was picked where the rankings leave it open.
+    """
     participants = seat_participants(specs, room)
     state = state_of(workspace, decision)
     ended: RunEnd | None = None
     lost: FileLoss | None = None
     if state.stage is Stage.ANSWERING:
-        ended = _first_answers(workspace, decision, participants, limits, watch)
+        ended = _collect(RunnableAnswers, workspace, decision, participants, limits, watch)
+        if ended.stop is StopReason.SETTLED and list_unranked(state_of(workspace, decision)):
+            ranked = _collect(RunnableRankings, workspace, decision, participants, limits, watch)
+            ended = join_ends(ended, ranked)
         if ended.stop is not StopReason.SETTLED:
             return DecisionProgress(state_of(workspace, decision), None, ended)
-        _set_motion(workspace, decision)
+        left_open = set_motion(workspace, decision, motion)
+        if left_open is not None:
+            ended = msgspec.structs.replace(
+                ended, stop=StopReason.WAITING, detail=left_open, waits_for=(OPERATOR,)
+            )
+            return DecisionProgress(state_of(workspace, decision), None, ended)
     if state_of(workspace, decision).stage is Stage.MOVED:
         _OPEN[state.chamber](workspace, decision, limits)
     state = state_of(workspace, decision)
@@ -112,7 +125,8 @@ def _run_parliament(
     return run_parliament_session(parliament, decision, participants, limits, watch)
 
 
-def _first_answers(
+def _collect(
+    make_runnable: type[RunnableAnswers | RunnableRankings],
     workspace: Workspace,
     decision: str,
     participants: Mapping[str, Participant],
@@ -120,22 +134,9 @@ def _first_answers(
     watch: RunWatcher | None,
 ) -> RunEnd:
     state = state_of(workspace, decision)
-    runnable = RunnableAnswers(workspace.engine, decision, read_text(workspace, state.context))
+    runnable = make_runnable(workspace.engine, decision, read_text(workspace, state.context))
     clock = workspace.engine.clock
     return run_seats(runnable, participants, clock, decision, limits, watch).ended
-
-
-def _set_motion(workspace: Workspace, decision: str) -> None:
-    """Put the most frequent answer to the vote, else the first listed."""
-    motion = choose_motion(list_answers(state_of(workspace, decision)))
-    if motion is None:  # AGT-072
-        raise Refused(
-            "no_answers",
-            "nobody gave a first answer, so there is nothing to vote on",
-            hint=f"`moot ledger log {stream_of(decision)}` says why; ask again with others",
-        )
-    command = ask.SetMotion(text=motion.text, by=motion.by)
-    workspace.engine.execute(stream_of(decision), command, SYSTEM, key="motion")
 
 
 def _open_parliament(workspace: Workspace, decision: str, _limits: Limits) -> None:

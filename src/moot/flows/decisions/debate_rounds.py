@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from moot.agents.outcome import RunEnd
 from moot.agents.participant import Participant
 from moot.agents.watch import RunWatcher
 from moot.core.errors import Refused
@@ -41,6 +42,7 @@ from moot.flows.decisions.session_context import (
 )
 from moot.flows.parliament.ruling import decisions_argued_in
 from moot.flows.runs.debate_verdict import judge_debate
+from moot.flows.runs.rankings import list_cast_votes
 from moot.flows.runs.run_debate import SeatedDebate, record_result, run_seated
 from moot.flows.runs.run_seats import FinishedRun, Limits
 from moot.flows.runs.runnable_debate import EarlierRounds
@@ -101,12 +103,14 @@ def _read_sessions(workspace: Workspace, decision: str, state: State) -> list[Ch
 
 def _join(before: FinishedRun, after: FinishedRun) -> FinishedRun:
     """Two runs of one question as one: what both cost, and how the later one ended."""
-    ended = msgspec.structs.replace(
-        after.ended,
-        turns=before.ended.turns + after.ended.turns,
-        cost=before.ended.cost + after.ended.cost,
-    )
+    ended = join_ends(before.ended, after.ended)
     return after._replace(ended=ended, lost=before.lost or after.lost)
+
+
+def join_ends(before: RunEnd, after: RunEnd) -> RunEnd:
+    return msgspec.structs.replace(
+        after, turns=before.turns + after.turns, cost=before.cost + after.cost
+    )
 
 
 def _run_session(
@@ -127,7 +131,8 @@ def _run_session(
         )
     earlier = _earlier_rounds(workspace, state)
     clock = workspace.engine.clock
-    debate = SeatedDebate(file, participants, clock, workspace, decision, earlier)
+    cast = list_cast_votes(state) if not earlier.rounds else {}
+    debate = SeatedDebate(file, participants, clock, workspace, decision, earlier, cast)
     return run_seated(debate, limits, watch)._replace(lost=lost)
 
 

@@ -262,6 +262,7 @@ def supersede(workspace: Workspace, decision: str) -> str:
             options=state.options,
             context=store_text(workspace, _context_after_veto(workspace, decision, state)),
             supersedes=decision,
+            choose=state.choose,
         )
         successor = record_question(workspace, command)
     workspace.engine.execute(stream_of(decision), ask.NameSuccessor(decision=successor), SYSTEM)

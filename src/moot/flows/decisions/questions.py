@@ -42,6 +42,8 @@ class Question(msgspec.Struct, frozen=True):
     `participants` are texts such as "cmd:claude -p" or "amber-otter=rules:approve"; one without a
     name gets a new one. `options` are answers to choose from. `rule` is majority, weighted or
     unanimous, `chamber` debate or parliament. `motives` say what a name stands for in a parliament.
+    `choose` is plurality, borda or condorcet: how the motion is picked from several answers, which
+    everybody ranks; without it the most frequent answer is the motion.
     """
 
     text: str
@@ -52,6 +54,7 @@ class Question(msgspec.Struct, frozen=True):
     rounds: int = 2
     chamber: str = ChamberKind.DEBATE
     motives: Mapping[str, tuple[str, ...]] = {}
+    choose: str = ""
 
 
 def read_participants(texts: Iterable[str]) -> tuple[Spec, ...]:
@@ -95,6 +98,7 @@ def _question(
         rounds=question.rounds,
         options=question.options,
         context=material,
+        choose=question.choose,
     )
 
 

@@ -20,6 +20,7 @@ from moot.flows.decisions.parliament_result import summarize_parliament
 from moot.flows.decisions.questions import state_of
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import CallCost, ChamberKind, DecisionSeat, PersonsRuling, State
+from moot.protocols.decision.ranking_report import report_rankings
 from moot.protocols.decision.views import describe_approval_against_result, list_answers
 from moot.protocols.parliament.messages.words import PrimeMinisterChoice
 from moot.workspace.workspace import Workspace
@@ -53,6 +54,7 @@ def compose_receipt(workspace: Workspace, decision: str) -> dict[str, Any]:
         "participants": [_participant(registry, state, seat) for seat in state.seats],
         "first_answers": msgspec.to_builtins(list_answers(state)),
         "motion": msgspec.to_builtins(state.motion),
+        "ranking": msgspec.to_builtins(report_rankings(state)),
         "argument": msgspec.to_builtins(argument),
         "result": msgspec.to_builtins(state.verdict),
         "cautions": [*list_cautions(state), *_unrecorded_ruling(decision, state, argument)],

@@ -12,6 +12,7 @@ from typing import Final
 
 from moot import pages as page
 from moot.core.plural import plural
+from moot.flows.decisions.ranking_tables import ranking_tables
 from moot.flows.decisions.receipt import Receipt
 from moot.flows.decisions.receipt_tables import (
     COUNTS,
@@ -166,6 +167,7 @@ def _blocks(content: ReceiptContent) -> Iterator[page.Block]:
     if content["argument"]["text"]:
         yield page.Prose(content["argument"]["text"], title="The bill", markdown=True)
     yield from first_answers(content)
+    yield from ranking_tables(content)
     absent = absent_table(content)
     if absent.rows:
         yield absent

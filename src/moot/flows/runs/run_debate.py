@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from moot.agents.participant import Participant
 from moot.agents.participant_kinds import RunSurroundings
@@ -34,7 +34,8 @@ class SeatedDebate(NamedTuple):
     """A debate about to be run: its file and who sits there.
 
     In a workspace `decision` keeps what the run costs and what comes out; without one nothing does.
-    `earlier` is what was argued about the same motion before, in other sessions.
+    `earlier` is what was argued about the same motion before, in other sessions; `cast_votes` are
+    votes that were given before this one began.
     """
 
     file: Path
@@ -43,6 +44,7 @@ class SeatedDebate(NamedTuple):
     workspace: Workspace | None = None
     decision: str | None = None
     earlier: EarlierRounds = NO_ROUNDS_BEFORE
+    cast_votes: Mapping[str, dict[str, Any]] = {}
 
 
 def run_debate(
@@ -82,12 +84,12 @@ def _require_listed(specs: Mapping[str, Spec], names: tuple[str, ...]) -> None:
 
 def run_seated(debate: SeatedDebate, limits: Limits, watch: RunWatcher | None) -> FinishedRun:
     """Let the runner go; what its calls cost goes on record."""
-    file, participants, clock, workspace, decision, earlier = debate
+    file, participants, clock, workspace, decision, earlier, cast_votes = debate
     if workspace is None or decision is None:
         bare = RunnableDebate(file, clock, workspace, NoRunRecord(), earlier)
         return run_seats(bare, participants, clock, limits=limits, watch=watch)
     record = DecisionRunRecord(workspace.engine, decision)
-    recorded = RunnableDebate(file, clock, workspace, record, earlier)
+    recorded = RunnableDebate(file, clock, workspace, record, earlier, cast_votes)
     return run_seats(recorded, participants, clock, decision, limits, watch)
 
 

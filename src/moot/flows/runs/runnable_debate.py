@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, Any, Final, Literal, NamedTuple
@@ -19,7 +19,8 @@ from moot.agents.quoting import AuthorTrust, QuotedText
 from moot.agents.repeats import TIMES, Utterance
 from moot.agents.runnable import PassOverResult
 from moot.core.clock import SECOND, Clock
-from moot.core.errors import Malformed
+from moot.core.decimals import shortest_decimal
+from moot.core.errors import Malformed, Refused
 from moot.core.machine import Due
 from moot.core.names import OPERATOR
 from moot.flows.debate import session
@@ -98,8 +99,10 @@ class RunnableDebate:
         workspace: Workspace | None,
         record: RunRecord,
         earlier: EarlierRounds = NO_ROUNDS_BEFORE,
+        cast_votes: Mapping[str, dict[str, Any]] = {},
     ) -> None:
         self._earlier = earlier
+        self._cast_votes = dict(cast_votes)
         self._file = file
         self._clock = clock
         self._workspace = workspace
@@ -109,7 +112,11 @@ class RunnableDebate:
     # What is due ----------------------------------------------------------------------------------
 
     def advance(self) -> None:
-        """Nothing here moves by itself."""
+        """Write the entries of those whose vote was cast before the session (DEC-036); one that
+        does not fit into the file is asked for like any other."""
+        while (due := next(iter(self.dues()), None)) and due.who in self._cast_votes:
+            with suppress(Refused, Malformed):
+                self.submit(due, self._cast_votes.pop(due.who))
 
     def dues(self) -> Sequence[Due]:
         course, here = self._standing()
@@ -197,7 +204,7 @@ class RunnableDebate:
         draft = EntryDraft(
             author=due.who,
             stance=reply.stance,
-            confidence=_decimal(reply.confidence),
+            confidence=shortest_decimal(reply.confidence),
             summary=reply.summary,
             body=reply.body,
             action_requested=reply.action_requested.strip() or "n/a",
@@ -308,8 +315,3 @@ def _quoted(entry: DebateEntry, trust: AuthorTrust) -> QuotedText:
         text=text,
         place=f"{place}, confidence {sure}" if sure else place,
     )
-
-
-def _decimal(value: float) -> str:
-    """As short as it can be said: 0.8, not 0.8000000000000000444."""
-    return f"{Decimal(repr(value)):f}"

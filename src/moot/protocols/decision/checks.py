@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from typing import Final
 
 import msgspec
 
 from moot.core.machine import C, Case, Command, KeyClass
 from moot.core.names import AGENT, SYSTEM
 from moot.protocols.decision import commands as ask
+from moot.protocols.decision.answer_options import list_options, list_unranked
 from moot.protocols.decision.forecasts import Outcome
 from moot.protocols.decision.model import (
     MAX_MOTIVE_LENGTH,
     MAX_MOTIVES,
     MAX_SEATS,
+    STANCES,
     ChamberKind,
     Stage,
     State,
 )
+from moot.protocols.decision.ranking_report import find_winner
+from moot.protocols.decision.rankings import ChoiceRule
+
+# How sure somebody is: a decimal from 0 to 1, as text.
+_SURE: Final = re.compile(r"0(\.\d{1,30})?|1(\.0{1,30})?")
 
 Breaches = Iterator[tuple[str, str | None]]
 
@@ -92,6 +101,48 @@ def answered_before(case: DecisionCase[ask.GiveAnswer | ask.PassAnswer]) -> Brea
     name = command.agent if isinstance(command, ask.PassAnswer) else case.context.actor.id
     if name in case.state.answers:
         yield f"{name} has answered", None
+
+
+def unknown_rule(case: DecisionCase[ask.AskQuestion]) -> Breaches:
+    command = case.command
+    if command.choose and command.choose not in set(ChoiceRule):
+        yield f"{command.choose!r} is no rule to choose by", "choose"
+    if command.choose and command.chamber is not ChamberKind.DEBATE:
+        yield "only the answers of a debate are ranked", "choose"
+
+
+def not_to_rank(case: DecisionCase[ask.RankAnswers | ask.PassRanking]) -> Breaches:
+    """DEC-036: once, by whoever answered, when all answers are there and there are several."""
+    command = case.command
+    name = command.agent if isinstance(command, ask.PassRanking) else case.context.actor.id
+    if name not in list_unranked(case.state):
+        yield f"{name} has nothing to rank here", None
+
+
+def bad_ranking(case: DecisionCase[ask.RankAnswers]) -> Breaches:
+    count = len(list_options(case.state))
+    if sorted(case.command.ranking) != list(range(count)):
+        yield f"a ranking lists each of the {count} answers once", "ranking"
+    if len(case.command.votes) != count:
+        yield f"{len(case.command.votes)} votes on {count} answers", "votes"
+    for vote in case.command.votes:
+        if vote.stance not in STANCES or not _SURE.fullmatch(vote.sure):
+            yield f"{vote.stance!r}, {vote.sure!r} is no vote", "votes"
+
+
+def not_the_choice(case: DecisionCase[ask.SetMotion]) -> Breaches:
+    """DEC-037: what the rule chooses; what it leaves open is picked from the answers."""
+    state, command = case.state, case.command
+    if not command.chosen:
+        if state.choose and len(list_options(state)) > 1:
+            yield f"the motion is chosen by {state.choose}", "chosen"
+        return
+    winner = find_winner(state)
+    allowed = (winner,) if winner is not None else list_options(state)
+    if list_unranked(state):
+        yield f"{', '.join(list_unranked(state))} has yet to rank the answers", None
+    elif command.text not in {option.text for option in allowed}:
+        yield "this is not what was chosen", "text"
 
 
 def answers_missing(case: DecisionCase[ask.SetMotion]) -> Breaches:

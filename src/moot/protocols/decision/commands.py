@@ -5,6 +5,7 @@ from __future__ import annotations
 from moot.core.machine import Command
 from moot.core.record import ArtifactRef
 from moot.protocols.decision.model import (
+    AnswerVote,
     CallCost,
     ChamberKind,
     DecisionResult,
@@ -25,6 +26,7 @@ class AskQuestion(Command, frozen=True):
     context: ArtifactRef | None = None
     supersedes: str | None = None
     answer_seconds: int | None = None
+    choose: str = ""
 
 
 class GiveAnswer(Command, frozen=True):
@@ -46,11 +48,29 @@ class PassAnswer(Command, frozen=True):
     failure: str = ""
 
 
+class RankAnswers(Command, frozen=True):
+    """Rank all answers, best first, and say how you would vote on each."""
+
+    ranking: tuple[int, ...]
+    votes: tuple[AnswerVote, ...]
+    summary: str
+    body: str = ""
+
+
+class PassRanking(Command, frozen=True):
+    """Go on without someone's ranking, and say why there is none."""
+
+    agent: str
+    why: str
+    failure: str = ""
+
+
 class SetMotion(Command, frozen=True):
     """Put an answer to the vote."""
 
     text: str
     by: tuple[str, ...]
+    chosen: str = ""
 
 
 class OpenSession(Command, frozen=True):
@@ -144,7 +164,7 @@ class JudgeOutcome(Command, frozen=True):
 COMMANDS = (
     *(AskQuestion, GiveAnswer, PassAnswer, SetMotion, OpenSession, NoteCall, EndRun),
     *(RecordResult, Approve, Veto, Amend, SendBack, NameSuccessor, MakeReceipt),
-    JudgeOutcome,
+    *(JudgeOutcome, RankAnswers, PassRanking),
 )
 PERSONS = (Approve, Veto, Amend, SendBack)
 PersonsCommand = Approve | Veto | Amend | SendBack | JudgeOutcome

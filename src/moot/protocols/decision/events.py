@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from moot.core.machine import Event
 from moot.protocols.decision.model import (
+    AnswerVote,
     CallCost,
     ChamberKind,
     DecisionResult,
@@ -22,6 +23,7 @@ class QuestionAsked(Event, frozen=True):
     context: str | None = None
     supersedes: str | None = None
     answer_seconds: int | None = None
+    choose: str = ""
 
 
 class AnswerGiven(Event, frozen=True):
@@ -36,9 +38,25 @@ class AnswerPassed(Event, frozen=True):
     failure: str = ""
 
 
+class AnswersRanked(Event, frozen=True):
+    """Numbers count from 0, in the order in which the distinct answers stand by seat."""
+
+    ranking: tuple[int, ...]
+    votes: tuple[AnswerVote, ...]
+    summary: str
+    body: str = ""
+
+
+class RankingPassed(Event, frozen=True):
+    agent: str
+    why: str
+    failure: str = ""
+
+
 class MotionSet(Event, frozen=True):
     text: str
     by: tuple[str, ...]
+    chosen: str = ""
 
 
 class SessionOpened(Event, frozen=True):
@@ -120,5 +138,5 @@ class OutcomeJudged(Event, frozen=True):
 EVENTS = (
     *(QuestionAsked, AnswerGiven, AnswerPassed, MotionSet, SessionOpened, CallNoted, RunEnded),
     *(ResultRecorded, PersonApproved, PersonVetoed, PersonAmended, PersonSentBack, SuccessorNamed),
-    *(ReceiptMade, OutcomeJudged),
+    *(ReceiptMade, OutcomeJudged, AnswersRanked, RankingPassed),
 )

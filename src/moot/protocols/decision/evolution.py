@@ -10,6 +10,7 @@ import msgspec
 from moot.core.machine import Event, Recorded
 from moot.protocols.decision import events as did
 from moot.protocols.decision.model import (
+    AnswerRanking,
     ArguedSession,
     CallCost,
     ChamberVerdict,
@@ -70,6 +71,7 @@ def _on_question_asked(state: State, recorded: Recorded[did.QuestionAsked]) -> S
         seats=event.seats,
         supersedes=event.supersedes,
         answer_seconds=event.answer_seconds,
+        choose=event.choose,
     )
 
 
@@ -85,9 +87,22 @@ def _on_answer_passed(state: State, recorded: Recorded[did.AnswerPassed]) -> Sta
     return msgspec.structs.replace(state, answers=state.answers.set(event.agent, answer))
 
 
+def _on_answers_ranked(state: State, recorded: Recorded[did.AnswersRanked]) -> State:
+    event, who = recorded.event, recorded.actor.id
+    ranking = AnswerRanking(who, event.ranking, event.votes, event.summary, event.body)
+    return msgspec.structs.replace(state, rankings=state.rankings.set(who, ranking))
+
+
+def _on_ranking_passed(state: State, recorded: Recorded[did.RankingPassed]) -> State:
+    event = recorded.event
+    ranking = AnswerRanking(event.agent, failure=event.failure or event.why)
+    return msgspec.structs.replace(state, rankings=state.rankings.set(event.agent, ranking))
+
+
 def _on_motion_set(state: State, recorded: Recorded[did.MotionSet]) -> State:
     event = recorded.event
-    return msgspec.structs.replace(state, motion=DecisionMotion(event.text, event.by))
+    motion = DecisionMotion(event.text, event.by, event.chosen)
+    return msgspec.structs.replace(state, motion=motion)
 
 
 def _on_session_opened(state: State, recorded: Recorded[did.SessionOpened]) -> State:
@@ -182,6 +197,8 @@ _EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.QuestionAsked: _on_question_asked,
     did.AnswerGiven: _on_answer_given,
     did.AnswerPassed: _on_answer_passed,
+    did.AnswersRanked: _on_answers_ranked,
+    did.RankingPassed: _on_ranking_passed,
     did.MotionSet: _on_motion_set,
     did.SessionOpened: _on_session_opened,
     did.CallNoted: _on_call_noted,

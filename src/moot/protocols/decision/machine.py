@@ -44,8 +44,10 @@ from moot.core.names import OPERATOR, STREAM
 from moot.protocols.decision import PROTOCOL
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import events as did
+from moot.protocols.decision.answer_options import list_unranked
 from moot.protocols.decision.evolution import TRANSITIONS, evolve
 from moot.protocols.decision.model import Stage, State
+from moot.protocols.decision.ranking_report import needs_pick
 from moot.protocols.decision.rules import RULES
 from moot.protocols.decision.views import shorten_question, suggest_decide_command
 
@@ -82,6 +84,7 @@ def _question_asked(command: ask.AskQuestion, _context: Context) -> Draft:
         context=None if command.context is None else command.context.sha256,
         supersedes=command.supersedes,
         answer_seconds=command.answer_seconds,
+        choose=command.choose,
     )
     return Draft(event, cited)
 
@@ -138,7 +141,18 @@ _EVENT_OF: Final[dict[type[Command], Callable[[Any, Context], Event | Draft]]] =
     ask.PassAnswer: lambda command, _: did.AnswerPassed(
         agent=command.agent, why=command.why, failure=command.failure
     ),
-    ask.SetMotion: lambda command, _: did.MotionSet(text=command.text, by=command.by),
+    ask.RankAnswers: lambda command, _: did.AnswersRanked(
+        ranking=command.ranking,
+        votes=command.votes,
+        summary=command.summary,
+        body=command.body,
+    ),
+    ask.PassRanking: lambda command, _: did.RankingPassed(
+        agent=command.agent, why=command.why, failure=command.failure
+    ),
+    ask.SetMotion: lambda command, _: did.MotionSet(
+        text=command.text, by=command.by, chosen=command.chosen
+    ),
     ask.OpenSession: lambda command, _: did.SessionOpened(
         session=command.session, file=command.file
     ),
@@ -179,7 +193,8 @@ def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
     """First answers that are missing; then, once there is a result, a person's word (DEC-018)."""
     subject = shorten_question(state.question)
     if state.stage is Stage.ANSWERING:
-        return tuple(_answer_due(state, name, subject) for name in state.unanswered)
+        missing = tuple(_answer_due(state, name, subject) for name in state.unanswered)
+        return missing or tuple(_rankings_due(state, subject))
     if state.stage is Stage.WAITING:
         hint = suggest_decide_command("ID", state.result)
         return (Due(who=OPERATOR, what="decide", subject=subject, hint=hint),)
@@ -203,6 +218,15 @@ def _answer_due(state: State, name: str, subject: str) -> Due:
     )
 
 
+def _rankings_due(state: State, subject: str) -> Iterable[Due]:
+    """Rankings that are missing; then, where they leave it open, a person's pick (DEC-037)."""
+    for name in list_unranked(state):
+        yield Due(who=name, what="ranking", subject=subject, hint="moot ask --resume ID")
+    if needs_pick(state):
+        hint = "moot ask --resume ID --motion N"
+        yield Due(who=OPERATOR, what="pick", subject=subject, hint=hint)
+
+
 def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     event, place = recorded.event, recorded.stream
     if isinstance(event, did.QuestionAsked):
@@ -221,7 +245,7 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
 
 MACHINE: Machine[State] = Machine(
     name=PROTOCOL,
-    version=6,
+    version=7,
     initial=State(),
     events=did.EVENTS,
     commands=ask.COMMANDS,

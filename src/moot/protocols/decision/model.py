@@ -14,6 +14,7 @@ MAX_QUESTION: Final = 4_000
 MAX_ANSWER: Final = 2_000
 MAX_TEXT: Final = 8_000
 MAX_SEATS: Final = 100
+STANCES: Final = ("approve", "reject", "neutral", "defer")
 MAX_MOTIVES: Final = 3
 MAX_MOTIVE_LENGTH: Final = 60
 
@@ -77,6 +78,28 @@ class FirstAnswer(msgspec.Struct, frozen=True):
     failure: str = ""
 
 
+class AnswerVote(msgspec.Struct, frozen=True):
+    """How one would vote if a certain answer became the motion; confidence is text."""
+
+    stance: str
+    sure: str
+
+
+class AnswerRanking(msgspec.Struct, frozen=True):
+    """How one seat ranks the answers, best first by their numbers, and its first vote.
+
+    Numbers count from 0 in the order in which the answers are listed; `votes` has one for each.
+    Whoever gave none has no ranking, and `failure` is the sentence by which that is told.
+    """
+
+    agent: str
+    ranking: tuple[int, ...] = ()
+    votes: tuple[AnswerVote, ...] = ()
+    summary: str = ""
+    body: str = ""
+    failure: str = ""
+
+
 class CallCost(msgspec.Struct, frozen=True):
     """What calls cost; money in millionths of a US dollar, `unpriced` calls without a price."""
 
@@ -93,10 +116,15 @@ class CallCost(msgspec.Struct, frozen=True):
 
 
 class DecisionMotion(msgspec.Struct, frozen=True):
-    """The answer that is put to the vote, and who gave it."""
+    """The answer that is put to the vote, and who gave it.
+
+    `chosen` is the rule that picked it from the rankings, or `picked` by whoever asked; empty for
+    the most frequent answer.
+    """
 
     text: str
     by: tuple[str, ...]
+    chosen: str = ""
 
 
 class ArguedSession(msgspec.Struct, frozen=True):
@@ -180,7 +208,9 @@ class State(msgspec.Struct, frozen=True):
     rule: str = ""
     rounds: int = 0
     seats: tuple[DecisionSeat, ...] = ()
+    choose: str = ""
     answers: Map[str, FirstAnswer] = Map()
+    rankings: Map[str, AnswerRanking] = Map()
     motion: DecisionMotion | None = None
     session: ArguedSession | None = None
     earlier_sessions: tuple[ArguedSession, ...] = ()

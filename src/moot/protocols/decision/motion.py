@@ -15,16 +15,22 @@ def normalize_answer(text: str) -> str:
     return " ".join(re.findall(r"\w+", plain)) or plain.strip()
 
 
+def group_answers(answers: Iterable[FirstAnswer]) -> list[list[FirstAnswer]]:
+    """Equal answers together, in the order in which they are listed; missing ones are left out."""
+    by_meaning: dict[str, list[FirstAnswer]] = {}
+    for first in answers:
+        if first.answer is not None:
+            by_meaning.setdefault(normalize_answer(first.answer), []).append(first)
+    return list(by_meaning.values())
+
+
 def choose_motion(answers: Iterable[FirstAnswer]) -> DecisionMotion | None:
     """The motion, in the words of whoever gave that answer first; None if nobody answered.
 
     Answers come in the order of the seats: among equally frequent ones the first listed counts.
     """
-    by_meaning: dict[str, list[FirstAnswer]] = {}
-    for first in answers:
-        if first.answer is not None:
-            by_meaning.setdefault(normalize_answer(first.answer), []).append(first)
-    if not by_meaning:
+    groups = group_answers(answers)
+    if not groups:
         return None
-    most = max(by_meaning.values(), key=len)  # among equals the first, as they were listed
+    most = max(groups, key=len)  # among equals the first, as they were listed
     return DecisionMotion(most[0].answer or "", tuple(first.agent for first in most))

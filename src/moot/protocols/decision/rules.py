@@ -51,6 +51,8 @@ _ASK: Final[Rows] = (
     Rule("DEC-003", "bad_rounds", "a decision has 1 to 100 rounds", breach.bad_rounds,
          "--rounds 2"),
     _MOTIVES,
+    Rule("DEC-037", "bad_choice", "a motion is chosen from ranked answers by a known rule",
+         breach.unknown_rule, "--choose plurality, borda or condorcet"),
 )  # fmt: skip
 _ANSWERS_OPEN: Final = _stage(
     "answers_closed", "first answers are closed", "argue in the session", Stage.ANSWERING
@@ -70,6 +72,18 @@ _GIVE: Final[Rows] = (
 _SEATED: Final = Rule("DEC-006", "not_a_participant", "this is about someone who takes part",
                       breach.unknown_agent, "name one of the participants")  # fmt: skip
 _PASS: Final[Rows] = (_BEGUN, _BOOKS, _ANSWERS_OPEN, _SEATED, _ONCE, *_text("why"))
+_TO_RANK: Final = Rule("DEC-036", "nothing_to_rank", "whoever answered ranks several answers, once",
+                       breach.not_to_rank, "argue in the session")  # fmt: skip
+_RANK: Final[Rows] = (
+    _BEGUN,
+    _ANSWERS_OPEN,
+    _TO_RANK,
+    Rule("DEC-036", "bad_ranking", "a ranking lists every answer once, with a vote on each",
+         breach.bad_ranking, "give all numbers, best first"),
+    *_text("summary", most=MAX_ANSWER),
+    Rule("DEC-002", "text_too_long", "the text is too long", too_long(MAX_TEXT, "body"), _SHORTER),
+)  # fmt: skip
+_PASS_RANKING: Final[Rows] = (_BEGUN, _BOOKS, _ANSWERS_OPEN, _SEATED, _TO_RANK, *_text("why"))
 _MOVE: Final[Rows] = (
     _BEGUN,
     _BOOKS,
@@ -77,6 +91,8 @@ _MOVE: Final[Rows] = (
            requirement="DEC-007"),
     Rule("DEC-007", "answers_missing", "a motion waits for every first answer",
          breach.answers_missing, "collect them first; go on with `moot ask --resume ID`"),
+    Rule("DEC-037", "not_the_choice", "the motion is the one that the rankings choose",
+         breach.not_the_choice, "`moot ask --resume ID`; in a tie `--motion N`"),
     *_text("text", most=MAX_ANSWER),
 )  # fmt: skip
 _SIT: Final[Rows] = (
@@ -157,6 +173,8 @@ RULES: Final[dict[type[Command], Rows]] = {
     ask.AskQuestion: _ASK,
     ask.GiveAnswer: _GIVE,
     ask.PassAnswer: _PASS,
+    ask.RankAnswers: _RANK,
+    ask.PassRanking: _PASS_RANKING,
     ask.SetMotion: _MOVE,
     ask.OpenSession: _SIT,
     ask.NoteCall: _NOTE,

@@ -21,6 +21,7 @@ from moot.protocols.decision.model import (
     Stage,
     State,
 )
+from moot.protocols.decision.ranking_report import RankingReport, report_rankings
 
 MAX_TITLE: Final = 120
 
@@ -75,6 +76,7 @@ class DecisionView(msgspec.Struct, frozen=True, kw_only=True):
     endings: dict[str, int]
     shared_models: dict[str, list[str]]
     custodians: int
+    ranking: RankingReport | None = None
 
     @property
     def title(self) -> Quoted:
@@ -116,6 +118,7 @@ def describe_decision(decision: str, state: State) -> DecisionView:
         endings=dict(sorted(state.endings.items())),
         shared_models=find_shared_models(state),
         custodians=len({seat.custodian for seat in state.seats}),
+        ranking=report_rankings(state),
     )
 
 

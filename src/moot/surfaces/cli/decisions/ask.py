@@ -62,6 +62,12 @@ _PATIENCE = (
     metavar="NAME=T[,T]",
     help="What NAME stands for in a parliament; else it says so itself.",
 )
+@click.option(
+    "--choose",
+    type=click.Choice(["plurality", "borda", "condorcet"]),
+    help="How the motion is picked if answers differ; else the most frequent one.",
+)
+@click.option("--motion", type=int, metavar="N", help="With --resume: pick answer N yourself.")
 @click.option("--resume", metavar="ID", help="Go on with a question that was interrupted.")
 @limit_options
 def ask(
@@ -74,24 +80,30 @@ def ask(
     rounds: int,
     chamber: str,
     motives: tuple[str, ...],
+    choose: str | None,
+    motion: int | None,
     resume: str | None,
     **limits: Any,
 ) -> Answer:
     """Ask several participants: first answers, a debate about the most frequent, a result.
 
-    Each answers alone first. The answer given most often becomes the motion, which they argue and
-    vote on. What comes out waits for your ruling: `moot decide`. Participants without a name get a
-    new one, with a key of its own.
+    Each answers alone first. Where answers differ, each ranks all of them, without names. The
+    answer given most often becomes the motion, or the one that `--choose` picks from the rankings;
+    they argue and vote on it. What comes out waits for your ruling: `moot decide`. Participants
+    without a name get a new one, with a key of its own.
 
     Examples:
       moot ask "Queue: Postgres or Kafka?" --with "cmd:claude -p,cmd:codex exec"
       moot ask "Ship it?" --with "rules:approve,rules:sceptic,rules:majority" --context @notes.md
       moot ask "Which cache?" --chamber parliament --with "ann-lee=cmd:claude -p,cmd:codex exec"
           --motive ann-lee=cost,safety
+      moot ask "Which cache?" --choose condorcet --with "claude,codex,opencode"
       moot ask --resume q-7
     """
     if (question is None) == (resume is None):
         raise click.UsageError("give a QUESTION, or --resume ID")
+    if motion is not None and resume is None:
+        raise click.UsageError("--motion N goes with --resume ID")
     if resume is None and not participants:
         raise click.UsageError("name who is asked: --with SPEC,SPEC")
     question_asked = decisions.Question(
@@ -103,11 +115,12 @@ def ask(
         rounds=rounds,
         chamber=chamber,
         motives=_read_motives(motives),
+        choose=choose or "",
     )
     act = (
         partial(decisions.ask, question=question_asked)
         if resume is None
-        else partial(decisions.resume, decision=resume, participants=participants)
+        else partial(decisions.resume, decision=resume, participants=participants, motion=motion)
     )
     with watching("") as watch:
         done = act(

@@ -23,6 +23,7 @@ def asked(done: AskedDecision) -> Iterable[str]:
     decision = done.decision
     yield f"{decision.id}: {visible(decision.title)}"
     yield from _answers(decision)
+    yield from _ranking(decision)
     if decision.motion is not None:
         yield f"motion: {visible(decision.motion.text)}"
     if done.restored is not None:
@@ -52,6 +53,22 @@ def _answers(decision: DecisionView) -> Iterable[str]:
         for first in decision.answers
     ]
     return listing(rows, ("WHO", "WHAT IT IS", "FIRST ANSWER")) if rows else ()
+
+
+def _ranking(decision: DecisionView) -> Iterable[str]:
+    """What each rule makes of the rankings, and whether they agree."""
+    report = decision.ranking
+    if report is None:
+        return
+    numbers = {choice.winner for choice in report.choices}
+    for option in report.options:
+        if report.differ or decision.motion is None or option.number in numbers:
+            yield f"answer {option.number}: {visible(_shortened(option.text))}"
+    rules = "; ".join(f"{choice.rule.value}: {choice.sentence}" for choice in report.choices)
+    yield f"ranked: {rules}{' (they differ)' if report.differ else ''}"
+    swayed = [choice.rule.value for choice in report.choices if choice.own_mattered]
+    if swayed:
+        yield f"ranking one's own answer decided: {', '.join(swayed)}"
 
 
 def _shortened(text: str) -> str:
