@@ -137,7 +137,9 @@ def blocked(
     """
     workspace, name = session.workspace, session.actor()
     ask = _blocked_command(session, to, subject, blocker, requested_action, urgency, scope, work)
-    return _send_notice(workspace, name, ask, key, session.remarks)
+    sent = _send_notice(workspace, name, ask, key, session.remarks)
+    _tell_person(session, sent.event, subject)
+    return sent
 
 
 @operation("event.blocked", writes=True)
@@ -270,6 +272,20 @@ def _send_notice(
     # What mail would like to read besides is not this operation's to say: `moot send` is for that.
     findings = (*event.findings, *remark_absent_receivers(workspace, [ask.to]), *remarks)
     return SentNotice(_sent_event(event), mail.newest(MessageSent).event.id, findings)
+
+
+def _tell_person(session: Session, event: PresenceEvent, subject: str) -> None:
+    """If it is a person that an agent is blocked on, their own program tells them, too."""
+    from moot.core.machine import KeyClass
+
+    person = session.workspace.engine.registry().agents.get(event.to_agent or "")
+    if person is None or person.kind is not KeyClass.HUMAN:
+        return
+    from moot.flows.person_notices import PersonMoment, notify_person
+
+    sentence = f"{event.from_agent} is blocked on you: {subject}"
+    path = session.workspace.path
+    notify_person(path, session.env, PersonMoment.BLOCKED, event.id, sentence)
 
 
 def _sent_event(outcome: JobOutcome) -> PresenceEvent:
