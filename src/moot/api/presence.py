@@ -76,6 +76,7 @@ def present(
     refused to the agent, which then ends. If giving back fails, `failed` is told: what is held goes
     stale by itself.
     """
+    from moot.flows.mail.lapsed_duties import lapse_duties
     from moot.flows.presence import arrival
     from moot.keys.running_names import hold_name
     from moot.protocols.presence import STREAM
@@ -97,6 +98,7 @@ def present(
             failed, "could not release and retire; what it holds goes stale by itself"
         ):
             arrival.release_and_retire(workspace, name, reason)
+            lapse_duties(workspace)
             arrived.end(reason)
         lock.release()
 
