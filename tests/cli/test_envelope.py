@@ -79,6 +79,10 @@ SUCCEEDS: dict[str, Words] = {
     "trust.export": ("trust", "export", "-o", "trust.json"),
     "help": ("help", "status"),
     "completion": ("completion", "zsh"),
+    "doctor": ("doctor",),
+    "log": ("log", LIST),
+    "explain": ("explain", "reservation_conflict"),
+    "uninstall": ("uninstall",),
 }
 
 HANDOFF = ("no-body", "--subject", "s", "--summary", "s", "--next-action", "n", "--scope", "src")
@@ -218,6 +222,9 @@ REFUSALS: dict[str, tuple[str, int, Words]] = {
     "report": ("not_found", 1, ("report", "q-9")),
     "receipt": ("decision_not_found", 1, ("receipt", "q-9", "-o", "q.md")),
     "demo": ("demo_exists", 1, ("demo", "--out", "stage")),
+    "log": ("not_found", 1, ("log", "example/none")),
+    "explain": ("unknown_code", 1, ("explain", "no-such-code")),
+    "clean": ("no_repository", 4, ("clean",)),
 }
 
 NEEDS_NO_WORKSPACE = {
@@ -228,6 +235,7 @@ NEEDS_NO_WORKSPACE = {
     "trace.verify",
     "ledger.forget",
     "flow.list",
+    "explain",
 }
 SPEAKS = {
     "run",

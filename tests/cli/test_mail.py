@@ -518,7 +518,7 @@ def test_passing_work_on_is_an_event_and_a_message(mail: Project) -> None:
     mail.ok(*crane("event", "accept", sent["event"]["id"]))
     shown = mail.ok("mail", "show", sent["message"])
     assert (shown["item"], shown["owner"]) == ("T-7", "teal-crane")
-    assert [one["status"] for one in shown["answers"]] == ["Will Action"]
+    assert [one["status"] for one in shown["answers"]] == ["Completed"]
 
 
 def test_a_message_is_found_however_its_thread_is_spelled(mail: Project) -> None:

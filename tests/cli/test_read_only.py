@@ -268,6 +268,8 @@ READING: dict[str, tuple[str, ...]] = {
     "trust.export": ("trust", "export", "--minimum", "-o", "{out}/trust.json"),
     "artifact.show": ("artifact", "show", "{artifact}"),
     "ledger.log": ("ledger", "log", LIST),
+    "log": ("log", LIST),
+    "explain": ("explain", "reservation_conflict"),
     "ledger.export": ("ledger", "export", "-o", "{out}/record.moot"),
     "ledger.backup": ("ledger", "backup", "{out}/copy.db"),
 }
@@ -312,7 +314,7 @@ def filled(project: Project, out: Path) -> list[list[str]]:
 
 # They read, and are tried elsewhere: without a workspace, or where it is the very thing checked.
 ELSEWHERE = {"ledger.verify", "verify", "ledger.doctor", "mail.lint", "trace.verify"}
-ELSEWHERE |= {"hook.status", "hook.test"}  # of a tool's settings, not of the record
+ELSEWHERE |= {"doctor", "hook.status", "hook.test"}  # of a tool's settings, not of the record
 
 
 def test_every_reading_command_has_its_line_here() -> None:

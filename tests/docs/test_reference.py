@@ -6,9 +6,9 @@ import re
 
 import pytest
 from tools.reference.configuration import VARIABLES
-from tools.reference.errors import raised
 from tools.reference.pages import FOLDER, PAGES, pages
 
+from moot.flows.codes.raised_codes import raised_codes
 from tests.tidy.source import modules
 
 VARIABLE = re.compile(r"\b(?:MOOT|BB)_[A-Z][A-Z_]*[A-Z]\b")
@@ -30,5 +30,7 @@ def test_every_variable_is_explained() -> None:
 
 
 def test_every_code_is_lower_snake() -> None:
-    assert len(raised()) > 100
-    assert [each for each in raised() if not re.fullmatch(r"[a-z][a-z0-9_]*", each.code)] == []
+    assert len(raised_codes()) > 100
+    assert [
+        each for each in raised_codes() if not re.fullmatch(r"[a-z][a-z0-9_]*", each.code)
+    ] == []

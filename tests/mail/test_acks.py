@@ -230,7 +230,7 @@ def test_a_message_for_an_earlier_holder_never_acts_for_the_later_one(desk: Desk
     desk.run(OTTER, question())
     desk.adopted(CRANE)
     assert desk.refused(CRANE, ack(1)) == "earlier_holder"
-    assert desk.dues() == [(OTTER, "unanswered: teal-crane is another session now, or has ended")]
+    assert desk.dues() == [(OTTER, "not answered: teal-crane ended")]
     assert list_pending(desk.state, 0, CRANE, 2) == []
     assert list_pending(desk.state, 0, CRANE, 1) == list_pending(desk.state, 0, OTTER, 1) != []
 
@@ -239,7 +239,7 @@ def test_what_waits_for_whoever_has_ended_is_the_senders(desk: Desk) -> None:
     desk.run(OTTER, question(CRANE, FINCH))
     retire(desk.world.engine, CRANE)
     assert desk.dues() == [
-        (OTTER, "unanswered: teal-crane is another session now, or has ended"),
+        (OTTER, "not answered: teal-crane ended"),
         (FINCH, "answer"),
     ]
 

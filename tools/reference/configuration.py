@@ -22,6 +22,7 @@ VARIABLES: Final = {
     "MOOT_CLOCK": "a fixed time, for tests: only with no workspace, or in one that was made under it",
     "MOOT_DEBUG": "`1` tells on standard error what was opened, locked, decided and committed, with times, and shows where an internal error came from",
     "MOOT_EXECUTION": "set for programs that `moot trace exec` starts: marks what they leave behind",
+    "MOOT_MOMENT": "set for `notify.command`: blocked, decision, incursion, unguarded or permission",
     "NO_COLOR": "no colour on the terminal",
 }
 

@@ -109,6 +109,7 @@ def tick(session: Session, name: str | None = None) -> AppliedLimits:
     effect once, so a repeat needs no key.
     """
     from moot.engine.keys import find_system_signatory
+    from moot.flows.mail.lapsed_duties import lapse_duties
 
     engine = session.workspace.engine
     if find_system_signatory(engine.trust, engine.keys) is None:
@@ -117,6 +118,8 @@ def tick(session: Session, name: str | None = None) -> AppliedLimits:
             "time limits are applied by the root key, which is not in this key folder",
             hint="whoever ran `moot init` can do this; until then it stays due",
         )
+    if name is None:
+        lapse_duties(session.workspace)
     outcomes = [engine.tick(stream) for stream in ([name] if name else engine.open_streams())]
     return AppliedLimits(
         tuple(limit for outcome in outcomes if outcome for limit in _applied(engine, outcome))

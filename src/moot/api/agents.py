@@ -226,6 +226,7 @@ def retire(session: Session, name: str, *, reason: str = "") -> RetiredAgent:
     a repeat after both is refused, so it needs no idempotency key.
     """
     from moot.engine.agents import retire as end_key
+    from moot.flows.mail.lapsed_duties import lapse_duties
 
     session.require_self_or_person(name)
     workspace = session.workspace
@@ -234,6 +235,7 @@ def retire(session: Session, name: str, *, reason: str = "") -> RetiredAgent:
 
         leave(workspace, name, reason)
     end_key(workspace.engine, name, reason)
+    lapse_duties(workspace)
     agent = describe_agent(workspace.engine.registry(), name)
     return RetiredAgent(**msgspec.structs.asdict(agent), still_holds=_still_holds(workspace, name))
 

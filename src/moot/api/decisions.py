@@ -280,7 +280,21 @@ def _carry_on(
     room = seating(session, terminal)
     progress = carry_on(workspace, decision, specs, room, limits, watch, motion)
     people = bool(workspace.engine.registry().human_keys())
+    _tell_person(session, decision, progress)
     return _describe_progress(decision, progress, people)
+
+
+def _tell_person(session: Session, decision: str, progress: DecisionProgress) -> None:
+    from moot.flows.person_notices import PersonMoment, notify_person
+    from moot.protocols.decision.model import Stage
+    from moot.protocols.decision.views import shorten_question
+
+    if progress.state.stage is Stage.WAITING:
+        asked = shorten_question(progress.state.question)
+        sentence = f"your word is needed on {decision}: {asked}"
+        once = f"{decision} {progress.outcome}"
+        path = session.workspace.path
+        notify_person(path, session.env, PersonMoment.DECISION, once, sentence)
 
 
 def _describe_progress(decision: str, progress: DecisionProgress, people: bool) -> AskedDecision:

@@ -1,7 +1,7 @@
 """Events between agents: work passed on, help asked for, and what became of it.
 
-`handoff` and `blocked` also send the message that says the same; `send_handoff` and `send_blocked`
-record the event alone.
+`handoff`, `blocked` and `send_blocked` also send the message that says the same; `send_handoff`
+records the event alone.
 """
 
 from __future__ import annotations
@@ -45,10 +45,11 @@ class PresenceEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SentEvent(msgspec.Struct, frozen=True):
-    """The event that stands on record now."""
+    """The event that stands on record now; `message` is the id of the message about it, if any."""
 
     event: PresenceEvent
     findings: tuple[Finding, ...]
+    message: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class SentNotice(msgspec.Struct, frozen=True):
@@ -140,7 +141,9 @@ def blocked(
     workspace, name = session.workspace, session.actor()
     session.require_pace(name)
     ask = _blocked_command(session, to, subject, blocker, requested_action, urgency, scope, work)
-    return _send_notice(workspace, name, ask, key, session.remarks)
+    sent = _send_notice(workspace, name, ask, key, session.remarks)
+    _tell_person(session, sent.event, subject)
+    return sent
 
 
 @operation("event.blocked", writes=True)
@@ -157,11 +160,13 @@ def send_blocked(
     sender: str | None = None,
     key: str | None = None,
 ) -> SentEvent:
-    """Say that you cannot go on as an event alone, without a message; else like `blocked`."""
+    """Like `blocked`: as an event and as the message about it. `sender` is who cannot go on."""
     workspace, name = session.workspace, session.actor(sender)
     session.require_pace(name)
     ask = _blocked_command(session, to, subject, blocker, requested_action, urgency, scope, work)
-    return _send_event(workspace, name, ask, key, session.remarks)
+    sent = _send_notice(workspace, name, ask, key, session.remarks)
+    _tell_person(session, sent.event, subject)
+    return SentEvent(sent.event, sent.findings, sent.message)
 
 
 @operation("event.list")
@@ -194,17 +199,22 @@ def mark_seen(
 
 @operation("event.accept", writes=True)
 def accept(
-    session: Session, event_id: str, *, agent: str | None = None, key: str | None = None
+    session: Session,
+    event_id: str,
+    *,
+    agent: str | None = None,
+    notes: str = "",
+    key: str | None = None,
 ) -> EventReceipt:
     """Take on what was passed to you; the scope that its sender holds becomes yours.
 
-    The message about it, if there is one, is acknowledged in the same commit. Refused unless the
-    event was sent to whoever acts.
+    The message about it, if there is one, is acknowledged in the same commit, with `notes` as its
+    words. Refused unless the event was sent to whoever acts.
     """
     from moot.flows.mail import notices
 
     workspace, name = session.workspace, session.actor(agent)
-    outcome = notices.accept(workspace, name, event_id, key)
+    outcome = notices.accept(workspace, name, event_id, key, notes)
     return _receipt(workspace, event_id, name, outcome)
 
 
@@ -274,6 +284,20 @@ def _send_notice(
     # What mail would like to read besides is not this operation's to say: `moot send` is for that.
     findings = (*event.findings, *remark_absent_receivers(workspace, [ask.to]), *remarks)
     return SentNotice(_sent_event(event), mail.newest(MessageSent).event.id, findings)
+
+
+def _tell_person(session: Session, event: PresenceEvent, subject: str) -> None:
+    """If it is a person that an agent is blocked on, their own program tells them, too."""
+    from moot.core.machine import KeyClass
+
+    person = session.workspace.engine.registry().agents.get(event.to_agent or "")
+    if person is None or person.kind is not KeyClass.HUMAN:
+        return
+    from moot.flows.person_notices import PersonMoment, notify_person
+
+    sentence = f"{event.from_agent} is blocked on you: {subject}"
+    path = session.workspace.path
+    notify_person(path, session.env, PersonMoment.BLOCKED, event.id, sentence)
 
 
 def _sent_event(outcome: JobOutcome) -> PresenceEvent:

@@ -54,6 +54,7 @@ class GuardProof:
             if tool in self._unguarded:
                 self._watch.unguarded(tool, self._unguarded[tool])
                 run_guard.note_unguarded(self._workspace, self._agent, tool)
+                self._tell_person(tool)
             else:
                 run_guard.expect_hook(self._workspace, self._agent, tool)
 
@@ -93,6 +94,16 @@ class GuardProof:
         from moot.flows.observed.sessions import NO_HOOK
 
         note_unguarded(self._workspace, self._agent, tool, NO_HOOK, since)
+        self._tell_person(tool)
+
+    def _tell_person(self, tool: str) -> None:
+        from moot.flows.person_notices import PersonMoment, notify_person
+
+        sentence = f"{tool} works as {self._agent} and nobody checks its edits"
+        once = f"{self._agent} {tool} {self._since}"
+        notify_person(
+            self._workspace.path, self._session.env, PersonMoment.UNGUARDED, once, sentence
+        )
 
     def _count_spoken(self, tool: str) -> int:
         from moot.flows.observed.run_guard import count_spoken

@@ -141,7 +141,7 @@ class Witnessed(msgspec.Struct, frozen=True):
     other: str
 
 
-@operation("ledger.log")
+@operation("ledger.log", also="log")
 def log(
     session: Session, name: str | None = None, *, limit: int = NEWEST, kind: str | None = None
 ) -> StreamList | EventList:
@@ -300,7 +300,7 @@ def rebuild(session: Session) -> Rebuilt:
     )
 
 
-@operation("ledger.doctor")
+@operation("ledger.doctor", also="doctor")
 def doctor(session: Session) -> Diagnosis:
     """What is wrong with this workspace and how to mend it. Repairs nothing, writes nothing.
 

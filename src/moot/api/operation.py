@@ -29,7 +29,7 @@ SUBJECTS: Final = (
         "guard.sub_agents",
         "guard.undo",
     ),
-    *("tools", "tool_checks"),
+    *("tools", "tool_checks", "uninstalling", "leftovers", "explaining"),
     *("debates.reading", "debates.writing", "debates.proof", "debates.runs"),
     *("parliaments.sessions", "parliaments.bills", "parliaments.files", "parliaments.runs"),
     *("traces.lifecycle", "traces.planning", "traces.execution", "traces.claims"),

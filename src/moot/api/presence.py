@@ -80,6 +80,7 @@ def present(
     `process` is the key of the coding tool's process below which we run. If its hooks have joined
     under the same name by the end, the name is theirs and goes on.
     """
+    from moot.flows.mail.lapsed_duties import lapse_duties
     from moot.flows.presence import arrival
     from moot.flows.presence.tool_processes import is_in_session
     from moot.keys.running_names import hold_name
@@ -104,6 +105,7 @@ def present(
         ):
             if process is None or not is_in_session(workspace, name):
                 arrival.release_and_retire(workspace, name, reason)
+                lapse_duties(workspace)
                 arrived.end(reason)
         lock.release()
 

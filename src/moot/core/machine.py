@@ -166,7 +166,8 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
     stream, or `tick`, applies it as `system`. Reading only shows it.
 
     With `instead`, it waits for the holder `epoch` of the name; once that one has retired or
-    another holds the name, `instead` is due in its place.
+    another holds the name, `instead` is due in its place. With `owed_to`, it is due only while that
+    holder of a name has not ended: nobody answers into nothing.
     """
 
     who: str
@@ -178,6 +179,8 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
     command: Command | None = None
     epoch: int = 0
     instead: Due | None = None
+    owed_to: str = ""
+    owed_to_epoch: int = 0
 
     def is_overdue(self, now: Millis) -> bool:
         return self.by is not None and self.by <= now

@@ -243,7 +243,8 @@ class Engine:
         for stream in streams:
             loaded = self.load(stream)
             for due in loaded.machine.agenda(loaded.state, now):
-                yield stream, _replace_if_holder_gone(due, registry)
+                if not _is_owed_to_nobody(due, registry):
+                    yield stream, _replace_if_holder_gone(due, registry)
 
     def open_streams(self) -> list[str]:
         """Streams that their machine lists in the index space `open` and that this Moot can run."""
@@ -382,3 +383,9 @@ def _replace_if_holder_gone(due: Due, registry: Registry) -> Due:
     if due.instead is None or registry.is_holder(due.who, due.epoch):
         return due
     return due.instead
+
+
+def _is_owed_to_nobody(due: Due, registry: Registry) -> bool:
+    """True if whoever it is owed to has ended. Names without a key, such as `system`, never do."""
+    known = due.owed_to in registry.agents and due.owed_to_epoch > 0
+    return known and not registry.is_holder(due.owed_to, due.owed_to_epoch)

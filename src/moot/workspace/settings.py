@@ -53,6 +53,12 @@ SETTINGS: Final = (
         choices=("tell", "block"),
         in_repository=True,
     ),
+    Setting(
+        "notify.command",
+        "your own program, which is given one sentence when something waits for you: an agent is"
+        " blocked on you, your word is needed on a decision, somebody changed what another holds,"
+        " a tool works unguarded, a tool waits for your permission; each is told once",
+    ),
 )
 
 
@@ -62,6 +68,12 @@ class Protect(msgspec.Struct, frozen=True):
     unmerged: str = "tell"
 
 
+class Notify(msgspec.Struct, frozen=True):
+    """How the person is told that something waits."""
+
+    command: str = ""
+
+
 class Settings(msgspec.Struct, frozen=True):
     """All settings that count here: one field for each table of the file.
 
@@ -69,6 +81,7 @@ class Settings(msgspec.Struct, frozen=True):
     """
 
     protect: Protect = Protect()
+    notify: Notify = Notify()
     problem: str = ""
 
 
@@ -89,6 +102,12 @@ def read_settings_or_strictest(worktree: Path, user_file: Path | None) -> Settin
         return read_settings(worktree, user_file)
     except Malformed as error:
         return strictest_settings(error)
+
+
+def read_user_settings(env: Mapping[str, str]) -> Settings:
+    """What the user's own file says, whatever repository this is. Malformed if it is bad."""
+    file = user_settings_file(env)
+    return _combine({}, {} if file is None else _read_file(file, in_repository=False))
 
 
 def find_settings_problems(folder: Path, env: Mapping[str, str]) -> tuple[Finding, ...]:

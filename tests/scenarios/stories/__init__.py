@@ -13,6 +13,7 @@ from tests.scenarios.stories import (
     parliaments,
     presence,
     scopes,
+    setup,
     traces,
     undo,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "parliaments",
     "presence",
     "scopes",
+    "setup",
     "traces",
     "undo",
 ]

@@ -212,4 +212,16 @@ def note_incursions(
         blob_after=None if blobs is None else blobs[1],
     )
     outcome = session.workspace.engine.execute(STREAM, command, name)
-    return outcome.findings if outcome.recorded else ()
+    if not outcome.recorded:
+        return ()
+    _tell_person(session, name, outcome.findings)
+    return outcome.findings
+
+
+def _tell_person(session: Session, name: str, findings: tuple[Finding, ...]) -> None:
+    from moot.flows.person_notices import PersonMoment, notify_person
+
+    for finding in findings[:1]:
+        sentence = f"{name} changed what another holds: {finding.message}"
+        once = f"{name}\n{finding.message}"
+        notify_person(session.workspace.path, session.env, PersonMoment.INCURSION, once, sentence)

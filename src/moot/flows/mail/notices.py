@@ -31,7 +31,7 @@ from moot.protocols.mail.keys import MESSAGES_OF_EVENTS
 from moot.protocols.mail.machine import MACHINE
 from moot.protocols.mail.model import MailMessage, stream_of, thread_of_id
 from moot.protocols.mail.threads import is_thread_id
-from moot.protocols.mail.types import AckStatus
+from moot.protocols.mail.types import AckStatus, MessageType
 from moot.protocols.presence import STREAM
 from moot.protocols.presence import events as did
 from moot.protocols.presence.commands import Accept, MarkSeen, SendBlocked, SendHandoff
@@ -40,10 +40,11 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 Notice = SendHandoff | SendBlocked
-# What mail says about a message is what presence says about its event.
+# What mail says about a message is what presence says about its event: the table of receipts, by
+# which Received is only seen.
 RECEIPTS: Final[dict[AckStatus | None, type[Accept] | type[MarkSeen]]] = {
     AckStatus.RECEIVED: MarkSeen,
-    AckStatus.UNDERSTOOD: MarkSeen,
+    AckStatus.UNDERSTOOD: Accept,
     AckStatus.WILL_ACTION: Accept,
     AckStatus.COMPLETED: Accept,
 }
@@ -148,13 +149,21 @@ def thread_of_work(work: str) -> str | None:
     return named if is_thread_id(named) else None
 
 
-def accept(workspace: Workspace, name: str, event: str, key: str | None = None) -> JobOutcome:
-    """Accept an event of presence; its message is acknowledged with it."""
+def accept(
+    workspace: Workspace, name: str, event: str, key: str | None = None, notes: str = ""
+) -> JobOutcome:
+    """Accept an event of presence; its message is acknowledged with it, in the words of `notes`.
+
+    What a HANDOFF asks for, that somebody takes the work on, has happened then: it is settled. A
+    BLOCKED waits until the input is there.
+    """
     first = Job(STREAM, Accept(id=event), name, key)
     message = message_about(workspace, event)
     if message is None or not _expects(workspace, message, name):
         return run_job(workspace, first)
-    second = _acknowledgement(message.id, AckStatus.WILL_ACTION.value, "", name)
+    is_done = message.type is MessageType.HANDOFF
+    status = AckStatus.COMPLETED if is_done else AckStatus.WILL_ACTION
+    second = _acknowledgement(message.id, status.value, notes, name)
     return workspace.engine.execute_chain(first, lambda _: second)[0]
 
 

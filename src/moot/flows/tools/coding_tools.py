@@ -22,6 +22,7 @@ class HookMoment(StrEnum):
     STOP = "stop"
     END = "end"
     SUB_AGENT_END = "sub_agent_end"
+    ASKS_PERSON = "asks_person"
 
 
 class Rewriting(StrEnum):
@@ -91,7 +92,7 @@ _FILES: Final = {
 
 CLAUDE: Final = Tool(
     name="claude",
-    events=_COMMON,
+    events={**_COMMON, "Notification": HookMoment.ASKS_PERSON},
     edits=_FILES,
     patches={},
     shells={"Bash": "command"},

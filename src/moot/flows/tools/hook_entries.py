@@ -43,6 +43,7 @@ SETTINGS: Final[Mapping[str, Settings]] = {
                 "Stop",
                 "SessionEnd",
                 "SubagentStop",
+                "Notification",
             ),
             local=".claude/settings.local.json",
         ),

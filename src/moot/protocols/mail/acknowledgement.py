@@ -46,3 +46,8 @@ def with_new_limit(message: MailMessage, ack_by: Millis) -> MailMessage:
 def without_limit(message: MailMessage, at: Millis) -> MailMessage:
     """The message without a time limit: from now on it is the operator's to settle."""
     return msgspec.structs.replace(message, ack_by=None, escalated_at=at)
+
+
+def lapsed(message: MailMessage) -> MailMessage:
+    """The message that nobody waits for any more; a late answer does not open it again."""
+    return msgspec.structs.replace(message, ack_by=None, ack_required=False, closed=True)

@@ -202,8 +202,10 @@ def _look_up_import(case: MailCase[ask.Import]) -> MailCase[ask.Import]:
     return msgspec.structs.replace(case, linted=linted, facts=facts)
 
 
-def _look_up_chase(case: MailCase[ask.Chase]) -> MailCase[ask.Chase]:
-    """Only what still waits for an answer can be overdue."""
+def _look_up_waiting(
+    case: MailCase[ask.Chase] | MailCase[ask.Lapse],
+) -> MailCase[ask.Chase] | MailCase[ask.Lapse]:
+    """Only what still waits for an answer can be overdue, or lapse."""
     id_ = case.command.id
     return msgspec.structs.replace(case, answered_id=id_, answered=case.state.open.get(id_))
 
@@ -212,5 +214,6 @@ _LOOKUPS: Final[dict[type[Command], Callable[[Any], object]]] = {
     ask.Send: _look_up_send,
     ask.Acknowledge: _look_up_acknowledge,
     ask.Import: _look_up_import,
-    ask.Chase: _look_up_chase,
+    ask.Chase: _look_up_waiting,
+    ask.Lapse: _look_up_waiting,
 }

@@ -185,7 +185,7 @@ def bad_outside_name(case: MailCase[ask.Import]) -> Breaches:
             yield f"{where} is not 1 to {MAX_OUTSIDE_NAME} printable characters", where
 
 
-def not_the_machine(case: MailCase[ask.Chase]) -> Breaches:
+def not_the_machine(case: MailCase[ask.Chase] | MailCase[ask.Lapse]) -> Breaches:
     if case.context.actor.id != SYSTEM:
         yield "", None
 
@@ -194,6 +194,20 @@ def not_overdue(case: MailCase[ask.Chase]) -> Breaches:
     message = case.answered
     if message is None or message.ack_by is None or case.context.now < message.ack_by:
         yield "", "id"
+
+
+def nothing_waits(case: MailCase[ask.Lapse]) -> Breaches:
+    if case.answered is None:
+        yield f"nobody waits for an answer to {case.command.id[:80]}", "id"
+
+
+def no_party_to_it(case: MailCase[ask.Lapse]) -> Breaches:
+    message = case.answered
+    if message is not None and case.command.ended not in (
+        message.sender,
+        *(receiver.name for receiver in message.to),
+    ):
+        yield f"{case.command.ended[:60]} has nothing to do with {message.id}", "ended"
 
 
 _WARNING: Final = Severity.WARNING
@@ -301,5 +315,14 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
              not_the_machine, "`moot tick` lets it act", requirement="BRN-077"),
         Rule("MBX-223", "nothing_overdue", "only an answer that is overdue is asked for again",
              not_overdue, "`moot mail pending` shows what is due when", requirement="BRN-077"),
+    ),
+    ask.Lapse: (
+        Rule("MBX-228", "not_allowed", "only the machine itself lets a duty lapse",
+             not_the_machine, "`moot tick` lets it act", requirement="BRN-075"),
+        Rule("MBX-229", "message_settled", "only what is still waited for can lapse",
+             nothing_waits, "`moot mail pending` shows what is waited for",
+             requirement="BRN-075"),
+        Rule("MBX-230", "not_addressed", "a duty lapses with whoever owed it or asked for it",
+             no_party_to_it, "`moot mail show ID` names them", requirement="BRN-075"),
     ),
 }  # fmt: skip

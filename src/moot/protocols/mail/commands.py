@@ -64,4 +64,15 @@ class Chase(Command, frozen=True):
     id: str
 
 
-COMMANDS = (Send, Acknowledge, Import, Chase)
+class Lapse(Command, frozen=True):
+    """Nobody can answer `id` any more, or nobody waits: `ended` has ended. The machine asks it.
+
+    `tell_sender`: whoever sent it still works, and is told.
+    """
+
+    id: str
+    ended: str
+    tell_sender: bool
+
+
+COMMANDS = (Send, Acknowledge, Import, Chase, Lapse)

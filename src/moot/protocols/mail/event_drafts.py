@@ -275,9 +275,28 @@ def _chase(case: MailCase[ask.Chase]) -> EventDrafts:
     )
 
 
+def _lapse(case: MailCase[ask.Lapse]) -> EventDrafts:
+    """Nobody waits any more, and whoever asked is told, if that one still works."""
+    message, ended = case.answered, case.command.ended
+    if message is None:
+        return
+    yield did.MessageLapsed(id=message.id, ended=ended, left=len(case.state.open) - 1)
+    if case.command.tell_sender:
+        yield _machine_written(
+            make_message_id(case.thread, case.state.count + 1),
+            MessageType.INFO,
+            f"INFO: not answered: {ended} ended",
+            f"Not answered: {ended} ended. It was about {message.id}: {message.subject}\n\n"
+            "Nobody owes you this answer any more. Ask whoever goes on with that work.\n",
+            to=Party(message.sender, message.sender_epoch),
+            re=message.id,
+        )
+
+
 _DRAFTS: Final[dict[type[Command], Callable[[Any], EventDrafts]]] = {
     ask.Send: _send,
     ask.Acknowledge: _acknowledge,
     ask.Import: _import,
     ask.Chase: _chase,
+    ask.Lapse: _lapse,
 }

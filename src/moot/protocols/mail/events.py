@@ -101,4 +101,22 @@ class MessageEscalated(Event, frozen=True):
     missing: tuple[Party, ...]
 
 
-EVENTS = (MessageSent, MessageImported, MessageAcknowledged, MessageResent, MessageEscalated)
+class MessageLapsed(Event, frozen=True):
+    """Nobody waits for an answer to `id` any more: `ended`, who owed it or asked for it, has ended.
+
+    `left` is how many messages still wait in this thread.
+    """
+
+    id: str
+    ended: str
+    left: int
+
+
+EVENTS = (
+    MessageSent,
+    MessageImported,
+    MessageAcknowledged,
+    MessageResent,
+    MessageEscalated,
+    MessageLapsed,
+)

@@ -128,10 +128,16 @@ def _on_escalated(state: State, recorded: Recorded[did.MessageEscalated]) -> Sta
     )
 
 
+def _on_lapsed(state: State, recorded: Recorded[did.MessageLapsed]) -> State:
+    message = state.open.get(recorded.event.id)
+    return state if message is None else _settle(state, acknowledgement.lapsed(message))
+
+
 _EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.MessageSent: _on_sent,
     did.MessageImported: _on_imported,
     did.MessageAcknowledged: _on_acknowledged,
     did.MessageResent: _on_resent,
     did.MessageEscalated: _on_escalated,
+    did.MessageLapsed: _on_lapsed,
 }

@@ -111,10 +111,16 @@ def _index_escalated(_recorded: Recorded[did.MessageEscalated]) -> Iterator[RowC
     return iter(())
 
 
+def _index_lapsed(recorded: Recorded[did.MessageLapsed]) -> Iterator[RowChange]:
+    if not recorded.event.left:
+        yield Drop(OPEN, recorded.stream)
+
+
 _INDEX: Final[dict[type[Event], Callable[[Any], Iterator[RowChange]]]] = {
     did.MessageSent: _index_sent,
     did.MessageImported: _index_imported,
     did.MessageAcknowledged: _index_acknowledged,
     did.MessageResent: _index_resent,
     did.MessageEscalated: _index_escalated,
+    did.MessageLapsed: _index_lapsed,
 }

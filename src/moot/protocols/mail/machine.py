@@ -6,7 +6,8 @@
                                   `---acknowledged---+----------------------`--> settled
 
 It is settled when everyone has acknowledged it, and one has said Completed if it asks for more
-than an ACK. A message that asks for nothing is settled at once.
+than an ACK. A message that asks for nothing is settled at once; one whose answer nobody can give
+or wants any more, because they have ended, lapses and is settled, too.
 
 The rules of the text are in `rules.py`, those of sending and answering in `command_rules.py`; what
 is recorded in `event_drafts.py`, what follows from it in `evolution.py`.
@@ -48,12 +49,17 @@ TRANSITIONS: Final[dict[Stage, dict[type[Event], frozenset[Stage]]]] = {
     Stage.WAITING: {
         did.MessageAcknowledged: frozenset({Stage.WAITING, Stage.SETTLED}),
         did.MessageResent: frozenset({Stage.RESENT}),
+        did.MessageLapsed: frozenset({Stage.SETTLED}),
     },
     Stage.RESENT: {
         did.MessageAcknowledged: frozenset({Stage.RESENT, Stage.SETTLED}),
         did.MessageEscalated: frozenset({Stage.ESCALATED}),
+        did.MessageLapsed: frozenset({Stage.SETTLED}),
     },
-    Stage.ESCALATED: {did.MessageAcknowledged: frozenset({Stage.ESCALATED, Stage.SETTLED})},
+    Stage.ESCALATED: {
+        did.MessageAcknowledged: frozenset({Stage.ESCALATED, Stage.SETTLED}),
+        did.MessageLapsed: frozenset({Stage.SETTLED}),
+    },
     Stage.SETTLED: {did.MessageAcknowledged: frozenset({Stage.SETTLED})},
 }
 
@@ -97,6 +103,8 @@ def _dues_of(message: MailMessage) -> Iterator[Due]:
             subject=f"{message.id}: {message.subject} ({', '.join(names)})",
             since=message.escalated_at,
             hint=f"moot mail show {message.id}",
+            owed_to=message.sender,
+            owed_to_epoch=message.sender_epoch,
         )
 
 
@@ -114,19 +122,26 @@ def _build_due(message: MailMessage, receiver: Receiver, by: Millis | None) -> D
         hint=_ack_command(message, receiver),
         command=ask.Chase(id=message.id) if by is not None else None,
         epoch=receiver.epoch,
+        owed_to=message.sender,
+        owed_to_epoch=message.sender_epoch,
     )
     unanswered = msgspec.structs.replace(
         owed,
         who=message.sender,
-        what=f"unanswered: {receiver.name} is another session now, or has ended",
+        what=f"not answered: {receiver.name} ended",
         hint=f"moot mail show {message.id}",
     )
     return msgspec.structs.replace(owed, instead=unanswered)
 
 
 def _ack_command(message: MailMessage, receiver: Receiver) -> str:
+    """The words of an answer are the acknowledgement's notes, where words are asked for."""
     status = "Completed" if message.is_unfinished else "Received"
-    return f"moot mail ack {message.id} --agent {receiver.name} --status {status}"
+    words = " --notes TEXT" if message.is_unfinished and message.type in _ANSWERED_IN_WORDS else ""
+    return f"moot mail ack {message.id} --agent {receiver.name} --status {status}{words}"
+
+
+_ANSWERED_IN_WORDS: Final = frozenset({MessageType.QUESTION, MessageType.BLOCKED})
 
 
 _DUTIES: Final[dict[MessageType | None, str]] = {

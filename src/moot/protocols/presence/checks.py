@@ -292,6 +292,12 @@ def not_by_person_or_system(case: PresenceCase[ask.SetStaleMinutes]) -> Breaches
         yield "", None
 
 
+def nothing_to_lapse(case: PresenceCase[ask.LapseAnswer]) -> Breaches:
+    waiting = case.state.pending.get(case.command.id)
+    if waiting is None or case.command.ended not in (waiting.to, waiting.sender):
+        yield f"nobody waits for {case.command.ended[:60]} in {case.command.id[:80]}", "id"
+
+
 def bad_stale_time(case: PresenceCase[ask.SetStaleMinutes]) -> Breaches:
     if not 0 < case.command.stale_millis <= MAX_STALE_MILLIS:
         yield f"not between 1 ms and {format_span(MAX_STALE_MILLIS)}", "stale_millis"

@@ -130,6 +130,13 @@ class Accept(Command, frozen=True):
     id: str
 
 
+class LapseAnswer(Command, frozen=True):
+    """Nobody will accept `id`, or nobody waits for it: `ended` has ended. The machine asks it."""
+
+    id: str
+    ended: str
+
+
 class Bead(msgspec.Struct, frozen=True):
     """A work item as the beads provider shows it; `owner` is its assignee, else its owner."""
 
@@ -226,5 +233,6 @@ COMMANDS = (
     BeginSubAgent,
     EndSubAgent,
     SetStaleMinutes,
+    LapseAnswer,
     ExpireScopes,
 )

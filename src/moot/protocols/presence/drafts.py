@@ -459,6 +459,10 @@ def _end_sub_agent(case: PresenceCase[ask.EndSubAgent], _numbers: NextNumbers) -
             yield did.SubAgentEnded(alias=sub_agent.alias, reason=command.reason)
 
 
+def _lapse_answer(case: PresenceCase[ask.LapseAnswer], _numbers: NextNumbers) -> Iterator[Event]:
+    yield did.AnswerLapsed(id=case.command.id, ended=case.command.ended)
+
+
 def _set_stale_minutes(
     case: PresenceCase[ask.SetStaleMinutes], _numbers: NextNumbers
 ) -> Iterator[Event]:
@@ -488,5 +492,6 @@ DRAFTS: Final[dict[type[Command], Callable[[Any, NextNumbers], Iterable[Event]]]
     ask.BeginSubAgent: _begin_sub_agent,
     ask.EndSubAgent: _end_sub_agent,
     ask.SetStaleMinutes: _set_stale_minutes,
+    ask.LapseAnswer: _lapse_answer,
     ask.ExpireScopes: _expire,
 }

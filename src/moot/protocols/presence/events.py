@@ -196,6 +196,14 @@ class EventAccepted(Event, frozen=True):
     id: str
 
 
+class AnswerLapsed(Event, frozen=True):
+    """Nobody waits for an acceptance of `id` any more: `ended`, who owed it or asked for it, has
+    ended."""
+
+    id: str
+    ended: str
+
+
 class SubAgentBegan(Event, frozen=True):
     """The actor's session has a sub-agent, which works under this alias; the actor signs for it."""
 
@@ -244,4 +252,5 @@ EVENTS = (
     SubAgentSeen,
     SubAgentEnded,
     StaleMinutesSet,
+    AnswerLapsed,
 )

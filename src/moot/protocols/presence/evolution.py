@@ -300,6 +300,14 @@ def _on_accepted(state: State, recorded: Recorded[did.EventAccepted]) -> State:
     return replace(state, pending=state.pending.delete(event_id), recent=recent)
 
 
+def _on_answer_lapsed(state: State, recorded: Recorded[did.AnswerLapsed]) -> State:
+    waiting = state.pending.get(recorded.event.id)
+    if waiting is None:
+        return state
+    recent = _remember(state, replace(waiting, requires_ack=False))
+    return replace(state, pending=state.pending.delete(waiting.id), recent=recent)
+
+
 def _mark_accepted(message: PresenceMessage, name: str) -> PresenceMessage:
     """Accepting implies having seen (B-27)."""
     return replace(_mark_seen(message, name), accepted=True)
@@ -355,4 +363,5 @@ EFFECTS: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.SubAgentSeen: _on_sub_agent_seen,
     did.SubAgentEnded: _on_sub_agent_ended,
     did.StaleMinutesSet: _on_stale_set,
+    did.AnswerLapsed: _on_answer_lapsed,
 }

@@ -105,12 +105,23 @@ def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
 
 def _answers_owed(state: State) -> Iterable[Due]:
     for message in sorted(state.pending.values(), key=lambda sent: (sent.at, sent.id)):
+        subject = f"{message.id}: {message.subject} (from {message.sender})"
         yield Due(
             who=message.to or "",
             what=_OWED[message.type],
-            subject=f"{message.id}: {message.subject} (from {message.sender})",
+            subject=subject,
             since=message.at,
             hint=f"moot event accept {message.id} --agent {message.to}",
+            epoch=message.to_epoch,
+            instead=Due(
+                who=message.sender or "",
+                what=f"not answered: {message.to} ended",
+                subject=subject,
+                since=message.at,
+                hint="moot event list",
+            ),
+            owed_to=message.sender or "",
+            owed_to_epoch=message.sender_epoch,
         )
 
 

@@ -184,6 +184,11 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
     ),
     ask.BeginSubAgent: (_SOMEONE, _SUB_AGENT, _LONG),
     ask.EndSubAgent: (_SOMEONE, _SUB_AGENT, _LONG),
+    ask.LapseAnswer: (
+        _BY_MACHINE,
+        Rule("OPR-106", "event_not_found", "only what is still waited for can lapse",
+             breach.nothing_to_lapse, "`moot event list` shows what was sent to whom"),
+    ),
     ask.SetStaleMinutes: (
         Rule("OPR-001", "human_key_required", "only a person or the workspace itself sets this",
              breach.not_by_person_or_system, "let a registered person do this"),

@@ -57,7 +57,12 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         ),
         "verify": Entry(f"{_CLI}.ledger.verify:verify", "is the record intact and complete?"),
         "demo": Entry(f"{_CLI}.demo:demo", "see it work, in a temporary folder"),
-        "help": Entry(f"{_CLI}.help:show_help", "every command: `help --all`; one: `help NAME`"),
+        "doctor": Entry(f"{_CLI}.ledger.care:doctor", "what is wrong here, and how to mend it"),
+        "log": Entry(f"{_CLI}.ledger.log:log", "what is on record"),
+        "explain": Entry(f"{_CLI}.setup.explain:explain", "what a code means, and what to do"),
+        "help": Entry(
+            f"{_CLI}.setup.help:show_help", "every command: `help --all`; one: `help NAME`"
+        ),
     },
 }
 MORE: dict[str, dict[str, Entry]] = {
@@ -106,7 +111,15 @@ MORE: dict[str, dict[str, Entry]] = {
         "tick": Entry(
             f"{_CLI}.presence.agenda:tick", "let time limits that have passed take effect"
         ),
-        "completion": Entry(f"{_CLI}.completion:completion", "shell completion"),
+    },
+    "This machine": {
+        "clean": Entry(f"{_CLI}.setup.clean:clean", "worktrees and branches that agents left"),
+        "uninstall": Entry(
+            f"{_CLI}.setup.uninstall:uninstall", "take the hooks out; say what stays, and where"
+        ),
+        "completion": Entry(
+            f"{_CLI}.setup.completion:completion", "let your shell complete commands"
+        ),
     },
 }
 

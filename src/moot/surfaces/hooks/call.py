@@ -47,7 +47,8 @@ class HookCall(msgspec.Struct, frozen=True):
     """One event of a tool. `going_on`: the model was made to go on by a hook before.
 
     `sub_agent` is the tool's id of the sub-agent that calls, empty if it is the main agent, and
-    `sub_agent_kind` what it is for. `source` is how a session came to start, if it did.
+    `sub_agent_kind` what it is for. `source` is how a session came to start, if it did;
+    `message` what the tool tells the person.
     """
 
     tool: Tool
@@ -64,6 +65,7 @@ class HookCall(msgspec.Struct, frozen=True):
     sub_agent: str = ""
     sub_agent_kind: str = ""
     source: str = ""
+    message: str = ""
 
     @property
     def tool_session(self) -> ToolSession:
@@ -115,6 +117,7 @@ def read_call(tool: Tool, data: bytes, here: str) -> HookCall:
         sub_agent=sent.get("agent_id") or "",
         sub_agent_kind=_printable(sent.get("agent_type")),
         source=_printable(sent.get("source")),
+        message=_printable(sent.get("message")),
     )
 
 

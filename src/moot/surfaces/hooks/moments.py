@@ -141,6 +141,15 @@ def sub_agent_end(call: HookCall, session: Session) -> str:
     return answers.ALLOW
 
 
+def asks_person(call: HookCall, session: Session) -> str:
+    """The tool waits for its person: their own program tells them, if they have one."""
+    from moot.api.guard import person_waiting
+
+    if "permission" in call.message:
+        person_waiting.tell_permission(session, call.tool.name, call.message)
+    return answers.ALLOW
+
+
 def _unmerged_line(changes: Sequence[UnmergedChange]) -> str:
     from moot.flows.guard.unmerged import explain_unmerged
 
@@ -160,4 +169,5 @@ HANDLERS: Final[Mapping[HookMoment, Callable[[HookCall, Session], str]]] = {
     HookMoment.STOP: stop,
     HookMoment.END: end,
     HookMoment.SUB_AGENT_END: sub_agent_end,
+    HookMoment.ASKS_PERSON: asks_person,
 }

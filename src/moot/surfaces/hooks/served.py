@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from moot.api.guard.person_waiting import own_settings_file
 from moot.surfaces.hooks import entry
 
 if TYPE_CHECKING:
@@ -36,5 +37,7 @@ def answer_hook(
     ):
         return None
     env["MOOT_KEYS"] = str(session.keys.path)
+    # Whatever the asking process says: here only the settings of whoever started the run count.
+    env["MOOT_CONFIG"] = own_settings_file(session)
     reply = entry.answer_within(allowed, tool.decode(), data, env, os.fsdecode(here), stays_open)
     return entry.to_bytes(reply.out), entry.to_bytes(reply.err), b"%d" % reply.code

@@ -1,4 +1,5 @@
-"""`moot ledger doctor` and `rebuild`: saying what is wrong, and mending what can be recomputed."""
+"""`moot doctor` (also `ledger doctor`) says what is wrong; `ledger rebuild` mends what can be
+recomputed."""
 
 from __future__ import annotations
 
@@ -8,20 +9,24 @@ from moot.surfaces.terminal.answer import DONE, REFUSED, Answer, finding_line, p
 from moot.surfaces.terminal.shell import Shell, command
 
 
-@command(None, "doctor", "ledger.doctor")
-def doctor(shell: Shell) -> Answer:
+def examine(shell: Shell) -> Answer:
     """Say what is wrong with this workspace and how to mend it. Repairs nothing.
 
     Looks at the ledger file, every chain of events, indexes, stored files, keys, git, the clock,
     the disk and the hooks of coding tools. The exit code is 1 if anything is seriously wrong.
 
     Examples:
-      moot ledger doctor
-      moot ledger doctor --json
+      moot doctor
+      moot doctor --json
     """
     seen = ledger.doctor(shell.session)
     lines = _diagnosis(seen)
     return Answer(seen, lambda: lines, DONE if seen.healthy else REFUSED)
+
+
+# The same command under two names.
+doctor = command(None, "doctor", "doctor")(examine)
+ledger_doctor = command(None, "doctor", "ledger.doctor")(examine)
 
 
 def _diagnosis(seen: ledger.Diagnosis) -> list[str]:

@@ -12,9 +12,11 @@ ledger = LazyGroup(
     no_args_is_help=False,
     sections={
         "Read and check": {
-            "log": Entry(f"{_CLI}.ledger.log:log", "what is on record"),
+            "log": Entry(f"{_CLI}.ledger.log:ledger_log", "what is on record"),
             "verify": Entry(f"{_CLI}.ledger.verify:ledger_verify", "is it intact and complete?"),
-            "doctor": Entry(f"{_CLI}.ledger.care:doctor", "what is wrong, and how to mend it"),
+            "doctor": Entry(
+                f"{_CLI}.ledger.care:ledger_doctor", "what is wrong, and how to mend it"
+            ),
         },
         "Copy": {
             "checkpoint": Entry(f"{_CLI}.ledger.copy:checkpoint", "one signature over everything"),

@@ -1,4 +1,4 @@
-"""`moot ledger log`: what is on record."""
+"""`moot log`, also `moot ledger log`: what is on record."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.shell import Shell, command
 
 
-@command(None, "log", "ledger.log")
 @click.argument("name", metavar="[ID]", required=False)
 @click.option(
     "--limit",
@@ -24,20 +23,25 @@ from moot.surfaces.terminal.shell import Shell, command
     help="Only the newest so many; 0 for all.",
 )
 @click.option("--type", "kind", metavar="TYPE", help="Only events of this type.")
-def log(shell: Shell, name: str | None, limit: int, kind: str | None) -> Answer:
+def show_log(shell: Shell, name: str | None, limit: int, kind: str | None) -> Answer:
     """What is on record: a list of all debates, threads, lists, ..., or the events of one.
 
     Events are shown oldest first; the newest stands at the end.
 
     Examples:
-      moot ledger log
-      moot ledger log registry
+      moot log
+      moot log registry
       moot ledger log registry --type registry.key_added --limit 5
     """
     shown = ledger.log(shell.session, name, limit=limit, kind=kind)
     if isinstance(shown, ledger.StreamList):
         return Answer(shown, lambda: _stream_lines(shown))
     return Answer(shown, lambda: _event_lines(shown, kind))
+
+
+# The same command under two names.
+log = command(None, "log", "log")(show_log)
+ledger_log = command(None, "log", "ledger.log")(show_log)
 
 
 def _stream_lines(shown: ledger.StreamList) -> Iterable[str]:

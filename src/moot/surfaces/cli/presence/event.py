@@ -206,10 +206,15 @@ def seen(shell: Shell, event_id: str, agent: str | None) -> Answer:
 @command(event, "accept", "event.accept")
 @click.argument("event_id", metavar="ID")
 @_AGENT
-def accept(shell: Shell, event_id: str, agent: str | None) -> Answer:
+@click.option("--notes", metavar="TEXT", default="", help="Words for the sender.")
+def accept(shell: Shell, event_id: str, agent: str | None, notes: str) -> Answer:
     """Take on what was passed to you; the sender's scope becomes yours.
+
+    The message about it is acknowledged with the words of --notes.
 
     Examples:
       moot event accept proto_20260214_001 --agent teal-crane
+      moot event accept proto_20260214_001 --notes "done by noon"
     """
-    return _receipt(events.accept(shell.session, event_id, agent=agent), "Accepted")
+    accepted = events.accept(shell.session, event_id, agent=agent, notes=text_argument(notes))
+    return _receipt(accepted, "Accepted")

@@ -1,0 +1,69 @@
+"""Codes that stand in the source where an error is raised or a finding is made.
+
+The source is read, not run: what is only raised on a bad day is known all the same. Values that
+are filled in when it is raised are shown as `…`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+SOURCE: Final = Path(__file__).parents[2]
+# The class of an error, and where its code stands among the arguments.
+KINDS: Final = ("Refused", "Conflict", "NotFound", "Unavailable", "StoreFailed", "MootError")
+CODED: Final = ("Malformed", "Tampered")
+FINDING: Final = "Finding"
+
+
+class RaisedCode(NamedTuple):
+    """A code, the class of its error (or `Finding`), what it says and what it tells to do."""
+
+    code: str
+    kind: str
+    message: str
+    hint: str
+
+
+def raised_codes() -> list[RaisedCode]:
+    """All codes of errors, sorted; one code may stand in several places."""
+    files = sorted(SOURCE.rglob("*.py"))
+    found = {each for file in files for each in _codes_in(file.read_text("utf-8"))}
+    return sorted(each for each in found if each.kind != FINDING)
+
+
+def places_of(code: str) -> list[RaisedCode]:
+    """Where one code stands, errors first. Only files that name it are parsed: that is quick."""
+    quoted = f'"{code}"'
+    texts = (file.read_text("utf-8") for file in sorted(SOURCE.rglob("*.py")))
+    found = [each for text in texts if quoted in text for each in _codes_in(text)]
+    matching = dict.fromkeys(each for each in found if each.code == code)
+    return sorted(matching, key=lambda each: (each.kind == FINDING, not each.hint))
+
+
+def _codes_in(text: str) -> Iterator[RaisedCode]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            kind, named = node.func.id, {word.arg: word.value for word in node.keywords}
+            texts = [_text(argument) for argument in node.args]
+            hint, code = _text(named.get("hint")), _text(named.get("code"))
+            if kind in KINDS and texts and texts[0].isidentifier():
+                message = texts[1] if len(texts) > 1 else ""
+                yield RaisedCode(texts[0], kind, message, hint)
+            elif kind in CODED and texts and code.isidentifier():
+                yield RaisedCode(code, kind, texts[0], hint)
+            elif kind == FINDING and code.isidentifier():
+                yield RaisedCode(code, kind, _text(named.get("message")), hint)
+
+
+def _text(node: ast.expr | None) -> str:
+    """What is written there; values that are filled in are shown as `…`."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(
+            _text(part) if isinstance(part, ast.Constant) else "…" for part in node.values
+        )
+    return "" if node is None else "…"

@@ -1,0 +1,57 @@
+"""Telling the person, outside of any terminal, that something waits for them.
+
+The program is the user's own: `notify.command` in their `moot.toml`, never a repository's. It is
+given one sentence as its last argument, and the moment's name in MOOT_MOMENT; no shell reads it.
+Each happening is told once at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+VARIABLE: Final = "MOOT_MOMENT"
+MOST_CHARACTERS: Final = 300
+
+
+class PersonMoment(StrEnum):
+    """When a person is told."""
+
+    BLOCKED = "blocked"
+    DECISION = "decision"
+    INCURSION = "incursion"
+    UNGUARDED = "unguarded"
+    PERMISSION = "permission"
+
+
+def notify_person(
+    workspace: Path, env: Mapping[str, str], moment: PersonMoment, once: str, sentence: str
+) -> bool:
+    """Start the user's program, if they have one and were not told of this `once` before.
+
+    A settings file that cannot be read tells nobody: `moot doctor` says what is wrong with it.
+    """
+    from moot.core.errors import Malformed
+    from moot.workspace.settings import read_user_settings
+
+    try:
+        command = read_user_settings(env).notify.command
+    except Malformed:
+        return False
+    if not command:
+        return False
+    import shlex
+
+    from moot.flows.guard.told_once import is_first_time
+    from moot.system.detached import start_detached
+
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    if not words or not is_first_time(workspace, "notify", moment, once):
+        return False
+    said = " ".join("".join(c if c.isprintable() else " " for c in sentence).split())
+    return start_detached([*words, f"moot: {said[:MOST_CHARACTERS]}"], {VARIABLE: moment})

@@ -1,0 +1,1 @@
+"""What one looks for first: help, codes, completion, and how to take it all out again."""
