@@ -98,7 +98,7 @@ def mail_is_listed_with_who_has_seen_and_answered_it(world: World) -> None:
     assert world.do("mail.show", message_id=sent[0])["message"]["id"] == sent[0]
 
 
-@story(does="search ledger.log", refuses="search")
+@story(does="search ledger.log trust.show", refuses="search")
 def everything_is_found_by_its_words(world: World) -> None:
     world.project.execute(OTTER, Ask(title="look", of=CRANE))
     world.project.ok(
@@ -110,6 +110,7 @@ def everything_is_found_by_its_words(world: World) -> None:
     assert world.do("search", words="hazelnut")["items"] == []
     assert world.do("search", words="  ")["items"] == []
     assert world.refuse("search", words="walnut", limit=0) == "bad_search"
+    assert world.do("trust.show")["origin"]
     events = world.do("ledger.log", name="example/today", limit=1)
     assert [one["seq"] for one in events["events"]] == [0]
     project = world.project

@@ -14,7 +14,7 @@ import msgspec
 from moot.api.operation import operation
 from moot.api.page.conversation import label_event
 from moot.api.page.newest_events import StoredEvent, read_newest_events
-from moot.api.status import RegisteredAgentView, view_everyone
+from moot.api.status import ACTIVE, RegisteredAgentView, view_everyone
 from moot.core.clock import parse_time, to_text
 from moot.core.quoted import Quoted, quote_optional
 from moot.protocols.presence import STREAM, timeline, views
@@ -162,15 +162,13 @@ class _Cards:
     def make(self) -> list[SessionCard]:
         working = [self._work_card(item) for item in self._items]
         known = {card.work for card in working}
-        idle = [
-            agent
-            for agent in self._agents.values()
-            if agent.here and agent.status == "active" and agent.work is None
-        ]
+        busy = {name for card in working for name in card.agents}
+        here = (each for each in self._agents.values() if each.here and each.status == ACTIVE)
+        idle = [agent for agent in here if agent.agent not in busy]
         ended = [work for work in self._last_acts if work and work not in known]
         return [
             *working,
-            *(self._agent_card(agent) for agent in idle if not agent.work),
+            *(self._agent_card(agent) for agent in idle),
             *(self._ended_card(work) for work in ended),
         ]
 
