@@ -22,6 +22,12 @@ LIBRARY_ALONE: dict[str, str] = {
     "hook.wants_to_stop": "asked by `moot hook TOOL`",
     "hook.end_session": "asked by `moot hook TOOL`",
     "hook.end_sub_agent": "asked by `moot hook TOOL`",
+    "sessions": "a screen of `moot serve`",
+    "conversation": "a screen of `moot serve`",
+    "mail.list": "a screen of `moot serve`",
+    "decision.list": "a screen of `moot serve`",
+    "decision.show": "a screen of `moot serve`",
+    "search": "a screen of `moot serve`",
 }
 
 

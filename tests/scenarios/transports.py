@@ -1,6 +1,6 @@
 """The ways in. Each takes an operation by its name and gives back data or an error.
 
-A new one (MCP, HTTP) is a class with `offers` and `call`, and a row in `TRANSPORTS`.
+A new one is a class with `offers` and `call`, and a row in `TRANSPORTS`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
+from urllib.parse import quote, urlencode
 
 import click
 import msgspec
@@ -25,7 +26,9 @@ from moot.keys.folder import KeyFolder
 from moot.keys.folder_keys import Passphrase
 from moot.surfaces.cli.main import cli
 from moot.surfaces.terminal.answer import encode_json
+from moot.surfaces.web.routes import ROUTES
 from tests.cli.project import Project
+from tests.web.served import ServerThread, Visitor
 
 Arguments = Mapping[str, Any]
 
@@ -158,13 +161,81 @@ class OwnFolder:
         self._lent.clear()
 
 
+class Http:
+    """Reads over HTTP from a real server beside the project; the library does what HTTP does not.
+
+    A page reads for nobody in particular, so an operation goes this way if nobody acts and the
+    address can say all its arguments. `asked` are those that did.
+    """
+
+    def __init__(self) -> None:
+        self.asked: set[str] = set()
+        self._servers: dict[Path, tuple[ServerThread, Visitor]] = {}
+
+    def offers(self, operation: str) -> bool:
+        return TRANSPORTS["library"].offers(operation)
+
+    def call(self, caller: Caller, operation: str, arguments: Arguments) -> Reply:
+        address = _address(operation, arguments)
+        nobody_acts = caller.acting is None and caller.tool_session is None
+        if address is None or not nobody_acts or caller.passphrase is not None:
+            return TRANSPORTS["library"].call(caller, operation, arguments)
+        self.asked.add(operation)
+        envelope = self._visitor(caller.project).get(address).envelope
+        if envelope["ok"]:
+            assert envelope["command"] == operation
+            return Reply(envelope["data"])
+        return Reply(error=envelope["error"]["code"])
+
+    def _visitor(self, project: Project) -> Visitor:
+        if project.root not in self._servers:
+            server = ServerThread(project)
+            visitor = Visitor(server.address)
+            visitor.enter()
+            self._servers[project.root] = (server, visitor)
+        return self._servers[project.root][1]
+
+    def close(self) -> None:
+        for server, _ in self._servers.values():
+            server.stop()
+        self._servers.clear()
+
+
+def _address(operation: str, arguments: Arguments) -> str | None:
+    """Where HTTP offers this, with its arguments; None if it does not."""
+    for route in ROUTES:
+        words = {argument.name: (name, argument) for name, argument in route.query.items()}
+        asked = {name: arguments[name] for name in arguments if name != route.path_argument}
+        if route.operation != operation or route.prefix or not asked.keys() <= words.keys():
+            continue
+        if any(isinstance(each, msgspec.Struct | Path | list | tuple) for each in asked.values()):
+            continue
+        if any(
+            argument.most and not argument.least <= asked[name] <= argument.most
+            for name, (_, argument) in words.items()
+            if name in asked
+        ):
+            continue
+        inside = quote(str(arguments.get(route.path_argument, "")), safe="")
+        before, _, after = route.path.partition("{")
+        path = f"{before}{inside}{after.partition('}')[2]}" if after else before
+        query = urlencode({words[name][0]: value for name, value in asked.items()})
+        return f"{path}?{query}" if query else path
+    return None
+
+
 def _is_agent(caller: Caller) -> bool:
     with caller.project.workspace() as workspace:
         known = workspace.engine.registry().agents.get(caller.acting or "")
         return known is not None and known.kind is KeyClass.AGENT
 
 
-TRANSPORTS: Final[dict[str, Transport]] = {"library": Library(), "command line": CommandLine()}
+HTTP: Final = Http()
+TRANSPORTS: Final[dict[str, Transport]] = {
+    "library": Library(),
+    "command line": CommandLine(),
+    "http": HTTP,
+}
 OWN_FOLDER: Final = OwnFolder()
 
 # Where the command line calls an argument differently than the library: (operation, argument) or

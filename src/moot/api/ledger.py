@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -143,14 +144,20 @@ class Witnessed(msgspec.Struct, frozen=True):
 
 @operation("ledger.log", also="log")
 def log(
-    session: Session, name: str | None = None, *, limit: int = NEWEST, kind: str | None = None
+    session: Session,
+    name: str | None = None,
+    *,
+    limit: int = NEWEST,
+    kind: str | None = None,
+    before: int | None = None,
 ) -> StreamList | EventList:
     """What is on record: a list of all histories, or the newest events of one of them.
 
-    `limit` 0 means all; `kind` keeps only events of that type.
+    `limit` 0 means all; `kind` keeps only events of that type, and `before` only those whose
+    number in their history is lower.
     """
     with session.workspace.store.read() as view:
-        return _streams(view, limit) if name is None else _events(view, name, limit, kind)
+        return _streams(view, limit) if name is None else _events(view, name, limit, kind, before)
 
 
 def _streams(view: View, limit: int) -> StreamList:
@@ -165,18 +172,21 @@ def _last_at(view: View, name: str, seq: int) -> str | None:
     return None if record is None else _log_event(record).at
 
 
-def _events(view: View, name: str, limit: int, kind: str | None) -> EventList:
+def _events(view: View, name: str, limit: int, kind: str | None, before: int | None) -> EventList:
     head = view.head(name)
     if head is None:
         raise NotFound("not_found", f"no record of {name}", hint="`moot ledger log` lists all")
-    records = _chosen(view, name, head.seq, limit, kind)
+    last = head.seq if before is None else min(head.seq, before - 1)
+    records = _chosen(view, name, last, limit, kind)
     return EventList(name, [_log_event(record) for record in records], head.seq + 1)
 
 
 def _chosen(view: View, name: str, last: int, limit: int, kind: str | None) -> Iterable[Record]:
+    first = max(last - limit, -1) if limit and kind is None else -1
+    records = takewhile(lambda record: record.seq <= last, view.records(name, after=first))
     if kind is None:
-        return view.records(name, after=last - limit if limit else -1)
-    matches = (record for record in view.records(name) if _log_event(record).type == kind)
+        return records
+    matches = (record for record in records if _log_event(record).type == kind)
     return deque(matches, maxlen=limit) if limit else matches
 
 

@@ -35,6 +35,7 @@ SUBJECTS: Final = (
     *("traces.lifecycle", "traces.planning", "traces.execution", "traces.claims"),
     *("traces.reading", "traces.verification"),
     *("agenda", "status", "events", "presence"),
+    *("page.sessions", "page.conversation", "page.messages", "page.decisions", "page.search"),
     *(
         "decisions",
         "councils",

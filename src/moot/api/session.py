@@ -262,6 +262,16 @@ class Session:
         """The same caller with another key folder, and a workspace of its own to close."""
         return self._derive(keys=folder)
 
+    def only_reading(self, stays_open: OpenWorkspaces) -> Session:
+        """The same place for nobody in particular, only to read; what `stays_open` is shared.
+
+        Whoever shows a workspace to others has no name and asks for no passphrase.
+        """
+        nobody: dict[str, Any] = {"acting": None, "epoch": None, "tool_session": None}
+        return self._derive(
+            **nobody, ask_passphrase=None, read_only=True, stays_open=stays_open, remarks=()
+        )
+
     def standing_in(
         self, folder: Path, *, epoch: int | None, stale_millis: Millis | None, clock: str
     ) -> Session:

@@ -29,6 +29,7 @@ __all__ = [
     "Status",
     "UnguardedSpan",
     "status",
+    "view_everyone",
 ]
 ACTIVE: Final = "active"
 
@@ -101,7 +102,7 @@ def status(session: Session) -> Status:
     return Status(
         workspace=str(workspace.path),
         you=session.acting,
-        agents=_view_everyone(session, state),
+        agents=view_everyone(session, state),
         reservations=presence.reservations,
         pending=presence.pending,
         work=presence.work,
@@ -113,7 +114,7 @@ def status(session: Session) -> Status:
     )
 
 
-def _view_everyone(session: Session, state: State) -> tuple[RegisteredAgentView, ...]:
+def view_everyone(session: Session, state: State) -> tuple[RegisteredAgentView, ...]:
     """Everyone registered, with how alive they are."""
     from moot.flows.presence.observation import observe
 

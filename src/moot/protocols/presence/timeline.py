@@ -65,8 +65,8 @@ RECEIPT: Final = "RECEIPT"
 
 
 def _event_row(envelope: Document, receipts: Iterable[GivenReceipt]) -> TimelineRow:
-    kind, payload = EventType(envelope["event_type"]), envelope["payload"]
-    title, text = (payload.get(name, "") for name in _SHOWN_FIELDS[kind])
+    kind = EventType(envelope["event_type"])
+    title, text = shown_fields(envelope)
     return TimelineRow(
         at=to_text(parse_time(envelope["created_at"])),
         id=envelope["id"],
@@ -80,6 +80,13 @@ def _event_row(envelope: Document, receipts: Iterable[GivenReceipt]) -> Timeline
         work=quote_optional(envelope["bead_id"]),
         status=_status(envelope, receipts),
     )
+
+
+def shown_fields(envelope: Document) -> tuple[str, str]:
+    """The title and the text of an event's row."""
+    title, text = _SHOWN_FIELDS[EventType(envelope["event_type"])]
+    payload = envelope["payload"]
+    return payload.get(title, ""), payload.get(text, "")
 
 
 # Which payload fields a row shows: its title and its text.

@@ -26,6 +26,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
     "Start here": {
         "run": Entry(f"{_CLI}.presence.run:run", "run a program as an agent, alive while it runs"),
         "status": Entry(f"{_CLI}.presence.status:status", "one screen: who is here, what is due"),
+        "serve": Entry(f"{_CLI}.serve:serve", "the same in the browser, live"),
         "ask": Entry(
             f"{_CLI}.decisions.ask:ask", "ask several participants, and see what they come to"
         ),

@@ -1,0 +1,84 @@
+"""Which screens differ since the last look: for whoever shows them and would not read all again.
+
+It says what changed, not what happened: whoever hears it reads the screen anew. So there is no
+order to keep and no gap to fill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from moot.core.names import REGISTRY
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+
+SESSIONS, AGENTS, AGENDA, STATUS = "sessions", "agents", "agenda", "status"
+MAIL, DECISIONS, LOG, VERIFY = "mail", "decisions", "log", "verify"
+ALL_SCREENS: Final = (SESSIONS, AGENTS, AGENDA, STATUS, MAIL, DECISIONS, LOG, VERIFY)
+# What time alone changes: who has gone quiet, what is overdue.
+TIMED_SCREENS: Final = (SESSIONS, AGENTS, AGENDA, STATUS)
+_ARGUED: Final = (DECISIONS, AGENDA, STATUS)
+# Which screens show something of a history, by its protocol; an unknown one may be anywhere.
+_SCREENS: Final[dict[str, tuple[str, ...]]] = {
+    "presence": (SESSIONS, AGENTS, AGENDA, STATUS),
+    "mail": (MAIL, SESSIONS, AGENDA, STATUS),
+    "decision": _ARGUED,
+    "debate": _ARGUED,
+    "parliament": _ARGUED,
+    "trace": _ARGUED,
+    "path": (DECISIONS,),
+    "observed": (STATUS, AGENTS, SESSIONS),
+    REGISTRY: (AGENTS, SESSIONS, STATUS),
+}
+
+
+def change_number(session: Session) -> int:
+    """A number that differs after anybody, in any process, has written. It means something only
+    beside another one of the same open workspace."""
+    return session.workspace.store.version()
+
+
+class ScreenChanges:
+    """Remembers how far every history had come at the last look."""
+
+    def __init__(self) -> None:
+        self._number: int | None = None
+        self._ledger = ""
+        self._reached: dict[str, int] = {}
+        self._beats: dict[str, int] = {}
+
+    def look(self, session: Session) -> tuple[str, ...]:
+        """The screens that differ since the look before; the first look finds none.
+
+        Without a change in the store this costs one question to it.
+        """
+        number, ledger = change_number(session), str(id(session.workspace))
+        if (number, ledger) == (self._number, self._ledger):
+            return ()
+        is_first, is_other = self._number is None, ledger != self._ledger
+        self._number, self._ledger = number, ledger
+        changed = self._compare(session)
+        if is_first:
+            return ()
+        return ALL_SCREENS if is_other else changed
+
+    def _compare(self, session: Session) -> tuple[str, ...]:
+        with session.workspace.store.read() as view:
+            reached = {stream: head.seq for stream, head in view.streams()}
+            beats = {beat.agent: beat.at for beat in view.heartbeats()}
+        moved = [name for name, seq in reached.items() if self._reached.get(name) != seq]
+        screens = {STATUS, *_screens_of(moved)}  # which counts the record itself
+        if beats != self._beats:
+            screens |= {SESSIONS, AGENTS}
+        elif not moved:  # somebody has read mail, or a checkpoint was made
+            screens |= {MAIL, SESSIONS}
+        self._reached, self._beats = reached, beats
+        return tuple(name for name in ALL_SCREENS if name in screens)
+
+
+def _screens_of(streams: Iterable[str]) -> Iterable[str]:
+    for stream in streams:
+        yield from _SCREENS.get(stream.partition("/")[0], ALL_SCREENS)
+        yield LOG

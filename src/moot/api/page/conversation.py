@@ -1,0 +1,198 @@
+"""The conversation about one work item: every event between agents, and every message.
+
+OPR-089, OPR-019, OPR-094: it is read from the record, so it is the same after any restart, and
+overlaps and adoptions are rows like the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.api.page.newest_events import EVENTS, StoredEvent, order_of_event, read_event
+from moot.core.clock import parse_time, to_text
+from moot.core.quoted import Quoted, quote_optional
+from moot.protocols.presence import STREAM, labels, timeline
+from moot.protocols.presence.model import EventType, ReceiptKind
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.core.ledger import StoredRow, View
+    from moot.protocols.mail.views import ImportedView, SentView
+    from moot.workspace.workspace import Workspace
+
+NEWEST: Final = 500
+HELD_BACK: Final = "Held back"
+MESSAGE, MESSAGE_LABEL = "MESSAGE", "Message"
+_PAGE: Final = 1000
+
+
+class RowReceipt(msgspec.Struct, frozen=True):
+    """Who has seen, accepted or answered it, as a label, and when."""
+
+    agent: str
+    label: str
+    at: str
+
+
+class ThreadRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One row. `kind` is an event type of v1, or MESSAGE; `label` is what people read instead.
+
+    `payload` holds all that the event says, by its own names. `waits_for` owes an acceptance
+    since `at`; None: nobody does.
+    """
+
+    id: str
+    kind: str
+    label: str
+    from_agent: Quoted | None
+    to_agent: Quoted | None
+    at: str
+    title: Quoted
+    text: Quoted
+    scope: Quoted | None
+    payload: dict[str, Quoted | bool | list[Quoted]]
+    receipts: tuple[RowReceipt, ...]
+    waits_for: str | None
+
+
+class WorkConversation(msgspec.Struct, frozen=True):
+    """`more` counts older rows that are not shown; `mail_thread` is where its messages stand."""
+
+    work: Quoted
+    thread: tuple[ThreadRow, ...]
+    more: int
+    mail_thread: str | None
+
+
+@operation("conversation")
+def conversation(session: Session, work: str, *, limit: int = NEWEST) -> WorkConversation:
+    """What was passed on, asked for, overlapped, picked up again and written about `work`.
+
+    Oldest first, the newest `limit` rows. A work item that nobody ever named has no rows.
+    """
+    from moot.flows.mail.notices import thread_of_work
+
+    workspace = session.workspace
+    with workspace.store.read() as view:
+        events = _events_of(view, work)
+        rows = [_event_row(view, event) for event in events]
+    thread = thread_of_work(work)
+    rows += _message_rows(workspace, thread)
+    rows.sort(key=lambda row: (row.at, order_of_event(row.id)))
+    shown = rows[-limit:]
+    return WorkConversation(Quoted(work), tuple(shown), len(rows) - len(shown), thread)
+
+
+def label_event(view: View, event: StoredEvent) -> str:
+    """What people read instead of the type; an overlap that was refused was held back."""
+    kind = EventType(event.document["event_type"])
+    if kind is EventType.INCURSION and was_refused(view, event.seq):
+        return HELD_BACK
+    return labels.EVENT_LABELS[kind]
+
+
+def was_refused(view: View, seq: int) -> bool:
+    """True if the overlap was refused and nothing was written: v1 has no field for it, the record
+    does."""
+    from moot.engine.replay import read_record
+    from moot.protocols.presence.events import IncursionNoted
+    from moot.protocols.presence.machine import MACHINE
+
+    record = next(view.records(STREAM, after=seq - 1), None)
+    event = None if record is None else read_record(MACHINE, record).event
+    return isinstance(event, IncursionNoted) and event.outcome == "refused"
+
+
+def _events_of(view: View, work: str) -> list[StoredEvent]:
+    links: list[StoredRow] = []
+    while page := view.rows("presence.work", f"{work} ", links[-1].key if links else "", _PAGE):
+        links += page
+    rows = (view.row(EVENTS, link.key.rpartition(" ")[2]) for link in links)
+    return [read_event(row) for row in rows if row is not None]
+
+
+def _event_row(view: View, event: StoredEvent) -> ThreadRow:
+    document = event.document
+    kind, payload = EventType(document["event_type"]), document["payload"]
+    title, text = timeline.shown_fields(document)
+    receipts = _receipts(view, document["id"])
+    receiver = document["to_agent"]
+    accepted = {receipt.agent for receipt in receipts if receipt.label == _ACCEPTED}
+    owed = bool(payload.get("requires_ack")) and receiver not in accepted
+    return ThreadRow(
+        id=document["id"],
+        kind=str(kind),
+        label=label_event(view, event),
+        from_agent=quote_optional(document["from_agent"]),
+        to_agent=quote_optional(receiver),
+        at=to_text(parse_time(document["created_at"])),
+        title=Quoted(title),
+        text=Quoted(text),
+        scope=quote_optional(document["scope"]),
+        payload=payload,
+        receipts=receipts,
+        waits_for=receiver if owed else None,
+    )
+
+
+_ACCEPTED: Final = labels.RECEIPT_LABELS[ReceiptKind.ACCEPTED]
+
+
+def _receipts(view: View, event_id: str) -> tuple[RowReceipt, ...]:
+    given = (
+        timeline.read_receipt(row.key, msgspec.json.decode(row.value))
+        for row in view.rows("presence.receipts", f"{event_id} ")
+    )
+    in_order = sorted(given, key=lambda receipt: receipt.at)
+    return tuple(
+        RowReceipt(each.agent, labels.RECEIPT_LABELS[each.receipt], to_text(each.at))
+        for each in in_order
+    )
+
+
+def _message_rows(workspace: Workspace, thread: str | None) -> Iterable[ThreadRow]:
+    """Messages of the work item's thread, without those that only repeat an event."""
+    from moot.core.errors import NotFound
+    from moot.flows.mail.messages import read_thread
+    from moot.protocols.mail.views import describe_message
+
+    if thread is None:
+        return
+    try:
+        messages = read_thread(workspace, thread)
+    except NotFound:
+        return
+    with workspace.store.read() as view:
+        for recorded in messages:
+            message = describe_message(recorded)
+            if getattr(message, "event", None) is None:
+                yield _message_row(view, message)
+
+
+def _message_row(view: View, message: SentView | ImportedView) -> ThreadRow:
+    from moot.protocols.mail.keys import ANSWERS
+
+    rows = view.rows(ANSWERS, f"{message.id}/")
+    answers = {row.key.split("/")[-2]: msgspec.json.decode(row.value) for row in rows}
+    owing = [name for name in message.to if message.ack_required and name not in answers]
+    return ThreadRow(
+        id=message.id,
+        kind=MESSAGE,
+        label=MESSAGE_LABEL,
+        from_agent=message.sender,
+        to_agent=Quoted(", ".join(message.to)),
+        at=message.created_at,
+        title=message.subject,
+        text=message.body,
+        scope=None,
+        payload={},
+        receipts=tuple(
+            RowReceipt(name, answer["status"], to_text(answer["at"]))
+            for name, answer in answers.items()
+        ),
+        waits_for=owing[0] if owing else None,
+    )

@@ -1,0 +1,112 @@
+"""Search over everything that can be found by its words, whichever protocol it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.core.errors import Malformed
+from moot.core.quoted import Quoted
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.core.ledger import View
+
+MOST_WORDS: Final = 400
+MOST: Final = 100
+
+
+class FoundItem(msgspec.Struct, frozen=True):
+    """`kind` says what it is (message, event, entry, question, parliament, path, trace, claim);
+    `id` names it, `shown_in` is the id under which it can be looked at."""
+
+    kind: str
+    id: str
+    shown_in: str
+    title: Quoted
+
+
+class FoundItems(msgspec.Struct, frozen=True):
+    items: tuple[FoundItem, ...]
+
+
+class _Space(NamedTuple):
+    """Where one kind is found: the index space, where a hit is shown, and what it is called."""
+
+    kind: str
+    space: str
+    shown_in: Callable[[str], str]
+    title: Callable[[View, str], str]
+
+
+@operation("search")
+def search(session: Session, words: str, *, limit: int = 20) -> FoundItems:
+    """What holds all these words: messages, events, entries, questions, traces, claims and paths.
+
+    At most `limit` of each kind (1 to 100), the best first. Without a word nothing is found.
+    """
+    if not 1 <= limit <= MOST or len(words) > MOST_WORDS:
+        raise Malformed(
+            f"at most {MOST_WORDS} characters, and 1 to {MOST} of each kind",
+            code="bad_search",
+            hint="search for fewer words",
+        )
+    if not words.strip():
+        return FoundItems(())
+    items = []
+    with session.workspace.store.read() as view:
+        for space in _SPACES:
+            for key in view.search(space.space, words, limit):
+                title = Quoted(space.title(view, key)[:200])
+                items.append(FoundItem(space.kind, key, space.shown_in(key), title))
+    return FoundItems(tuple(items))
+
+
+def _row_field(space: str, name: str) -> Callable[[View, str], str]:
+    def read(view: View, key: str) -> str:
+        row = view.row(space, key)
+        value: dict[str, Any] = {} if row is None else msgspec.json.decode(row.value)
+        return str(value.get(name, key))
+
+    return read
+
+
+def _subject(view: View, key: str) -> str:
+    from moot.flows.mail.messages import read_message
+
+    return str(read_message(view, key).event.subject)
+
+
+def _event_title(view: View, key: str) -> str:
+    from moot.protocols.presence.timeline import shown_fields
+
+    row = view.row("presence.events", key)
+    return key if row is None else shown_fields(msgspec.json.decode(row.value))[0]
+
+
+def _key_itself(_view: View, key: str) -> str:
+    return key
+
+
+def _same(key: str) -> str:
+    return key
+
+
+_SPACES: Final = (
+    _Space("message", "mail.messages", _same, _subject),
+    _Space("event", "presence.events", _same, _event_title),
+    _Space("question", "decision.questions", _same, _row_field("decision.questions", "question")),
+    _Space("entry", "debate.entries", lambda key: key.partition("#")[0], _key_itself),
+    _Space(
+        "parliament",
+        "parliament.sessions",
+        lambda key: f"parliament/{key}",
+        _row_field("parliament.sessions", "problem_statement"),
+    ),
+    _Space("trace", "trace.traces", _same, _row_field("trace.traces", "task")),
+    _Space("claim", "trace.claims", lambda key: key.partition(" ")[0], _key_itself),
+    _Space("path", "path.paths", lambda key: f"path/{key}", _row_field("path.paths", "title")),
+)

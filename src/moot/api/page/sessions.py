@@ -1,0 +1,317 @@
+"""Sessions: who works on what, as cards in groups, with what is read at a glance (OPR-089, 090).
+
+A card is a work item; whoever is here without one has a card of their own. Cards of work items
+that belong together (`T-7.1` and `T-7.2`) stand in one group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from moot.api.operation import operation
+from moot.api.page.conversation import label_event
+from moot.api.page.newest_events import StoredEvent, read_newest_events
+from moot.api.status import ACTIVE, RegisteredAgentView, view_everyone
+from moot.core.clock import parse_time, to_text
+from moot.core.quoted import Quoted, quote_optional
+from moot.protocols.presence import STREAM, timeline, views
+from moot.protocols.presence.machine import MACHINE as PRESENCE
+from moot.protocols.presence.model import EventType
+from moot.protocols.presence.work_state import WORK_STATE_LABELS, WorkState
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.core.ledger import View
+    from moot.protocols.presence.model import State
+    from moot.workspace.workspace import Workspace
+
+NEWEST_EVENTS: Final = 200
+MOST_INCURSIONS: Final = 50
+DONE: Final = WorkState.COMPLETED
+
+
+class HeldScope(msgspec.Struct, frozen=True):
+    """What somebody holds for this work item, since when, and until when if it ends by itself."""
+
+    scope: Quoted
+    holder: str
+    since: str
+    until: str | None
+
+
+class CardOverlap(msgspec.Struct, frozen=True):
+    """The newest overlap on this work item: of which kind, and who met whom."""
+
+    kind: str
+    label: str
+    owner: str
+    incoming: str
+    scope: Quoted | None
+    at: str
+
+
+class LastAct(msgspec.Struct, frozen=True):
+    """What was said last about it: by whom, when, and in which words."""
+
+    label: str
+    by: Quoted | None
+    at: str
+    line: Quoted
+
+
+class SessionCard(msgspec.Struct, frozen=True, kw_only=True):
+    """A work item, or an agent without one (then `work` is None). `key` names the card.
+
+    `owner` is who was seen last on it; `because` says why it counts as active, stale or evicted.
+    `owed` and `unread` count what waits for the owner.
+    """
+
+    key: str
+    work: Quoted | None
+    title: Quoted
+    state: str
+    label: str
+    owner: str | None
+    agents: tuple[str, ...]
+    branch: Quoted | None
+    worktree: Quoted
+    key_folder: str | None
+    liveness: str | None
+    because: str
+    last_seen_at: str | None
+    last: LastAct | None
+    scopes: tuple[HeldScope, ...]
+    unread: int
+    owed: int
+    waits_for: tuple[str, ...]
+    overlap: CardOverlap | None
+
+
+class SessionGroup(msgspec.Struct, frozen=True):
+    """Cards whose work items have one parent."""
+
+    parent: Quoted
+    cards: tuple[SessionCard, ...]
+
+
+class IncursionLine(msgspec.Struct, frozen=True, kw_only=True):
+    """An overlap: `label` says whether it was held back or happened."""
+
+    id: str
+    label: str
+    kind: str
+    owner: str
+    incoming: str
+    owner_liveness: str
+    hint: Quoted
+    scope: Quoted | None
+    work: Quoted | None
+    at: str
+
+
+class Sessions(msgspec.Struct, frozen=True):
+    """`feed` are the groups with their cards; `agents` all who were ever registered."""
+
+    feed: tuple[SessionGroup, ...]
+    agents: tuple[RegisteredAgentView, ...]
+    incursions: tuple[IncursionLine, ...]
+    pending: tuple[views.PresenceMessageView, ...]
+
+
+@operation("sessions")
+def sessions(session: Session) -> Sessions:
+    """Who works on what and how alive, what each holds, what was said last, and who met whom."""
+    workspace = session.workspace
+    state = workspace.engine.state(PRESENCE, STREAM)
+    agents = view_everyone(session, state)
+    with workspace.store.read() as view:
+        events = read_newest_events(view, state, NEWEST_EVENTS)
+        incursions = _list_incursions(view, events)
+        labels = {event.document["id"]: label_event(view, event) for event in _last_of(events)}
+    cards = _Cards(session, state, agents, incursions, _last_acts(events, labels))
+    return Sessions(_group(cards.make()), agents, incursions, views.view_pending(state))
+
+
+class _Cards:
+    """Makes the cards of one look; what all of them need is read once."""
+
+    def __init__(
+        self,
+        session: Session,
+        state: State,
+        agents: tuple[RegisteredAgentView, ...],
+        incursions: tuple[IncursionLine, ...],
+        last_acts: Mapping[str, LastAct],
+    ) -> None:
+        from moot.flows.presence.observation import observe
+
+        self._workspace = session.workspace
+        self._agents = {agent.agent: agent for agent in agents}
+        self._state = state
+        self._last_acts = last_acts
+        self._overlaps: dict[str, IncursionLine] = {}
+        for line in reversed(incursions):
+            self._overlaps[line.work or ""] = line
+        observation = observe(session.workspace, stale_millis=session.stale_millis)
+        self._items = views.view_work_items(state, observation, {})
+        self._reservations = views.view_reservations(state, observation)
+
+    def make(self) -> list[SessionCard]:
+        working = [self._work_card(item) for item in self._items]
+        known = {card.work for card in working}
+        busy = {name for card in working for name in card.agents}
+        here = (each for each in self._agents.values() if each.here and each.status == ACTIVE)
+        idle = [agent for agent in here if agent.agent not in busy]
+        ended = [work for work in self._last_acts if work and work not in known]
+        return [
+            *working,
+            *(self._agent_card(agent) for agent in idle),
+            *(self._ended_card(work) for work in ended),
+        ]
+
+    def _work_card(self, item: views.WorkItemView) -> SessionCard:
+        here = [self._agents[name] for name in item.agents if name in self._agents]
+        owner = max(here, key=lambda agent: agent.last_seen_at or "", default=None)
+        pending = (each for each in self._state.pending.values() if each.work == item.work)
+        waits_for = tuple(dict.fromkeys(each.to for each in pending if each.to))
+        return self._card(
+            item.work, str(item.state), item.label, owner, item.agents, waits_for=waits_for
+        )
+
+    def _agent_card(self, agent: RegisteredAgentView) -> SessionCard:
+        return self._card(None, str(agent.liveness), agent.label, agent, (agent.agent,))
+
+    def _ended_card(self, work: str) -> SessionCard:
+        """Nobody works on it, nothing is held for it and nothing waits: it counts as done."""
+        return self._card(Quoted(work), str(DONE), WORK_STATE_LABELS[DONE], None, ())
+
+    def _card(
+        self,
+        work: Quoted | None,
+        state: str,
+        label: str,
+        owner: RegisteredAgentView | None,
+        agents: tuple[str, ...],
+        waits_for: tuple[str, ...] = (),
+    ) -> SessionCard:
+        last = self._last_acts.get(work or "") if work else None
+        unread, owed = (0, 0) if owner is None else count_mail_of(self._workspace, owner.agent)
+        return SessionCard(
+            key=f"work:{work}" if work else f"agent:{owner.agent if owner else ''}",
+            work=work,
+            title=last.line if last is not None else Quoted(""),
+            state=state,
+            label=label,
+            owner=None if owner is None else owner.agent,
+            agents=agents,
+            branch=None if owner is None else owner.branch,
+            worktree=Quoted("") if owner is None else owner.worktree,
+            key_folder=None if owner is None else _key_folder(self._workspace, owner.agent),
+            liveness=None if owner is None else str(owner.liveness),
+            because="" if owner is None else owner.because,
+            last_seen_at=None if owner is None else owner.last_seen_at,
+            last=last,
+            scopes=self._scopes(work, owner),
+            unread=unread,
+            owed=owed,
+            waits_for=waits_for,
+            overlap=_overlap(self._overlaps.get(work or "") if work else None),
+        )
+
+    def _scopes(
+        self, work: Quoted | None, owner: RegisteredAgentView | None
+    ) -> tuple[HeldScope, ...]:
+        name = None if owner is None else owner.agent
+        return tuple(
+            HeldScope(held.scope, held.holder, held.since, held.expires_at)
+            for held in self._reservations
+            if held.work == work and (work is not None or held.owner == name)
+        )
+
+
+def count_mail_of(workspace: Workspace, name: str) -> tuple[int, int]:
+    """How much mail is new for an agent, and how many answers it owes."""
+    from moot.flows.mail import inbox
+    from moot.flows.mail.owed_answers import list_owed
+
+    box = inbox.box_of(workspace, name)
+    if box is None:
+        return 0, 0
+    with workspace.store.read() as view:
+        unread = len(inbox.unread(view, box, workspace.engine.clock()))
+    return unread, len(list_owed(workspace, box))
+
+
+def _key_folder(workspace: Workspace, name: str) -> str | None:
+    """Which folder keeps the agent's key: one for each machine, or for each run."""
+    registry = workspace.engine.registry()
+    agent = registry.agents.get(name)
+    return None if agent is None else registry.keys[agent.kid].custodian
+
+
+def _list_incursions(view: View, events: Iterable[StoredEvent]) -> tuple[IncursionLine, ...]:
+    kind = str(EventType.INCURSION)
+    chosen = [event for event in events if event.document["event_type"] == kind]
+    return tuple(_incursion(view, event) for event in chosen[:MOST_INCURSIONS])
+
+
+def _incursion(view: View, event: StoredEvent) -> IncursionLine:
+    document = event.document
+    payload = document["payload"]
+    return IncursionLine(
+        id=document["id"],
+        label=label_event(view, event),
+        kind=payload["incursion_kind"],
+        owner=payload.get("owner_alias", payload["owner_agent"]),
+        incoming=payload.get("incoming_alias", payload["incoming_agent"]),
+        owner_liveness=payload["owner_liveness"],
+        hint=Quoted(payload["resolution_hint"]),
+        scope=quote_optional(document["scope"]),
+        work=quote_optional(document["bead_id"]),
+        at=to_text(parse_time(document["created_at"])),
+    )
+
+
+def _overlap(line: IncursionLine | None) -> CardOverlap | None:
+    if line is None:
+        return None
+    return CardOverlap(line.kind, line.label, line.owner, line.incoming, line.scope, line.at)
+
+
+def _last_of(events: Iterable[StoredEvent]) -> list[StoredEvent]:
+    """The newest event of each work item."""
+    newest: dict[str, StoredEvent] = {}
+    for event in events:
+        newest.setdefault(event.document["bead_id"] or "", event)
+    return list(newest.values())
+
+
+def _last_acts(events: Iterable[StoredEvent], labels: Mapping[str, str]) -> dict[str, LastAct]:
+    acts = {}
+    for event in _last_of(events):
+        document = event.document
+        acts[document["bead_id"] or ""] = LastAct(
+            labels[document["id"]],
+            quote_optional(document["from_agent"]),
+            to_text(parse_time(document["created_at"])),
+            Quoted(timeline.shown_fields(document)[0]),
+        )
+    return acts
+
+
+def _group(cards: Iterable[SessionCard]) -> tuple[SessionGroup, ...]:
+    groups: dict[str, list[SessionCard]] = {}
+    for card in cards:
+        groups.setdefault(parent_of(card.work), []).append(card)
+    return tuple(SessionGroup(Quoted(name), tuple(own)) for name, own in groups.items())
+
+
+def parent_of(work: str | None) -> str:
+    """`T-7` for `T-7.1`, as beads are numbered; a work item without a dot is its own parent."""
+    if work is None:
+        return ""
+    head, dot, tail = work.rpartition(".")
+    return head if dot and head and tail.isdigit() else work

@@ -1,0 +1,260 @@
+"""The application: looks at the address, asks who it is, and hands on.
+
+Whatever is computed is an operation of the library (`routes.py`); here are only the few answers
+that belong to the server itself: entering and leaving, tickets, live events, files of the page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+
+from moot.core.errors import Malformed, MootError
+from moot.surfaces.web import refusals
+from moot.surfaces.web.access import COOKIE_SECONDS, Access
+from moot.surfaces.web.answers import HttpAnswer, answer_error, answer_with
+from moot.surfaces.web.live import Listeners
+from moot.surfaces.web.openapi import describe_api
+from moot.surfaces.web.opened_files import open_artifact, open_report
+from moot.surfaces.web.routes import MOST_TEXT, find_route, read_arguments
+from moot.surfaces.web.static_files import PAGE, read_static_files
+from moot.surfaces.web.watcher import Watcher
+
+if TYPE_CHECKING:
+    from moot.surfaces.web.checks import RecordChecks
+    from moot.surfaces.web.gate import Message, Receive, Send
+    from moot.surfaces.web.persons_word import PersonsWords
+    from moot.surfaces.web.readers import Readers
+
+HALF: Final = "x-moot-half"
+MOST_BODY: Final = 64 * 1024
+OK: Final = 200
+EVENTS: Final = "/api/v1/events"
+_JSON: Final = "application/json"
+# Opened with a ticket, in a tab of their own.
+OPENED: Final = {"/report/": open_report, "/artifact/": open_artifact}
+
+
+class PageServer:
+    """One running server. `cookie_name` differs by port: cookies ignore ports."""
+
+    def __init__(
+        self,
+        readers: Readers,
+        checks: RecordChecks,
+        listeners: Listeners,
+        access: Access,
+        *,
+        cookie_name: str,
+        secure: bool = False,
+        words: PersonsWords | None = None,
+    ) -> None:
+        self._readers = readers
+        self._checks = checks
+        self._listeners = listeners
+        self._access = access
+        self._cookie_name = cookie_name
+        self._secure = secure
+        self._words = words
+        self._files = read_static_files()
+        self._posts: dict[str, Callable[[Request], Awaitable[Response]]] = {
+            "/api/v1/leave": self._leave,
+            "/api/v1/tickets": self._make_ticket,
+            "/api/v1/verify": self._start_check,
+            "/api/v1/words": self._take_word,
+        }
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
+        request = Request(scope, receive)
+        try:
+            response = await self._answer(request)
+        except ClientDisconnect:
+            return
+        except MootError as error:
+            response = _to_response(answer_error("", error))
+        except Exception as error:  # noqa: BLE001 - the outermost function
+            response = _to_response(answer_error("", refusals.bug(error)))
+        await response(scope, receive, send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """While the server lives, somebody watches for changes."""
+        await receive()
+        watching = asyncio.create_task(Watcher(self._readers, self._listeners).watch())
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        watching.cancel()
+        with suppress(asyncio.CancelledError):
+            await watching
+        await self._checks.close()
+        self._readers.close()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _answer(self, request: Request) -> Response:
+        path = raw_path(request)
+        if request.method == "POST":
+            return await self._answer_post(request, path)
+        if path in ("/", "/enter"):
+            return self._file(request, PAGE)
+        if path.startswith("/static/") or path == "/favicon.ico":
+            return self._file(request, path.removeprefix("/static/"))
+        if path == EVENTS:
+            return self._listen(request)
+        for start, open_it in OPENED.items():
+            if path.startswith(start):
+                self._require_ticket(request, path)
+                return await open_it(self._readers, path.removeprefix(start))
+        self._require_both_halves(request)
+        return await self._answer_get(request, path)
+
+    async def _answer_get(self, request: Request, path: str) -> Response:
+        if path == "/api/v1/verify":
+            return _to_response(answer_with("verify", self._checks.last), request)
+        if path == "/api/v1/words":
+            return _to_response(answer_with("words", self._word_standing()), request)
+        if path == "/api/v1/openapi.json":
+            return _to_response(answer_with("openapi", describe_api()), request)
+        found = find_route(path)
+        if found is None:
+            raise refusals.nothing_here()
+        route, inside = found
+        query = dict(request.query_params)
+        if len(query) != len(request.query_params.multi_items()):
+            raise Malformed("the same name stands twice in the address", code="bad_query")
+        arguments = read_arguments(route, inside, query)
+        address = f"{path}?{request.url.query}"
+        return _to_response(await self._readers.read(route.operation, arguments, address), request)
+
+    async def _answer_post(self, request: Request, path: str) -> Response:
+        if path == "/api/v1/enter":
+            return await self._enter(request)
+        post = self._posts.get(path)
+        if post is None:
+            raise refusals.nothing_here()
+        self._require_both_halves(request)
+        return await post(request)
+
+    async def _enter(self, request: Request) -> Response:
+        token = _text_field(await _read_json(request), "token")
+        visit = self._access.enter(token)
+        if visit is None:
+            raise refusals.not_let_in()
+        response = _to_response(answer_with("enter", {"half": visit.half}))
+        response.set_cookie(
+            self._cookie_name,
+            visit.cookie,
+            max_age=COOKIE_SECONDS,
+            httponly=True,
+            samesite="strict",
+            secure=self._secure,
+            path="/",
+        )
+        return response
+
+    async def _leave(self, request: Request) -> Response:
+        self._access.leave(self._cookie(request))
+        response = _to_response(answer_with("leave", {"left": True}))
+        response.delete_cookie(self._cookie_name, path="/", httponly=True, samesite="strict")
+        return response
+
+    async def _make_ticket(self, request: Request) -> Response:
+        target = _text_field(await _read_json(request), "target")
+        if target != EVENTS and not target.startswith(tuple(OPENED)):
+            raise Malformed(
+                "no ticket is needed there", code="bad_ticket", hint=f"ask for {EVENTS}"
+            )
+        ticket = self._access.make_ticket(self._cookie(request), target)
+        return _to_response(answer_with("tickets", {"ticket": ticket}))
+
+    async def _start_check(self, _request: Request) -> Response:
+        self._checks.start()
+        self._listeners.tell(("verify",))
+        return _to_response(answer_with("verify", self._checks.last))
+
+    async def _take_word(self, request: Request) -> Response:
+        if self._words is None:
+            raise refusals.decide_is_off()
+        standing = await self._words.take(await _read_json(request))
+        return _to_response(answer_with("words", standing))
+
+    def _word_standing(self) -> Any:
+        return {"offered": False} if self._words is None else self._words.standing
+
+    def _listen(self, request: Request) -> Response:
+        self._require_ticket(request, EVENTS)
+        if self._listeners.is_full():
+            response = _to_response(answer_error("events", refusals.too_many_listen()))
+            response.headers["retry-after"] = "10"
+            return response
+        frames = self._listeners.frames(request.headers.get("last-event-id", "")[:64])
+        return StreamingResponse(frames, media_type="text/event-stream")
+
+    def _file(self, request: Request, name: str) -> Response:
+        file = self._files.get("icon.svg" if name == "/favicon.ico" else name)
+        if file is None:
+            raise refusals.nothing_here()
+        headers = {"etag": file.etag, "cache-control": "no-cache", "vary": "accept-encoding"}
+        if request.headers.get("if-none-match") == file.etag:
+            return Response(status_code=304, headers=headers)
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            headers["content-encoding"] = "gzip"
+            return Response(file.compressed, media_type=file.content_type, headers=headers)
+        return Response(file.body, media_type=file.content_type, headers=headers)
+
+    def _cookie(self, request: Request) -> str:
+        return request.cookies.get(self._cookie_name, "")
+
+    def _require_both_halves(self, request: Request) -> None:
+        if not self._access.may_look(self._cookie(request), request.headers.get(HALF, "")):
+            raise refusals.not_let_in()
+
+    def _require_ticket(self, request: Request, target: str) -> None:
+        ticket = request.query_params.get("ticket", "")
+        if not self._access.take_ticket(ticket, self._cookie(request), target):
+            raise refusals.not_let_in()
+
+
+def raw_path(request: Request) -> str:
+    """The path as it was sent, before anything is decoded."""
+    raw: bytes = request.scope.get("raw_path") or request.url.path.encode()
+    return raw.partition(b"?")[0].decode("latin-1")
+
+
+async def _read_json(request: Request) -> dict[str, Any]:
+    """The body as an object; bounded, and only under its own content type: a form of another page
+    cannot send that without asking first."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() != _JSON:
+        raise refusals.not_json("the body must be application/json")
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > MOST_BODY:
+            raise refusals.body_too_large(MOST_BODY)
+    try:
+        return msgspec.json.decode(body or b"{}", type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise refusals.not_json("the body is no JSON object") from None
+
+
+def _text_field(body: dict[str, Any], name: str) -> str:
+    value = body.get(name)
+    if not isinstance(value, str) or len(value) > MOST_TEXT:
+        raise Malformed(f"{name} must be a short text", code="bad_body")
+    return value
+
+
+def _to_response(answer: HttpAnswer, request: Request | None = None) -> Response:
+    """An answer; 304 without a body if whoever asks has the same one."""
+    headers = {"etag": answer.etag}
+    known = "" if request is None else request.headers.get("if-none-match", "")
+    if answer.status == OK and known == answer.etag:
+        return Response(status_code=304, headers=headers)
+    return Response(answer.body, answer.status, headers, _JSON)

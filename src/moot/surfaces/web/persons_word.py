@@ -1,0 +1,145 @@
+"""A person's word that was prepared on the page, given in the terminal of `moot serve --decide`.
+
+The page sends what was shown: which decision, which word, why, and how far the record had come.
+The terminal shows it again, with the exact text and its hash, and a child process (`moot decide`)
+asks for the passphrase there and ends after this one signature. No passphrase is ever typed into a
+page: any local program can serve a look-alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from moot.api.decisions import RULINGS
+from moot.api.page.decisions import AskedWord, show_decision
+from moot.core.clock import system_clock, to_text
+from moot.core.errors import Malformed, MootError
+from moot.surfaces.web import refusals
+from moot.surfaces.web.answers import HttpAnswer, answer_error, answer_with
+
+if TYPE_CHECKING:
+    from moot.surfaces.web.readers import Readers
+
+COMMAND: Final = (sys.executable, "-P", "-m", "moot", "decide")
+MOST_REASON: Final = 4000
+
+
+class OfferedWord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a page sends: the word, why, and the position and hash that it showed."""
+
+    decision: str
+    word: str
+    reason: str
+    position: int
+    sha256: str
+
+
+class WordStanding(msgspec.Struct, frozen=True):
+    """How the last word stands: `waiting` in the terminal, `given`, or `not_given`."""
+
+    offered: bool
+    decision: str | None = None
+    word: str | None = None
+    state: str | None = None
+    at: str | None = None
+
+
+class PersonsWords:
+    """One word at a time."""
+
+    def __init__(
+        self,
+        readers: Readers,
+        folder: Path,
+        env: Mapping[str, str],
+        say: Callable[[str], None],
+        changed: Callable[[], None],
+    ) -> None:
+        self._readers = readers
+        self._folder = folder
+        self._env = dict(env)
+        self._say = say
+        self._changed = changed
+        self._task: asyncio.Task[None] | None = None
+        self.standing = WordStanding(True)
+
+    async def take(self, body: dict[str, Any]) -> WordStanding:
+        """Show it in the terminal and ask there; `busy` if it is about something else by now."""
+        offered = _read_offer(body)
+        if self._task is not None and not self._task.done():
+            raise refusals.word_in_progress()
+        asked = await self._read_asked(offered.decision)
+        if asked is None or (asked.position, asked.sha256) != (offered.position, offered.sha256):
+            raise refusals.moved_on()
+        self._tell("waiting", offered)
+        self._task = asyncio.get_running_loop().create_task(self._ask(asked, offered))
+        return self.standing
+
+    async def _read_asked(self, decision: str) -> AskedWord | None:
+        asked: list[AskedWord | None] = []
+
+        def read() -> HttpAnswer:
+            try:
+                asked.append(show_decision(self._readers.open_session(), decision).word)
+            except MootError as error:
+                return answer_error("words", error)
+            return answer_with("words", None)
+
+        await self._readers.run(read)
+        return asked[0] if asked else None
+
+    async def _ask(self, asked: AskedWord, offered: OfferedWord) -> None:
+        for line in _lines(asked, offered):
+            self._say(line)
+        process = await asyncio.create_subprocess_exec(
+            *COMMAND,
+            *(f"--reason={offered.reason}", "--", offered.decision, offered.word),
+            cwd=self._folder,
+            env=self._env,
+        )
+        try:
+            await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        self._tell("given" if process.returncode == 0 else "not_given", offered)
+
+    def _tell(self, state: str, offered: OfferedWord) -> None:
+        at = to_text(system_clock())
+        self.standing = WordStanding(True, offered.decision, offered.word, state, at)
+        self._changed()
+
+
+def _read_offer(body: dict[str, Any]) -> OfferedWord:
+    try:
+        offered = msgspec.convert(body, OfferedWord)
+    except msgspec.ValidationError as error:
+        raise Malformed(str(error), code="bad_body") from None
+    if offered.word not in RULINGS or offered.word == "amend":
+        hint = "to amend, type the command: it takes a file"
+        raise Malformed("the word is approve or veto", code="bad_body", hint=hint)
+    if not 0 < len(offered.reason.strip()) <= MOST_REASON or offered.reason.startswith(("@", "-")):
+        hint = f"say why in 1 to {MOST_REASON} characters"
+        raise Malformed("a reason is needed", code="bad_body", hint=hint)
+    return offered
+
+
+def _lines(asked: AskedWord, offered: OfferedWord) -> list[str]:
+    digest = hashlib.sha256(asked.text.encode()).hexdigest()
+    return [
+        "",
+        f"A page asks for your word on {asked.decision}: {offered.word}",
+        f"  the question  {asked.question}",
+        f"  the text      {asked.text}",
+        f"  its SHA-256   {digest}",
+        f"  your reason   {offered.reason}",
+        "Type your passphrase to sign it, or press Ctrl-C: nothing is signed then.",
+    ]

@@ -1,0 +1,100 @@
+"""Threads that read. Each has a workspace of its own, which stays open from one read to the next.
+
+An answer that was just made is given again to whoever asks the same, as long as nobody has written
+and the same second lasts: a hundred pages that hear of one change ask for one and the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Final
+
+from moot.api.open_workspaces import OpenWorkspaces
+from moot.api.operation import OPERATIONS, all_operations
+from moot.api.page.changes import change_number
+from moot.core.errors import MootError
+from moot.surfaces.web import refusals
+from moot.surfaces.web.answers import HttpAnswer, answer_error, answer_with
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from moot.api.session import Session
+
+THREADS: Final = 4
+MOST_REMEMBERED: Final = 64
+MOST_WAITING: Final = 256
+
+
+class _Own:
+    """What one thread has: its open workspaces, and the answers it made last."""
+
+    def __init__(self) -> None:
+        self.open_workspaces = OpenWorkspaces()
+        self.answers: dict[str, tuple[tuple[int, int, int], HttpAnswer]] = {}
+
+
+class Readers:
+    """Reads for the server; `session` says where, and is never used itself."""
+
+    def __init__(self, session: Session, threads: int = THREADS) -> None:
+        all_operations()
+        self._session = session
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="moot-read")
+        # Looking for changes never waits behind a long read.
+        self.watching_thread = ThreadPoolExecutor(1, thread_name_prefix="moot-watch")
+        self._local = threading.local()
+        self._all: list[_Own] = []
+        self._waiting = 0
+
+    async def read(self, name: str, arguments: dict[str, Any], address: str) -> HttpAnswer:
+        """The answer of an operation; `address` says which answers are the same."""
+        return await self.run(lambda: self._answer(name, arguments, address))
+
+    async def run(self, work: Callable[[], HttpAnswer]) -> HttpAnswer:
+        if self._waiting >= MOST_WAITING:
+            return answer_error("", refusals.too_busy())
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+        finally:
+            self._waiting -= 1
+
+    def open_session(self) -> Session:
+        """A session of this thread, for nobody in particular and only to read."""
+        return self._session.only_reading(self._own().open_workspaces)
+
+    def close(self) -> None:
+        for pool in (self._pool, self.watching_thread):
+            pool.shutdown(wait=True, cancel_futures=True)
+        for own in self._all:
+            own.open_workspaces.close()
+
+    def _own(self) -> _Own:
+        own: _Own | None = getattr(self._local, "own", None)
+        if own is None:
+            own = self._local.own = _Own()
+            self._all.append(own)
+        return own
+
+    def _answer(self, name: str, arguments: dict[str, Any], address: str) -> HttpAnswer:
+        try:
+            session = self.open_session()
+            moment = (change_number(session), id(session.workspace), int(time.monotonic()))
+            known = self._own().answers.get(address)
+            if known is not None and known[0] == moment:
+                return known[1]
+            answer = answer_with(name, OPERATIONS[name].function(session, **arguments))
+            self._remember(address, moment, answer)
+        except MootError as error:
+            return answer_error(name, error)
+        return answer
+
+    def _remember(self, address: str, moment: tuple[int, int, int], answer: HttpAnswer) -> None:
+        answers = self._own().answers
+        while len(answers) >= MOST_REMEMBERED:
+            del answers[next(iter(answers))]
+        answers[address] = (moment, answer)
