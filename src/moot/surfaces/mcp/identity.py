@@ -55,13 +55,13 @@ class Caller:
     def _join(self) -> Session:
         session = self._open()
         if session.acting is None:
-            try:
-                return self._presence.enter_context(
+            with ExitStack() as presence:
+                presence.callback(session.close)
+                joined = presence.enter_context(
                     present_in_tool(session, self._process, reason=REASON, failed=_say_failed)
                 )
-            except BaseException:
-                session.close()
-                raise
+                self._presence = presence.pop_all()
+            return joined
         if session.acts_as_person():
             session.close()
             raise Refused(
