@@ -65,7 +65,7 @@ def test_the_model_looks_is_refused_reserves_and_asks_the_holder(stage: Stage, t
     assert (message["from"], message["subject"]) == (OTTER, "QUESTION: May I have held.txt?")
     answer = ("--status", "Completed", "--notes", "you may have it at noon")
     stage.yard.ok("mail", "ack", message["id"], *answer, MOOT_AGENT=CRANE)
-    asked = use(tool, "mail", action="thread", id=message["id"])
+    asked = use(tool, "mail", action="show", id=message["id"])
     heard = stage.play(*search(tool), use(tool, "now"), asked).heard
     assert "you may have it at noon" in heard
 
@@ -98,7 +98,7 @@ def test_below_a_run_the_server_is_its_agent(stage: Stage, tool: Tool) -> None:
     mine = [event for event in reserved if event["actor"] == "blue-heron"]
     assert "presence.scope_reserved" in {event["type"] for event in mine}
     histories = stage.yard.json("ledger", "log").data["streams"]
-    assert any(row["stream"].startswith("debate/") for row in histories)
+    assert any(row["id"].startswith("debate/") for row in histories)
 
 
 @EACH
@@ -120,7 +120,7 @@ def test_without_a_name_hooks_and_server_are_one_agent(stage: Stage, tool: Tool)
 
 @pytest.mark.parametrize("tool", [TOOLS["codex"]], ids=["codex"])
 def test_codex_starts_the_server_in_another_worktree(stage: Stage, tool: Tool) -> None:
-    """It reads the main checkout's settings there, as for hooks."""
+    """Of the worktree's own settings, although its hooks are those of the main checkout."""
     other = stage.add_worktree()
     stage.yard.ok("hook", "install", "codex", cwd=other)
     reserve = use(tool, "scope", action="reserve", paths=["free.txt"])

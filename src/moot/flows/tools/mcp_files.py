@@ -20,7 +20,7 @@ from moot.flows.tools import hook_files, json_settings, mcp_entries
 from moot.flows.tools.hook_command import moot_words
 from moot.flows.tools.hook_files import InstalledFile
 from moot.flows.tools.original_files import bytes_of
-from moot.flows.tools.settings_files import Reach, project_file, settings_root
+from moot.flows.tools.settings_files import Reach, project_file
 from moot.flows.tools.worktrees import is_tracked
 
 # Claude Code starts the servers of a project that stand in this list of its local settings.
@@ -44,8 +44,11 @@ class FoundEntry(NamedTuple):
 
 
 def entry_file(tool: str, guarded: GuardedPaths) -> Path:
-    """The project's file in which this tool looks for servers."""
-    return settings_root(tool, guarded) / mcp_entries.TOOLS[tool].file
+    """The project's file in which this tool looks for servers.
+
+    In every worktree its own: Codex too, which reads the hooks of the main checkout there.
+    """
+    return guarded.worktree_root / mcp_entries.TOOLS[tool].file
 
 
 def plan_entry(tool: str, guarded: GuardedPaths, *, share: bool, trust: bool) -> PlannedEntry:
@@ -56,7 +59,7 @@ def plan_entry(tool: str, guarded: GuardedPaths, *, share: bool, trust: bool) ->
     )
     if is_shared:
         return _not_planned(path, "mcp_not_shared", "lines that everyone gets name no server")
-    if is_tracked(path, settings_root(tool, guarded)):
+    if is_tracked(path, guarded.worktree_root):
         return _not_planned(path, "mcp_file_in_git", f"{path.name} is in git, so it is not touched")
     entry = _entry(tool, path, trust)
     try:

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 ALLOW: Final = ""
 
 
-def moot_command(session: Session, agent: str) -> str:
+def moot_command(tool: Tool, session: Session, agent: str) -> str:
     """How the agent calls us: with `--as` where its environment does not name it.
 
-    By the whole path where `moot` alone would not be found.
+    By the whole path where `moot` alone might not be found.
     """
-    moot = "moot" if _is_on_path(session.env.get("PATH", "")) else _whole_command()
+    is_found = not tool.login_shell and _is_on_path(session.env.get("PATH", ""))
+    moot = "moot" if is_found else _whole_command()
     return moot if session.acting else f"{moot} --as {agent}"
 
 

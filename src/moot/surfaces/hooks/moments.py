@@ -34,7 +34,7 @@ def before(call: HookCall, session: Session) -> str:
         if not held_back.allowed:
             from moot.surfaces.hooks.command_reasons import explain_destruction
 
-            moot = answers.moot_command(session, held_back.agent or "NAME")
+            moot = answers.moot_command(call.tool, session, held_back.agent or "NAME")
             return answers.block(explain_destruction(held_back, moot))
     paths = touched(call)
     if not paths:
@@ -57,7 +57,7 @@ def before(call: HookCall, session: Session) -> str:
 
     if verdict.unseen:
         return answers.block(explain_unseen(verdict.unseen))
-    moot = answers.moot_command(session, verdict.agent)
+    moot = answers.moot_command(call.tool, session, verdict.agent)
     tool_name = find_tool_names(call.tool.name, session)
     return answers.block(explain_held(verdict.holders, verdict.agent, moot, tool_name))
 
@@ -110,7 +110,7 @@ def start(call: HookCall, session: Session) -> str:
     if started is None:
         return answers.ALLOW
     tool_name = find_tool_names(call.tool.name, session)
-    text = briefing(started, answers.moot_command(session, started.agent), tool_name)
+    text = briefing(started, answers.moot_command(call.tool, session, started.agent), tool_name)
     return answers.context(call.tool, HookMoment.START, text)
 
 
@@ -156,7 +156,7 @@ def _waiting_line(call: HookCall, session: Session, agent: str, waiting: Waiting
     from moot.surfaces.hooks.offered_tools import find_tool_names
     from moot.surfaces.hooks.waiting import waiting_line
 
-    moot = answers.moot_command(session, agent)
+    moot = answers.moot_command(call.tool, session, agent)
     return waiting_line(waiting, agent, moot, find_tool_names(call.tool.name, session))
 
 

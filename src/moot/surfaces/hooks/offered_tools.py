@@ -28,10 +28,8 @@ def find_tool_names(tool: str, session: Session) -> ToolName | None:
         guarded = None
     if guarded is None:
         return None
-    # Codex reads the settings of the main checkout, which has the workspace.
-    root = guarded.workspace.parent if tool == "codex" else guarded.worktree_root
     try:
-        text = (root / TOOLS[tool].file).read_text("utf-8")
+        text = (guarded.worktree_root / TOOLS[tool].file).read_text("utf-8")
     except (OSError, ValueError):
         return None
     return CALL_NAMES[tool].format if read_entry(tool, text) is not None else None
