@@ -57,6 +57,8 @@ def test_a_server_of_a_run_is_its_agent_and_the_run_signs_as_the_ledger(project:
         assert (again["entry"], again["again"]) == (added["entry"], True)
         client.call("record", action="verify")
     assert project.json("scope", "list").data["reservations"] == []
+    (joined, *_) = project.json("ledger", "log", "presence").data["events"]
+    assert joined["data"]["process_key"] is None  # it has the name of its run
 
 
 def test_two_servers_of_two_runs_decide_a_question(project: Project) -> None:
