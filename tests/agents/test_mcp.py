@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from moot.flows.tools import mcp_entries
-from tests.agents.loopback import Use
+from tests.agents.loopback import Model, Use
 from tests.agents.stage import Stage
 from tests.agents.tools import TOOLS, Tool
 from tests.hooks.yard import CRANE, OTTER
 
 EACH = pytest.mark.parametrize("tool", TOOLS.values(), ids=list(TOOLS))
+# Those that start a project's server, or call it, only on a person's yes.
+ASKS = ("claude", "gemini")
 # What the model calls our tool, in each of them.
 NAMES: dict[str, Callable[[str], str]] = {
     "claude": lambda tool: f"mcp__moot__{tool}",
@@ -25,40 +25,23 @@ NAMES: dict[str, Callable[[str], str]] = {
 }
 
 
-def add_server(stage: Stage) -> None:
-    """As `docs/mcp.md` says to do it by hand."""
-    tool, root = stage.tool.name, stage.yard.root
-    command = (str(stage.bin / "moot"), "mcp")
-    file = root / mcp_entries.TOOLS[tool].file
-    file.parent.mkdir(exist_ok=True)
-    if tool == "codex":
-        known = file.read_text("utf-8") if file.exists() else ""
-        file.write_text(mcp_entries.add_to_toml(known, command), "utf-8")
-        return
-    settings = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    entry = mcp_entries.make_entry(tool, command, trust=True)
-    file.write_text(json.dumps(mcp_entries.add_to_json(settings, tool, entry)), "utf-8")
-
-
 @pytest.fixture
 def stage(tmp_path: Path, tool: Tool) -> Stage:
+    """As a person sets it up who says yes to what the tool would ask."""
     made = Stage(tmp_path, tool)
-    if tool.name == "claude":  # a project's server is enabled once, by a person
-        words = (*tool.command, "--mcp-config", ".mcp.json")
-        made.tool = tool._replace(command=words)
-    add_server(made)
+    made.yard.ok("hook", "install", tool.name, *(("--trust",) if tool.name in ASKS else ()))
     return made
 
 
 def search(tool: Tool) -> tuple[Use, ...]:
-    """Newer models of Codex look for tools before they see any of a server's.
+    """The server must have started: a real model thinks that long, ours runs two commands.
 
-    What they look for must have started: a real model thinks that long, ours runs two commands.
+    Newer models of Codex then look for tools before they see any of a server's.
     """
     words = "moot reserve files, mail, what is due now, session speak, ask"
     found = Use("tool_search", {"query": words, "limit": 8})
     first = (tool.shell("moot verify"), tool.shell("moot status"))
-    return (*first, found) if tool.name == "codex" else ()
+    return (*first, found) if tool.name == "codex" else first
 
 
 def use(tool: Tool, name: str, /, **arguments: Any) -> Use:
@@ -80,6 +63,11 @@ def test_the_model_looks_is_refused_reserves_and_asks_the_holder(stage: Stage, t
     assert stage.yard.owners() == {"held.txt": CRANE, "free.txt": OTTER}
     (message,) = stage.yard.json("inbox", MOOT_AGENT=CRANE).data["messages"]
     assert (message["from"], message["subject"]) == (OTTER, "QUESTION: May I have held.txt?")
+    answer = ("--status", "Completed", "--notes", "you may have it at noon")
+    stage.yard.ok("mail", "ack", message["id"], *answer, MOOT_AGENT=CRANE)
+    asked = use(tool, "mail", action="show", id=message["id"])
+    heard = stage.play(*search(tool), use(tool, "now"), asked).heard
+    assert "you may have it at noon" in heard
 
 
 @pytest.mark.parametrize("tool", [TOOLS["codex"]], ids=["codex"])
@@ -88,6 +76,55 @@ def test_codex_reserves_from_inside_its_sandbox(stage: Stage, tool: Tool) -> Non
     words = ("codex", "exec", "--sandbox", "read-only", "--dangerously-bypass-hook-trust")
     stage.tool = tool._replace(command=(*words, "-m", "gpt-5.5", "--json", "do it"))
     stage.play(*search(tool), use(tool, "scope", action="reserve", paths=["free.txt"]))
+    assert stage.yard.owners() == {"free.txt": OTTER}
+
+
+@EACH
+def test_below_a_run_the_server_is_its_agent(stage: Stage, tool: Tool) -> None:
+    """With a key folder of its own, and the run doing what needs the ledger's key."""
+    stage.yard.reserve(CRANE, "held.txt")
+    model = Model(
+        *search(tool),
+        use(tool, "scope", action="reserve", paths=["held.txt"]),
+        use(tool, "scope", action="reserve", paths=["free.txt"]),
+        use(tool, "session", action="start", title="Cache?", agents=["blue-heron", CRANE]),
+    )
+    run = ("moot", "run", "--name", "blue-heron", "--")
+    played = stage.perform(model, (*run, *stage.tool.command))
+    assert played.exit_status == 0, played.err
+    assert f"{CRANE}" in model.heard
+    assert "reservation_conflict" in model.heard
+    reserved = stage.yard.json("ledger", "log", "presence").data["events"]
+    mine = [event for event in reserved if event["actor"] == "blue-heron"]
+    assert "presence.scope_reserved" in {event["type"] for event in mine}
+    histories = stage.yard.json("ledger", "log").data["streams"]
+    assert any(row["id"].startswith("debate/") for row in histories)
+
+
+@EACH
+def test_without_a_name_hooks_and_server_are_one_agent(stage: Stage, tool: Tool) -> None:
+    stage.play(
+        *search(tool),
+        tool.write("mine.txt"),
+        use(tool, "scope", action="reserve", paths=["more.txt"]),
+        use(tool, "mail", action="send", to=[CRANE], subject="INFO: here I am"),
+        agent=None,
+    )
+    (message,) = stage.yard.json("inbox", MOOT_AGENT=CRANE).data["messages"]
+    presence = stage.yard.json("ledger", "log", "presence").data["events"]
+    reserved = [one["actor"] for one in presence if one["type"] == "presence.scope_reserved"]
+    assert set(reserved) == {message["from"]}
+    assert len(reserved) == 2
+    assert message["from"] not in (OTTER, CRANE)
+
+
+@pytest.mark.parametrize("tool", [TOOLS["codex"]], ids=["codex"])
+def test_codex_starts_the_server_in_another_worktree(stage: Stage, tool: Tool) -> None:
+    """Of the worktree's own settings, although its hooks are those of the main checkout."""
+    other = stage.add_worktree()
+    stage.yard.ok("hook", "install", "codex", cwd=other)
+    reserve = use(tool, "scope", action="reserve", paths=["free.txt"])
+    stage.play(*search(tool), reserve, cwd=other)
     assert stage.yard.owners() == {"free.txt": OTTER}
 
 

@@ -20,10 +20,11 @@ from moot.protocols.presence.model import (
     Urgency,
 )
 from moot.surfaces.cli.main import cli
-from moot.surfaces.hooks.briefing import RULES
+from moot.surfaces.hooks.briefing import IN_SHELL
+from moot.surfaces.mcp.tools import BY_NAME
 from tests.hooks.yard import CRANE, Yard, call, reason
 
-_CODE = re.compile(r"`(moot [^`]+)`")
+_CODE = re.compile(r"`(?:[^`]*/)?(moot [^`]+)`")  # also by its whole path
 
 
 def commands(text: str) -> list[str]:
@@ -96,10 +97,15 @@ def test_the_manual_is_installed_where_a_tool_reads_it(yard: Yard) -> None:
 
 
 def test_what_a_session_is_told_at_its_start_exists() -> None:
-    lines = commands(RULES.format(me="amber-otter", moot="moot --as amber-otter"))
+    lines = commands(IN_SHELL.format(me="amber-otter", moot="moot --as amber-otter"))
     assert lines
     for line in lines:
         check(line)
+
+
+def test_the_tools_that_the_manual_names_are_those_of_the_server() -> None:
+    section = manual().partition("## If you are offered tools of moot")[2].partition("\n## ")[0]
+    assert set(re.findall(r"^- `(\w+)`", section, re.MULTILINE)) == set(BY_NAME)
 
 
 @pytest.mark.requirement("OPR-104")

@@ -69,6 +69,9 @@ def test_without_a_name_an_agent_joins_with_the_first_call_and_leaves_at_the_end
         assert project.json("scope", "list").data["reservations"][0]["owner"] == name
     assert project.json("scope", "list").data["reservations"] == []
     assert status_of(project, name) == "retired"
+    (joined, *_) = project.json("ledger", "log", "presence").data["events"]
+    key = "from moot.system.tool_process import find_tool_process as f; print(f())"
+    assert joined["data"]["process_key"] == _printed([sys.executable, "-c", key])
 
 
 def test_a_server_that_comes_again_has_the_next_name_of_its_family(project: Project) -> None:

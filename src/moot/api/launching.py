@@ -37,13 +37,14 @@ class GuardedStart(msgspec.Struct, frozen=True):
 
 
 def prepare_start(
-    session: Session, words: Sequence[str], *, unguarded: bool, watch: RunWatch
+    session: Session, words: Sequence[str], *, unguarded: bool, mcp: bool, watch: RunWatch
 ) -> tuple[GuardedStart, ...]:
     """The coding tools that `words` start, each with its hook in place.
 
     Unavailable (`command_not_run`) if there is no such program; Refused (`guard_off`) if a hook
     would not run, with what mends it. A person whom `watch` asks may consent to the trust that is
-    missing; nobody else stores any. With `unguarded` nothing is installed and nothing refused.
+    missing; nobody else stores any. `mcp`: what is installed lets the tool start our server, too.
+    With `unguarded` nothing is installed and nothing refused.
     """
     from moot.flows.launch.started_tools import find_program_paths, find_started_tools
 
@@ -51,14 +52,14 @@ def prepare_start(
     _require_program(words[0], env, session.folder)
     found = find_started_tools(words, env, str(session.folder), find_program_paths)
     return tuple(
-        _prepare_tool(session, started, unguarded, watch)
+        _prepare_tool(session, started, unguarded, mcp, watch)
         for started in found
         if not _only_tells(started.arguments)
     )
 
 
 def _prepare_tool(
-    session: Session, started: StartedTool, unguarded: bool, watch: RunWatch
+    session: Session, started: StartedTool, unguarded: bool, mcp: bool, watch: RunWatch
 ) -> GuardedStart:
     from moot.flows.launch.guard_check import find_guard_problems
 
@@ -66,7 +67,7 @@ def _prepare_tool(
     if unguarded:
         return GuardedStart(started.tool, find_guard_problems(started, guarded))
     if not started.is_other_user:
-        _install(started, guarded, watch)
+        _install(started, guarded, mcp, watch)
     problems = find_guard_problems(started, guarded)
     if (
         problems
@@ -96,12 +97,12 @@ def _guarded_by(session: Session, started: StartedTool) -> GuardedPaths:
     return there if there is not None and there.workspace == own.workspace else own
 
 
-def _install(started: StartedTool, guarded: GuardedPaths, watch: RunWatch) -> None:
+def _install(started: StartedTool, guarded: GuardedPaths, mcp: bool, watch: RunWatch) -> None:
     from moot.api.tools import ensure_hooks
 
     tool = started.tool
     try:
-        if ensure_hooks(tool, guarded, started.env):
+        if ensure_hooks(tool, guarded, started.env, mcp=mcp):
             watch.installed_hooks(tool)
     except (MootError, OSError) as error:
         hint = error.hint if isinstance(error, MootError) else ""

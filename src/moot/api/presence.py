@@ -155,6 +155,7 @@ def run(
     scopes: Sequence[str] = (),
     work: str | None = None,
     unguarded: bool = False,
+    mcp: bool = True,
     output: int | None = None,
     watch: RunWatch = UNWATCHED,
 ) -> Ran:
@@ -165,11 +166,12 @@ def run(
     descriptor that it prints to (default: ours). Signals are the caller's to pass on
     (`watch.started`).
 
-    Missing hooks of a coding tool are installed, also behind wrappers such as `env` or `npx`. If
-    its hook would not run all the same, it is not started: Refused (`guard_off`), with what mends
-    it; `unguarded` starts it, and that is on record. A program that is not there is Unavailable
-    (`command_not_run`). Both before anyone is registered; else refused like `present`. Every call
-    starts its program: there is no repeat of a run.
+    Missing hooks of a coding tool are installed, also behind wrappers such as `env` or `npx`; with
+    `mcp` it then learns to start `moot mcp`, too. If its hook would not run all the same, it is not
+    started: Refused (`guard_off`), with what mends it; `unguarded` starts it, and that is on
+    record. A program that is not there is Unavailable (`command_not_run`). Both before anyone is
+    registered; else refused like `present`. Every call starts its program: there is no repeat of a
+    run.
     """
     from moot.api.guard_proof import proving
     from moot.api.launching import prepare_start
@@ -177,7 +179,7 @@ def run(
     if not words:
         raise Malformed("no program is named", code="no_program", hint="name one behind `--`")
     _require_welcome(session, name, scopes, work)
-    starts = prepare_start(session, words, unguarded=unguarded, watch=watch)
+    starts = prepare_start(session, words, unguarded=unguarded, mcp=mcp, watch=watch)
     tools = tuple(dict.fromkeys(start.tool for start in starts))
     with present(session, name, scopes=scopes, work=work, failed=watch.failed) as agent:
         acting = agent.actor()

@@ -22,7 +22,8 @@ class ToolHooks(msgspec.Struct, frozen=True):
     `file` holds its hooks, if it is `installed`; `reach` says whom that file serves: `local`,
     `project` or `user`. `trusted` is None where the tool asks for none. `last_spoke_at` is when a
     hook of it last called here. `wrong` is what keeps it from working, the first of `findings`;
-    `mend` the command to type against it. `found`: the tool is on PATH.
+    `mend` the command to type against it. `found`: the tool is on PATH. `mcp_file` has it start
+    `moot mcp`, if it does; `mcp_wrong` is what keeps that from working.
     """
 
     tool: str
@@ -36,6 +37,8 @@ class ToolHooks(msgspec.Struct, frozen=True):
     mend: str | None
     found: bool
     findings: tuple[Finding, ...]
+    mcp_file: str | None = None
+    mcp_wrong: str | None = None
 
 
 class HookStatus(msgspec.Struct, frozen=True):
@@ -48,6 +51,8 @@ class TriedHooks(msgspec.Struct, frozen=True):
     """`passed` if the installed `command` refused an edit that it must refuse.
 
     `exit_status`, `out` and `err` are exactly what came back; no status: no answer in time.
+    `mcp_command` is what the tool is told to start as our server, None if nothing; `mcp_passed` if
+    that offered its tools, which are in `mcp_answer`, else what it said.
     """
 
     tool: str
@@ -58,6 +63,14 @@ class TriedHooks(msgspec.Struct, frozen=True):
     exit_status: int | None
     out: Quoted
     err: Quoted
+    mcp_command: str | None = None
+    mcp_passed: bool | None = None
+    mcp_answer: Quoted = Quoted("")
+
+    @property
+    def whole(self) -> bool:
+        """True if everything that is installed did what it must."""
+        return self.passed and self.mcp_passed is not False
 
 
 @operation("hook.status", runs_programs=True)
@@ -87,6 +100,8 @@ def _tool_hooks(state: ToolState) -> ToolHooks:
         mend=state.mend,
         found=state.found,
         findings=state.problems,
+        mcp_file=None if state.server is None else str(state.server.file),
+        mcp_wrong=None if state.server is None else state.server.wrong,
     )
 
 
@@ -95,14 +110,23 @@ def try_hooks(session: Session, tool: str) -> TriedHooks:
     """Send a real input through a tool's installed hook, as the tool would: it must be refused.
 
     The edit is one of a file in the workspace's own folder, which no agent may write; nothing is
-    written and nothing goes on record. Refused as `hook_not_installed` if there is nothing whole to
-    try, Unavailable (`no_node`) if opencode's plugin cannot be run here.
+    written and nothing goes on record. The server that the tool is told to start is started as
+    well; it must offer its tools, and nobody joins. Refused as `hook_not_installed` if there is
+    nothing whole to try, Unavailable (`no_node`) if opencode's plugin cannot be run here.
     """
+    from shlex import join
+
     from moot.flows.tools.hook_probe import send_probe
+    from moot.flows.tools.mcp_files import find_entry
+    from moot.flows.tools.mcp_probe import probe_server
 
     require_tool(tool, CODING_TOOLS)
     guarded = require_guarded(session)
     probe = send_probe(tool, guarded, session.env)
+    entry = find_entry(tool, guarded, session.env)
+    server = None
+    if entry is not None:
+        server = probe_server(entry.command, guarded.worktree_root, session.env)
     return TriedHooks(
         tool=tool,
         worktree=str(guarded.worktree_root),
@@ -112,4 +136,7 @@ def try_hooks(session: Session, tool: str) -> TriedHooks:
         exit_status=probe.exit_status,
         out=Quoted(probe.out),
         err=Quoted(probe.err),
+        mcp_command=None if entry is None else join(entry.command),
+        mcp_passed=None if server is None else server.passed,
+        mcp_answer=Quoted("" if server is None else server.answer),
     )

@@ -29,17 +29,33 @@ EVERY_TOOL: Final = "all"
 ASK_FOR_TRUST: Final = frozenset({"codex", "gemini"})
 
 
+class McpSetUp(msgspec.Struct, frozen=True):
+    """The entry for `moot mcp` in a tool's settings.
+
+    `file` holds it; None if it could not be written, and `why_not` says why and what to do. `asks`
+    is what the tool asks before it calls a tool of ours, `consent` what its user may add so that it
+    does not.
+    """
+
+    file: str | None
+    asks: str
+    consent: str | None
+    why_not: Finding | None
+
+
 class InstalledHooks(msgspec.Struct, frozen=True):
     """`changed` are the files written; none if all was so already.
 
     `trusted` says what trust was stored, if that was asked for; `findings` is what keeps hooks that
-    are installed here from working.
+    are installed here from working. `mcp` is how the tool is told to start `moot mcp`; None if it
+    is not to be.
     """
 
     tool: str
     changed: list[str]
     trusted: str | None
     findings: tuple[Finding, ...]
+    mcp: McpSetUp | None = None
 
 
 class UninstalledHooks(msgspec.Struct, frozen=True):
@@ -52,7 +68,13 @@ class UninstalledHooks(msgspec.Struct, frozen=True):
 
 @operation("hook.install", writes=True, runs_programs=True)
 def install(
-    session: Session, tool: str, *, skill: bool = True, trust: bool = False, share: bool = False
+    session: Session,
+    tool: str,
+    *,
+    skill: bool = True,
+    trust: bool = False,
+    share: bool = False,
+    mcp: bool = True,
 ) -> InstalledHooks:
     """Set up a coding tool (or git) so that it asks before it edits. A repeat changes nothing.
 
@@ -61,16 +83,19 @@ def install(
     stays, ours is added. With `share` it writes lines meant to be committed, which step aside for
     whoever has no moot and no workspace. With `skill` the agent's manual is written too, where
     nobody else's notes are. `trust` stores the user's trust in these hooks where the tool wants it
-    (codex, gemini): a person's decision. Refused as `settings_unreadable` if a file cannot be
-    merged, as `inner_repository` inside a repository of its own; then none is touched.
+    (codex, gemini), and lets it start our server unasked (claude, gemini): a person's decision.
+    With `mcp` the tool is told to start `moot mcp`, for this clone alone, where its file is not in
+    git; without, an entry of ours is taken out. Refused as `settings_unreadable` if a file cannot
+    be merged, as `inner_repository` inside a repository of its own; then none is touched.
     """
     from moot.flows.tools.hook_health import find_problems
-    from moot.flows.tools.install import install_hooks, uninstall_hooks
+    from moot.flows.tools.install import WantedParts, install_hooks, uninstall_hooks
     from moot.flows.tools.tool_trust import store_trust
 
     require_tool(tool)
     guarded = require_guarded(session)
-    done = install_hooks(tool, guarded, skill, share=share, env=session.env)
+    wanted = WantedParts(skill, mcp, trust)
+    done = install_hooks(tool, guarded, wanted, share=share, env=session.env)
     try:
         trusted = store_trust(tool, guarded, session.env) if trust else None
     except MootError:
@@ -78,7 +103,26 @@ def install(
             uninstall_hooks(tool, guarded, env=session.env)
         raise
     problems = find_problems(session.folder, session.env, session.home)
-    return InstalledHooks(tool, [str(path) for path in done.changed], trusted, problems)
+    changed = [str(path) for path in done.changed]
+    server = _mcp_set_up(tool, guarded, session.env, done.no_server) if mcp else None
+    return InstalledHooks(tool, changed, trusted, problems, server)
+
+
+def _mcp_set_up(
+    tool: str, guarded: GuardedPaths, env: Mapping[str, str], why_not: Finding | None
+) -> McpSetUp | None:
+    from moot.flows.tools import mcp_entries
+    from moot.flows.tools.mcp_files import find_consent, find_entry
+
+    if tool not in mcp_entries.TOOLS:
+        return None
+    found = find_entry(tool, guarded, env)
+    return McpSetUp(
+        None if found is None else str(found.file),
+        mcp_entries.TOOLS[tool].asks,
+        None if found is None else find_consent(tool, guarded),
+        why_not,
+    )
 
 
 @operation("hook.uninstall", writes=True)
@@ -173,13 +217,18 @@ def _with_agents(session: Session, folder: Path) -> str:
     return f"{folder} ({', '.join(names)})" if names else str(folder)
 
 
-def ensure_hooks(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> bool:
-    """Install the hooks that a tool about to be started lacks there; True if it lacked any."""
-    from moot.flows.tools.install import install_hooks, is_installed
+def ensure_hooks(
+    tool: str, guarded: GuardedPaths, env: Mapping[str, str], *, mcp: bool = True
+) -> bool:
+    """Install the hooks that a tool about to be started lacks there; True if it lacked any.
+
+    With `mcp` together with the entry for our server; where hooks are, a person has decided on it.
+    """
+    from moot.flows.tools.install import WantedParts, install_hooks, is_installed
 
     if is_installed(tool, guarded, env=env):
         return False
-    install_hooks(tool, guarded, env=env)
+    install_hooks(tool, guarded, WantedParts(server=mcp), env=env)
     return True
 
 

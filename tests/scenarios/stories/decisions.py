@@ -130,6 +130,8 @@ def agents_at_work_decide_a_question_without_a_runner(world: World) -> None:
     assert due["by"] is not None
     world.do("council.answer", "amber-otter", decision=decision, text="Redis", key="mine")
     world.do("council.answer", "amber-otter", decision=decision, text="Redis", key="mine")
+    standing = world.do("council.result", "amber-otter", decision=decision)
+    assert (standing["decision"]["result"], standing["next"]) == (None, None)
     late: dict[str, Any] = {"decision": decision, "text": "Another"}
     assert world.refuse("council.answer", "amber-otter", **late) == "answered"
     assert (

@@ -258,10 +258,13 @@ def hooks_are_installed_and_taken_out_again(world: World) -> None:
         assert world.refuse(operation, tool="claude") == "settings_unreadable"
         assert settings.read_text("utf-8") == damaged
     settings.write_text('{"model": "mine"}\n', encoding="utf-8")
+    server = world.project.root / ".mcp.json"
     installed = world.do("hook.install", tool="claude", skill=False)
-    assert (installed["tool"], installed["changed"]) == ("claude", [str(settings)])
-    assert installed["trusted"] is None
+    assert (installed["tool"], installed["changed"]) == ("claude", [str(settings), str(server)])
+    assert (installed["trusted"], installed["mcp"]["file"]) == (None, str(server))
     assert world.do("hook.install", tool="claude", skill=False)["changed"] == []
+    alone = world.do("hook.install", tool="claude", skill=False, mcp=False)
+    assert (alone["changed"], alone["mcp"], server.exists()) == ([str(server)], None, False)
     removed = world.do("hook.uninstall", tool="claude")
     assert (removed["tool"], removed["changed"]) == ("claude", [str(settings)])
     assert removed["worktrees"] == [str(world.project.root)]
@@ -276,7 +279,7 @@ def everything_of_every_tool_is_taken_out_at_once(world: World) -> None:
     for tool in ("claude", "codex", "git"):
         assert world.do("hook.install", tool=tool)["changed"]
     removed = world.do("hook.uninstall", everywhere=True)
-    assert (removed["tool"], len(removed["changed"])) == ("all", 5)
+    assert (removed["tool"], len(removed["changed"])) == ("all", 7)
     assert {path.name for path in world.project.root.iterdir()} == {".git", ".moot"}
 
 

@@ -13,6 +13,8 @@ dependents.py      whom it would unguard to uninstall here
 git_hook.py        the pre-commit hook, in line with those that are there
 companion_hooks.py git's other hooks: merges, cherry-picks, reverts, rebases
 manual.py          what an agent is told about Moot, and where each tool reads it
+mcp_entries.py     what tells each tool to start `moot mcp`; mcp_files.py puts it in and out
+mcp_probe.py       the server as a tool starts it: does it offer its tools?
 tool_trust.py      Codex runs only hooks its user trusts, Gemini CLI only in trusted folders
 hook_health.py     whether what is installed also works; hook_status.py tells it for each worktree
 hook_stamps.py     when a tool's hook last spoke

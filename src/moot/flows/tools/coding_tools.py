@@ -49,6 +49,7 @@ class Tool(msgspec.Struct, frozen=True):
     `whole_file`: the tools that write a file whole (of patches, what they add) and do not look
     whether it changed since the model read it. Claude Code looks itself.
     `tells_before`: text for the model can be passed with an edit that is allowed.
+    `login_shell`: its commands run in login shells, which may have another PATH than the tool.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Tool(msgspec.Struct, frozen=True):
     go_on: str
     tells_failure: bool = False
     tells_before: bool = False
+    login_shell: bool = False
     whole_file: frozenset[str] = frozenset()
     rewritings: tuple[Rewriting, ...] = (Rewriting.HOME,)
     rewritings_of: Mapping[str, tuple[Rewriting, ...]] = {}
@@ -113,6 +115,7 @@ CODEX: Final = Tool(
     go_on="block",
     whole_file=frozenset({"apply_patch", "Bash"}),
     tells_before=True,
+    login_shell=True,
 )
 GEMINI: Final = Tool(
     name="gemini",

@@ -16,6 +16,7 @@ from moot.flows.guard.guarded_paths import GuardedPaths
 from moot.flows.tools.hook_health import find_problems_of
 from moot.flows.tools.hook_stamps import last_spoken
 from moot.flows.tools.install import TOOLS, find_installed
+from moot.flows.tools.mcp_files import FoundEntry, find_entry
 from moot.flows.tools.settings_files import Reach, SettingsFile
 from moot.flows.tools.worktrees import all_worktrees
 
@@ -43,6 +44,7 @@ class ToolState(NamedTuple):
     found: bool
     problems: tuple[Finding, ...]
     mend: str | None
+    server: FoundEntry | None
 
 
 def find_tool_states(guarded: GuardedPaths, env: Mapping[str, str]) -> Iterator[ToolState]:
@@ -71,6 +73,7 @@ def _state_of(tool: str, guarded: GuardedPaths, env: Mapping[str, str], here: Pa
         found,
         problems,
         _mend(tool, problems[0], root, here) if problems else None,
+        find_entry(tool, guarded, env),
     )
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from moot.core.errors import MootError
+from moot.core.findings import Finding
 from moot.flows.guard.guarded_paths import GuardedPaths
-from moot.flows.tools import git_hook, hook_files, manual, opencode_plugin
+from moot.flows.tools import git_hook, hook_files, manual, mcp_files, opencode_plugin
 from moot.flows.tools.codex_folders import (
     make_codex_folders,
     reads_project_hooks,
@@ -38,10 +39,28 @@ TOOLS: Final = ("claude", "codex", "gemini", "opencode", "git")
 
 
 class ChangedFiles(NamedTuple):
-    """`changed` are files written, restored or removed; none if all was so already."""
+    """`changed` are files written, restored or removed; none if all was so already.
+
+    `no_server` says why the entry for `moot mcp` could not be written, if it was wanted.
+    """
 
     tool: str
     changed: tuple[Path, ...]
+    no_server: Finding | None = None
+
+
+class WantedParts(NamedTuple):
+    """What is installed beside the hooks: the manual, and the entry for `moot mcp`.
+
+    `trust` is a person's yes to what the tool would ask about that server.
+    """
+
+    skill: bool = True
+    server: bool = True
+    trust: bool = False
+
+
+EVERY_PART: Final = WantedParts()
 
 
 class _Plan(NamedTuple):
@@ -49,12 +68,13 @@ class _Plan(NamedTuple):
 
     put_in: list[InstalledFile]
     take_out: list[InstalledFile]
+    no_server: Finding | None = None
 
 
 def install_hooks(
     tool: str,
     guarded: GuardedPaths,
-    skill: bool = True,
+    wanted: WantedParts = EVERY_PART,
     *,
     share: bool = False,
     env: Mapping[str, str] = os.environ,
@@ -68,7 +88,7 @@ def install_hooks(
         written = git_hook.install(guarded.worktree_root, records.workspace, share)
         hide_installed_files(guarded.worktree_root, records.workspace)
         return ChangedFiles(tool, (written,) if written is not None else ())
-    plan = _plan(tool, guarded, skill, share, env)
+    plan = _plan(tool, guarded, wanted, share, env)
     put_in = [(file, hook_files.planned(file)) for file in plan.put_in]
     for file in plan.take_out:
         hook_files.require_mendable(file)
@@ -82,7 +102,7 @@ def install_hooks(
         hide_installed_files(guarded.worktree_root, records.workspace)
     if tool == "codex":
         make_codex_folders(guarded.worktree_root)
-    return ChangedFiles(tool, tuple(changed))
+    return ChangedFiles(tool, tuple(changed), plan.no_server)
 
 
 def uninstall_hooks(
@@ -102,12 +122,11 @@ def uninstall_hooks(
         undone = git_hook.uninstall(guarded.worktree_root, records.workspace)
         hide_installed_files(guarded.worktree_root, records.workspace)
         return ChangedFiles(tool, (undone,) if undone is not None else ())
+    with_hooks = hook_files.files_with_ours(tool, guarded, env)
+    with_ours = mcp_files.join_files(with_hooks, mcp_files.files_with_entry(tool, guarded))
     files = [
         file
-        for file in (
-            *hook_files.files_with_ours(tool, guarded, env),
-            hook_files.manual_file(tool, guarded),
-        )
+        for file in (*with_ours, hook_files.manual_file(tool, guarded))
         if not _is_needed(tool, file, guarded, env)
     ]
     for file in files:
@@ -166,7 +185,7 @@ class _Records:
 
 
 def _plan(
-    tool: str, guarded: GuardedPaths, skill: bool, share: bool, env: Mapping[str, str]
+    tool: str, guarded: GuardedPaths, wanted: WantedParts, share: bool, env: Mapping[str, str]
 ) -> _Plan:
     put_in: list[InstalledFile] = []
     if share:
@@ -182,12 +201,30 @@ def _plan(
         and file.reach is not Reach.USER  # other projects rest on it
         and not _is_needed(tool, file, guarded, env)
     ]
+    plan = _with_server(_Plan(put_in, take_out), tool, guarded, wanted, share)
     notes = hook_files.manual_file(tool, guarded)
-    if skill and (share or _is_for_this_clone(tool, guarded)):
-        put_in.append(notes)
-    elif skill and notes.path in OriginalFiles(guarded.workspace).files_of_this_clone():
-        take_out.append(notes)  # somebody writes there now, and git should see it
-    return _Plan(put_in, take_out)
+    if wanted.skill and (share or _is_for_this_clone(tool, guarded)):
+        plan.put_in.append(notes)
+    elif wanted.skill and notes.path in OriginalFiles(guarded.workspace).files_of_this_clone():
+        plan.take_out.append(notes)  # somebody writes there now, and git should see it
+    return plan
+
+
+def _with_server(
+    plan: _Plan, tool: str, guarded: GuardedPaths, wanted: WantedParts, share: bool
+) -> _Plan:
+    """The same with the entry for `moot mcp` put in, or taken out where it is not wanted."""
+    put_in, take_out = plan.put_in, plan.take_out
+    leaving = {file.path for file in take_out}
+    if wanted.server:
+        entry = mcp_files.plan_entry(tool, guarded, share=share, trust=wanted.trust)
+        files = [file for file in entry.files if file.path not in leaving]
+        return _Plan(mcp_files.join_files(put_in, files), take_out, entry.why_not)
+    known = mcp_files.files_with_entry(tool, guarded)
+    staying = {file.path for file in put_in}
+    cleaned = [mcp_files.without_entry(file) for file in known if file.path in staying]
+    removed = [file for file in known if file.path not in staying]
+    return _Plan(mcp_files.join_files(put_in, cleaned), mcp_files.join_files(take_out, removed))
 
 
 def _serves_all_projects(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> bool:

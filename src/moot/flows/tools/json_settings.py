@@ -14,6 +14,7 @@ from typing import Any, Final
 from moot.core.errors import Refused
 
 Document = dict[str, Any]
+Change = Callable[[Document], Document]
 _INDENT: Final = re.compile(r"^([ \t]+)\S", re.MULTILINE)
 
 

@@ -18,6 +18,13 @@ from moot.core.errors import Malformed, Refused
 SERVER: Final = "moot"
 # What the server must find to be the same agent in the same workspace.
 VARIABLES: Final = ("MOOT_AGENT", "MOOT_EPOCH", "MOOT_HOME", "MOOT_KEYS")
+# What a model calls one of our tools, by the coding tool that offers it.
+CALL_NAMES: Final[Mapping[str, str]] = {
+    "claude": "mcp__moot__{}",
+    "codex": "mcp__moot.{}",
+    "gemini": "mcp_moot_{}",
+    "opencode": "moot_{}",
+}
 _TOML_TABLE: Final = f"[mcp_servers.{SERVER}]"
 _TOML_ENTRY: Final = re.compile(
     rf"(?ms)^[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*\"?{SERVER}\"?[ \t]*\]"
@@ -142,7 +149,36 @@ def add_to_toml(text: str, command: Sequence[str]) -> str:
         )
     gap = "" if not without or without.endswith("\n\n") else "\n"
     gap = f"\n{gap}" if without and not without.endswith("\n") else gap
-    return f"{without}{gap}{make_toml_entry(command)}"
+    added = f"{without}{gap}{make_toml_entry(command)}"
+    _require_only_ours_changed(text, added)
+    return added
+
+
+def _require_only_ours_changed(before: str, after: str) -> None:
+    """TOML can say the same in many ways: whatever we do not see through is not touched."""
+    if _without_ours(before, "is no TOML") != _without_ours(after, "names its servers in a way"):
+        raise _toml_refused("names its servers in a way that ours does not fit into")
+
+
+def _without_ours(text: str, why_not: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        settings = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _toml_refused(f"{why_not} ({error})") from None
+    servers = settings.pop("mcp_servers", {})
+    others = {name: entry for name, entry in servers.items() if name != SERVER}
+    return {**settings, **({"mcp_servers": others} if others else {})}
+
+
+def _toml_refused(why: str) -> Refused:
+    file = TOOLS["codex"].file
+    return Refused(
+        "settings_unreadable",
+        f"{file} {why}; it was not touched",
+        hint="add the server by hand as docs/mcp.md shows",
+    )
 
 
 def remove_from_toml(text: str) -> str:
@@ -168,9 +204,33 @@ def is_ours(entry: Any) -> bool:
     """Does this entry start `moot mcp`, whatever the path to it?"""
     if not isinstance(entry, Mapping):
         return False
-    command, args = entry.get("command"), entry.get("args", [])
-    words = [*([command] if isinstance(command, str) else command or []), *(args or [])]
-    return bool(words) and words[-1] == "mcp"
+    words = _words_of(entry)
+    return len(words) > 1 and words[-1] == "mcp"
+
+
+def read_entry(tool: str, text: str) -> tuple[str, ...] | None:
+    """The words with which a tool's settings start our server; None if they do not."""
+    if tool == "codex":
+        import tomllib
+
+        try:
+            settings = tomllib.loads(text)
+        except tomllib.TOMLDecodeError:
+            return None
+    else:
+        try:
+            settings = msgspec.json.decode(text)
+        except (msgspec.DecodeError, ValueError):
+            return None
+    group = TOOLS[tool].group or "mcp_servers"
+    servers = settings.get(group) if isinstance(settings, dict) else None
+    entry = servers.get(SERVER) if isinstance(servers, dict) else None
+    return _words_of(entry) if isinstance(entry, dict) and is_ours(entry) else None
+
+
+def _words_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    command, args = entry.get("command"), entry.get("args") or []
+    return (*([command] if isinstance(command, str) else command or []), *args)
 
 
 def needs_consent(tool: str, entry: Mapping[str, Any] | None = None) -> str | None:

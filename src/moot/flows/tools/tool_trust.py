@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import threading
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +21,7 @@ from moot.flows.tools import json_settings
 from moot.flows.tools.hook_command import is_ours
 from moot.flows.tools.original_files import put
 from moot.flows.tools.worktrees import main_checkout
+from moot.system.line_server import converse
 
 CODEX_SECONDS: Final = 20.0
 TRUST_FOLDER: Final = "TRUST_FOLDER"
@@ -116,7 +115,16 @@ def _codex(
         {"id": number, "method": method, "params": params}
         for number, (method, params) in enumerate(asked, 1)
     ]
-    replies = _converse([codex, *command[1:], "app-server"], lines, env, len(asked))
+    try:
+        replies = converse(
+            [codex, *command[1:], "app-server"],
+            lines,
+            env=env,
+            last=len(asked),
+            seconds=CODEX_SECONDS,
+        )
+    except (OSError, ValueError) as error:
+        raise Unavailable("codex_failed", f"codex app-server: {error}") from None
     for number, (method, _params) in enumerate(asked, 1):
         if "result" not in replies.get(number, {}):
             why = json.dumps(replies.get(number, {}).get("error", "no answer"))[:200]
@@ -126,39 +134,6 @@ def _codex(
                 hint="review the hooks with /hooks in Codex instead",
             )
     return [replies[number]["result"] for number in range(1, len(asked) + 1)]
-
-
-def _converse(
-    command: list[str], lines: list[dict[str, Any]], env: Mapping[str, str], last: int
-) -> dict[int, dict[str, Any]]:
-    """Answers by id, read until the last one; the server is ended then."""
-    replies: dict[int, dict[str, Any]] = {}
-    try:
-        with subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=dict(env),
-            text=True,
-        ) as server:
-            assert server.stdin is not None
-            assert server.stdout is not None
-            limit = threading.Timer(CODEX_SECONDS, server.kill)
-            limit.start()
-            server.stdin.write("".join(json.dumps(line) + "\n" for line in lines))
-            server.stdin.flush()
-            for text in server.stdout:
-                answer = json.loads(text)
-                if isinstance(answer.get("id"), int) and "method" not in answer:
-                    replies[answer["id"]] = answer
-                if last in replies:
-                    break
-            limit.cancel()
-            server.kill()
-    except (OSError, ValueError) as error:
-        raise Unavailable("codex_failed", f"codex app-server: {error}") from None
-    return replies
 
 
 def gemini_trusts(root: Path, env: Mapping[str, str]) -> bool:

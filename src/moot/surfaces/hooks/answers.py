@@ -6,6 +6,7 @@ user's own permission prompt.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 from moot.flows.tools.coding_tools import HookMoment, Tool
@@ -16,9 +17,27 @@ if TYPE_CHECKING:
 ALLOW: Final = ""
 
 
-def moot_command(session: Session, agent: str) -> str:
-    """How the agent calls us: with `--as` where its environment does not name it."""
-    return "moot" if session.acting else f"moot --as {agent}"
+def moot_command(tool: Tool, session: Session, agent: str) -> str:
+    """How the agent calls us: with `--as` where its environment does not name it.
+
+    By the whole path where `moot` alone might not be found.
+    """
+    is_found = not tool.login_shell and _is_on_path(session.env.get("PATH", ""))
+    moot = "moot" if is_found else _whole_command()
+    return moot if session.acting else f"{moot} --as {agent}"
+
+
+def _is_on_path(search_path: str) -> bool:
+    folders = filter(None, search_path.split(os.pathsep))
+    return any(os.access(os.path.join(folder, "moot"), os.X_OK) for folder in folders)
+
+
+def _whole_command() -> str:
+    import shlex
+
+    from moot.flows.tools.hook_command import moot_words
+
+    return shlex.join(moot_words())
 
 
 def block(reason: str) -> str:

@@ -10,6 +10,7 @@ from moot.surfaces.hooks.waiting import waiting_line
 
 if TYPE_CHECKING:
     from moot.api.guard.tool_sessions import OtherAgent, StartedSession
+    from moot.surfaces.hooks.offered_tools import ToolName
 
 SHOWN: Final = 20
 SCOPES_SHOWN: Final = 6
@@ -22,17 +23,30 @@ files.
 (shell, copy, git): work elsewhere, ask the holder, or wait.
 - Your sub-agents are agents of their own: what one of them edits is held against the others and \
 you until it ends.
+"""
+IN_SHELL: Final = """\
 - Reserve more than single files at once: `{moot} reserve SCOPE` (a folder: `src/auth/*`); give \
 back early: `{moot} release SCOPE`.
 - Who is here and what waits for you: `{moot} status`. Accept what was passed to you: \
 `{moot} event accept ID --agent {me}`."""
+BY_TOOL: Final = """\
+- Reserve more than single files at once: `{scope}` with action reserve (a folder: `src/auth/*`); \
+give back early: action release.
+- Who is here and what waits for you: `{now}`. Accept what was passed to you: `{event}` with \
+action accept. If you are offered none of these tools: `{moot} --help` in your shell."""
 
 
-def briefing(started: StartedSession, moot: str) -> str:
-    """`moot` is how the agent calls us."""
-    lines = [RULES.format(me=started.agent, moot=moot), *_others(started.others)]
+def briefing(started: StartedSession, moot: str, tool_name: ToolName | None = None) -> str:
+    """`moot` is how the agent calls us in a shell, `tool_name` how it calls tools of our server."""
+    rules = RULES.format(me=started.agent)
+    if tool_name is None:
+        rules += IN_SHELL.format(me=started.agent, moot=moot)
+    else:
+        names = {name: tool_name(name) for name in ("scope", "now", "event")}
+        rules += BY_TOOL.format(moot=moot, **names)
+    lines = [rules, *_others(started.others)]
     if started.waiting:
-        lines.append(waiting_line(started.waiting, started.agent, moot))
+        lines.append(waiting_line(started.waiting, started.agent, moot, tool_name))
     return "\n".join(lines)
 
 

@@ -34,7 +34,7 @@ def before(call: HookCall, session: Session) -> str:
         if not held_back.allowed:
             from moot.surfaces.hooks.command_reasons import explain_destruction
 
-            moot = answers.moot_command(session, held_back.agent or "NAME")
+            moot = answers.moot_command(call.tool, session, held_back.agent or "NAME")
             return answers.block(explain_destruction(held_back, moot))
     paths = touched(call)
     if not paths:
@@ -52,12 +52,14 @@ def before(call: HookCall, session: Session) -> str:
         return answers.context(call.tool, HookMoment.BEFORE, _unmerged_line(verdict.unmerged))
     if verdict.allowed or verdict.agent is None:
         return answers.ALLOW
+    from moot.surfaces.hooks.offered_tools import find_tool_names
     from moot.surfaces.hooks.reasons import explain_held, explain_unseen
 
     if verdict.unseen:
         return answers.block(explain_unseen(verdict.unseen))
-    moot = answers.moot_command(session, verdict.agent)
-    return answers.block(explain_held(verdict.holders, verdict.agent, moot))
+    moot = answers.moot_command(call.tool, session, verdict.agent)
+    tool_name = find_tool_names(call.tool.name, session)
+    return answers.block(explain_held(verdict.holders, verdict.agent, moot, tool_name))
 
 
 def after(call: HookCall, session: Session) -> str:
@@ -91,7 +93,7 @@ def after(call: HookCall, session: Session) -> str:
     if ended.unmerged:
         lines.append(_unmerged_line(ended.unmerged))
     if ended.waiting:
-        lines.append(_waiting_line(session, ended.agent, ended.waiting))
+        lines.append(_waiting_line(call, session, ended.agent, ended.waiting))
     return answers.context(call.tool, HookMoment.AFTER, "\n".join(lines))
 
 
@@ -99,6 +101,7 @@ def start(call: HookCall, session: Session) -> str:
     """The rules, who else is here, and what waits."""
     from moot.api.guard import tool_sessions
     from moot.surfaces.hooks.briefing import briefing
+    from moot.surfaces.hooks.offered_tools import find_tool_names
     from moot.system.tool_process import find_tool_process
 
     process = None if session.acting else find_tool_process()
@@ -106,7 +109,8 @@ def start(call: HookCall, session: Session) -> str:
     started = tool_sessions.start_session(session, begins=begins, process=process)
     if started is None:
         return answers.ALLOW
-    text = briefing(started, answers.moot_command(session, started.agent))
+    tool_name = find_tool_names(call.tool.name, session)
+    text = briefing(started, answers.moot_command(call.tool, session, started.agent), tool_name)
     return answers.context(call.tool, HookMoment.START, text)
 
 
@@ -122,7 +126,8 @@ def stop(call: HookCall, session: Session) -> str:
     stopping = tool_sessions.wants_to_stop(session, take=may_go_on)
     if stopping is None or not stopping.waiting:
         return answers.ALLOW
-    return answers.go_on(call.tool, _waiting_line(session, stopping.agent, stopping.waiting))
+    line = _waiting_line(call, session, stopping.agent, stopping.waiting)
+    return answers.go_on(call.tool, line)
 
 
 def end(call: HookCall, session: Session) -> str:
@@ -156,10 +161,12 @@ def _unmerged_line(changes: Sequence[UnmergedChange]) -> str:
     return f"moot: {explain_unmerged(changes)} The edit is allowed; mind it, or merge that first."
 
 
-def _waiting_line(session: Session, agent: str, waiting: Waiting) -> str:
+def _waiting_line(call: HookCall, session: Session, agent: str, waiting: Waiting) -> str:
+    from moot.surfaces.hooks.offered_tools import find_tool_names
     from moot.surfaces.hooks.waiting import waiting_line
 
-    return waiting_line(waiting, agent, answers.moot_command(session, agent))
+    moot = answers.moot_command(call.tool, session, agent)
+    return waiting_line(waiting, agent, moot, find_tool_names(call.tool.name, session))
 
 
 HANDLERS: Final[Mapping[HookMoment, Callable[[HookCall, Session], str]]] = {

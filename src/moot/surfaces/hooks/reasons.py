@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from moot.api.guard.edits import UnseenChange
     from moot.api.guard.holders import Holder
     from moot.core.errors import MootError
+    from moot.surfaces.hooks.offered_tools import ToolName
 
 SHOWN: Final = 4
 
@@ -18,14 +19,12 @@ _ASK: Final = (
     "{moot} event blocked --from {agent} --to {owner} --subject {path} --blocker {blocker}"
     " --requested-action 'release it, or say when' --urgency medium"
 )
-# By the holder's liveness, the most alive first.
+# By the holder's liveness, the most alive first. How to ask and to check is filled in: in a shell,
+# or by tools.
 _INSTEAD: Final[dict[str, str]] = {
-    "active": "Work on another file, or ask for it: `" + _ASK + "`, or wait until"
-    " `{moot} guard check {path}` says yes.",
+    "active": "Work on another file, or ask for it: `{ask}`, or wait until `{check}` says yes.",
     "stale": "{owner} has gone quiet. If you must have it, take it over:"
-    " `{moot} reserve {scope} --takeover-stale`; else work on another file, or ask: `"
-    + _ASK
-    + "`.",
+    " `{moot} reserve {scope} --takeover-stale`; else work on another file, or ask: `{ask}`.",
     "evicted": "{owner} is gone. To go on, take it over:"
     " `{moot} reserve {scope} --takeover-stale`.",
 }
@@ -39,10 +38,12 @@ _STAY_OFF: Final = "Nothing was written. Do not write it by another way."
 _CHECKED: Final = frozenset({"not_for_agents", "other_root", "unmerged_changes"})
 
 
-def explain_held(holders: Sequence[Holder], agent: str, moot: str) -> str:
+def explain_held(
+    holders: Sequence[Holder], agent: str, moot: str, tool_name: ToolName | None = None
+) -> str:
     """The reason of a refusal; the advice is for the most alive of the holders.
 
-    `moot` is how the agent calls us.
+    `moot` is how the agent calls us in a shell, `tool_name` how it calls tools of our server.
     """
     sentences = [_sentence(holder) for holder in holders[:SHOWN]]
     if len(holders) > SHOWN:
@@ -52,7 +53,12 @@ def explain_held(holders: Sequence[Holder], agent: str, moot: str) -> str:
         advice = _SIBLING.format(holder=holders[0].holder)
         return " ".join(("moot:", *sentences, _STAY_OFF, advice))
     most_alive = min(others, key=lambda holder: list(_INSTEAD).index(holder.liveness))
-    advice = _INSTEAD[most_alive.liveness].format(moot=moot, agent=agent, **_words(most_alive))
+    words = {"moot": moot, "agent": agent, **_words(most_alive)}
+    if tool_name is None:
+        words |= {"ask": _ASK.format(**words), "check": f"{moot} guard check {words['path']}"}
+    else:
+        words |= _calls_of_tools(most_alive, tool_name)
+    advice = _INSTEAD[most_alive.liveness].format(**words)
     return " ".join(("moot:", *sentences, _STAY_OFF, advice))
 
 
@@ -86,6 +92,25 @@ def _words(holder: Holder) -> dict[str, str]:
         "path": shlex.quote(holder.path),
         "scope": shlex.quote(holder.scope),
         "blocker": shlex.quote(f"{holder.owner} holds {holder.path}"),
+    }
+
+
+def _calls_of_tools(holder: Holder, tool_name: ToolName) -> dict[str, str]:
+    """The same two as calls of tools, with their arguments as JSON."""
+    import json
+
+    asked = {
+        "action": "blocked",
+        "to": holder.owner,
+        "subject": holder.path,
+        "summary": f"{holder.owner} holds {holder.path}",
+        "ask": "release it, or say when",
+        "urgency": "medium",
+    }
+    checked = {"action": "check", "paths": [holder.path]}
+    return {
+        "ask": f"{tool_name('event')} {json.dumps(asked)}",
+        "check": f"{tool_name('scope')} {json.dumps(checked)}",
     }
 
 

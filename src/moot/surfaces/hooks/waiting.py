@@ -8,35 +8,41 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from moot.api.guard.waiting import Waiting, WaitingEvent, WaitingMail
+    from moot.surfaces.hooks.offered_tools import ToolName
 
 SHOWN: Final = 3
 _LONGEST: Final = 120
 _VERBS: Final = {"HANDOFF": "passed to you by", "BLOCKED": "your input is needed by"}
 
 
-def waiting_line(waiting: Waiting, agent: str, moot: str) -> str:
-    """What waits, which is something. `moot` is how the agent calls us."""
+def waiting_line(waiting: Waiting, agent: str, moot: str, tool_name: ToolName | None = None) -> str:
+    """What waits, which is something.
+
+    `moot` is how the agent calls us in a shell, `tool_name` how it calls tools of our server.
+    """
     events, mail = waiting.events, waiting.mail
-    parts = [_event(event, agent, moot) for event in events[:SHOWN]]
+    parts = [_event(event, agent, moot, tool_name) for event in events[:SHOWN]]
     if len(events) > SHOWN:
-        parts.append(f"and {len(events) - SHOWN} more: `{moot} status`")
+        look = f"{moot} status" if tool_name is None else tool_name("now")
+        parts.append(f"and {len(events) - SHOWN} more: `{look}`")
     if mail is not None:
-        parts.append(mail_part(mail, moot))
+        parts.append(mail_part(mail, moot, tool_name))
     return f"moot: waiting for you: {'; '.join(parts)}"
 
 
-def mail_part(mail: WaitingMail, moot: str) -> str:
+def mail_part(mail: WaitingMail, moot: str, tool_name: ToolName | None = None) -> str:
     many = "a message" if mail.count == 1 else f"{mail.count} messages, the newest"
     sender = mail.sender if mail.proved else quoted(mail.sender)
-    return f"{many} from {sender}: {quoted(mail.subject)} (`{moot} inbox`)"
+    read = f"{moot} inbox" if tool_name is None else f'{tool_name("mail")} {{"action":"inbox"}}'
+    return f"{many} from {sender}: {quoted(mail.subject)} (`{read}`)"
 
 
-def _event(event: WaitingEvent, agent: str, moot: str) -> str:
+def _event(event: WaitingEvent, agent: str, moot: str, tool_name: ToolName | None) -> str:
     verb = _VERBS.get(event.event_type, "from")
-    return (
-        f"{event.id} {verb} {event.from_agent}: {quoted(event.subject)}"
-        f" (`{moot} event accept {event.id} --agent {agent}`)"
-    )
+    accept = f"{moot} event accept {event.id} --agent {agent}"
+    if tool_name is not None:
+        accept = f'{tool_name("event")} {{"action":"accept","id":"{event.id}"}}'
+    return f"{event.id} {verb} {event.from_agent}: {quoted(event.subject)} (`{accept}`)"
 
 
 def quoted(text: str) -> str:

@@ -29,11 +29,15 @@ class Caller:
     """The one who calls through this server. All that it reads of the environment is read here."""
 
     def __init__(self, env: Mapping[str, str], folder: Path) -> None:
-        self._env = {name: value for name, value in env.items() if name not in WITHHELD}
+        self._env = {
+            name: value
+            for name, value in env.items()
+            if name not in WITHHELD and value != f"${name}"  # a client put nothing in its place
+        }
         self._folder = folder
         self._presence = ExitStack()
         self._joined: Session | None = None
-        self._process = None if env.get("MOOT_AGENT") else find_tool_process()
+        self._process = None if self._env.get("MOOT_AGENT") else find_tool_process()
 
     def session(self) -> Session:
         """The session for one call; joins if nobody has yet. Refused if the name is another's.
@@ -51,13 +55,13 @@ class Caller:
     def _join(self) -> Session:
         session = self._open()
         if session.acting is None:
-            try:
-                return self._presence.enter_context(
+            with ExitStack() as presence:
+                presence.callback(session.close)
+                joined = presence.enter_context(
                     present_in_tool(session, self._process, reason=REASON, failed=_say_failed)
                 )
-            except BaseException:
-                session.close()
-                raise
+                self._presence = presence.pop_all()
+            return joined
         if session.acts_as_person():
             session.close()
             raise Refused(

@@ -46,23 +46,26 @@ def hook() -> None:
 @command(hook, "install", "hook.install")
 @click.argument("tool", type=TOOL)
 @click.option("--skill/--no-skill", default=True, help="Also write the agent's manual.")
-@click.option("--trust", is_flag=True, help="Store your trust in these hooks (codex, gemini).")
+@click.option("--trust", is_flag=True, help="Store your trust in hooks and server.")
 @click.option("--share", is_flag=True, help="Write lines that are meant to be committed.")
-def install(shell: Shell, tool: str, skill: bool, trust: bool, share: bool) -> Answer:
+@click.option("--mcp/--no-mcp", default=True, help="Also let TOOL start `moot mcp`.")
+def install(shell: Shell, tool: str, skill: bool, trust: bool, share: bool, mcp: bool) -> Answer:
     """Set up TOOL so that it asks before it edits. What is there stays; ours is added.
 
     Writes for you alone: into the tool's local settings, or into files that git ignores from then
     on in this clone. With --share it writes lines to be committed, which do nothing for colleagues
     who have no moot. Doing it again changes nothing; `uninstall` puts back what was there. Codex
     and Gemini CLI run hooks only if you trust them: --trust stores that, and without it this
-    command says what you must do.
+    command says what you must do. The tool also learns to start `moot mcp`, which gives its model
+    tools of moot (docs/mcp.md); --trust lets it start them unasked where that is its to say.
 
     Examples:
       moot hook install claude
       moot hook install codex --trust
+      moot hook install gemini --no-mcp
       moot hook install git
     """
-    installed = tools.install(shell.session, tool, skill=skill, trust=trust, share=share)
+    installed = tools.install(shell.session, tool, skill=skill, trust=trust, share=share, mcp=mcp)
     return Answer(installed, lambda: installed_lines(installed))
 
 
@@ -104,14 +107,15 @@ def status(shell: Shell) -> Answer:
 def test(shell: Shell, tool: str) -> Answer:
     """Send an edit through TOOL's installed hook, exactly as the tool would: it must be refused.
 
-    The file is one that no agent may write. Nothing is written, and nothing goes on record. The
-    exit code is 1 if the answer is not the refusal.
+    The file is one that no agent may write. Nothing is written, and nothing goes on record. Where
+    TOOL is told to start `moot mcp`, that is started, too, and must offer its tools. The exit code
+    is 1 if the answer is not the refusal, or the server does not answer.
 
     Examples:
       moot hook test claude
     """
     tried = tool_checks.try_hooks(shell.session, tool)
-    return Answer(tried, lambda: test_lines(tried), DONE if tried.passed else REFUSED)
+    return Answer(tried, lambda: test_lines(tried), DONE if tried.whole else REFUSED)
 
 
 def _answering(tool: str) -> click.Command:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moot.api.tool_checks import HookStatus, ToolHooks, TriedHooks
-from moot.api.tools import InstalledHooks
+from moot.api.tools import InstalledHooks, McpSetUp
 from moot.surfaces.terminal.answer import finding_line, paint, visible
 
 WIDTH: Final = 80
@@ -20,6 +20,17 @@ def installed_lines(installed: InstalledHooks) -> Iterator[str]:
     if installed.trusted:
         yield installed.trusted
     yield from map(finding_line, installed.findings)
+    if installed.mcp is not None:
+        yield from _mcp_lines(installed.tool, installed.mcp)
+
+
+def _mcp_lines(tool: str, mcp: McpSetUp) -> Iterator[str]:
+    if mcp.why_not is not None:
+        yield finding_line(mcp.why_not)
+    if mcp.file is not None:
+        yield f"{tool} starts `moot mcp` for its model; it asks {mcp.asks}"
+    if mcp.consent is not None:
+        yield mcp.consent
 
 
 def changed_lines(verb: str, tool: str, changed: list[str]) -> Iterator[str]:
@@ -48,6 +59,8 @@ def _tool_lines(row: ToolHooks) -> Iterator[str]:
     facts = [_last_spoke(row)] if row.tool != "git" else []
     if row.trusted is not None:
         facts.insert(0, "trusted" if row.trusted else "not trusted")
+    if row.mcp_file is not None:
+        facts.append("mcp" if row.mcp_wrong is None else "mcp broken")
     yield f"  {row.tool:<10}{paint(f'{word:<4}', colour)}{', '.join(facts)}".rstrip()
     if row.file is not None:
         yield f"{_INDENT}{visible(_short(row.file, row.worktree))}"
@@ -60,6 +73,9 @@ def _tool_lines(row: ToolHooks) -> Iterator[str]:
             break_long_words=False,
             break_on_hyphens=False,
         )
+    if row.mcp_wrong is not None:
+        yield f"{_INDENT}{visible(row.mcp_wrong)}"
+        yield f"{_INDENT}{paint(f'moot hook install {row.tool}', 'bold')}"
     if row.mend is not None:
         yield f"{_INDENT}{paint(visible(row.mend), 'bold')}"
 
@@ -87,3 +103,7 @@ def test_lines(tried: TriedHooks) -> Iterator[str]:
     yield f"answer    {visible(tried.out) or '(nothing)'}"
     if tried.err:
         yield f"stderr    {visible(tried.err)}"
+    if tried.mcp_command is not None:
+        word, colour = ("passed", "green") if tried.mcp_passed else ("failed", "red")
+        yield f"server    {visible(tried.mcp_command)}: {paint(word, colour)}"
+        yield f"tools     {visible(tried.mcp_answer) or '(none)'}"

@@ -54,6 +54,7 @@ def _is_gone(_context: click.Context, _parameter: click.Parameter, is_given: boo
 @click.option(
     "--unguarded", is_flag=True, help="Start it although nothing will check its edits; on record."
 )
+@click.option("--mcp/--no-mcp", default=True, help="Let a coding tool start `moot mcp`, too.")
 @click.option(
     "--no-hooks", is_flag=True, hidden=True, expose_value=False, callback=_is_gone, help="Gone."
 )
@@ -64,6 +65,7 @@ def run(
     scopes: tuple[str, ...],
     work: str | None,
     unguarded: bool,
+    mcp: bool,
     words: tuple[str, ...],
 ) -> Answer:
     """Run COMMAND as an agent: registered, alive while it runs, released when it ends.
@@ -91,6 +93,7 @@ def run(
             scopes=scopes,
             work=work,
             unguarded=unguarded,
+            mcp=mcp,
             output=STDERR if shell.json else None,
             watch=_Commentary(words[0], scopes, shell, signals),
         )

@@ -1,0 +1,231 @@
+"""`moot hook install` also lets a tool start `moot mcp`; what hooks say then names tools' calls."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.flows.tools import mcp_entries
+from moot.flows.tools.hook_command import moot_words
+from moot.surfaces.mcp.actions import find_action
+from moot.surfaces.mcp.calls import read_arguments
+from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
+
+TOOLS = tuple(mcp_entries.TOOLS)
+EACH = pytest.mark.parametrize("tool", TOOLS)
+SERVERS = {"now", "scope", "mail", "event", "session", "trace", "ask", "record"}
+NAMES = {
+    "claude": "mcp__moot__event",
+    "codex": "mcp__moot.event",
+    "gemini": "mcp_moot_event",
+    "opencode": "moot_event",
+}
+HELD_CALLS = {
+    "claude": "claude-write",
+    "codex": "codex-patch",
+    "gemini": "gemini-write",
+    "opencode": "opencode-write",
+}
+
+
+def file_of(yard: Yard, tool: str) -> Path:
+    return yard.root / mcp_entries.TOOLS[tool].file
+
+
+def entry_of(yard: Yard, tool: str) -> dict[str, Any] | None:
+    file = file_of(yard, tool)
+    if not file.exists():
+        return None
+    text = file.read_text("utf-8")
+    document = tomllib.loads(text) if tool == "codex" else json.loads(text)
+    servers: dict[str, Any] = document.get(mcp_entries.TOOLS[tool].group or "mcp_servers", {})
+    return servers.get("moot")
+
+
+def words_of(entry: dict[str, Any]) -> list[str]:
+    command = entry["command"]
+    return command if isinstance(command, list) else [command, *entry["args"]]
+
+
+@EACH
+def test_a_tool_learns_to_start_the_server_beside_its_hooks(yard: Yard, tool: str) -> None:
+    done = yard.ok("hook", "install", tool)
+    assert done["mcp"]["file"] == str(file_of(yard, tool))
+    assert done["mcp"]["why_not"] is None
+    entry = entry_of(yard, tool)
+    assert entry is not None
+    assert words_of(entry) == [*moot_words(), "mcp"]
+    assert "trust" not in entry
+    assert yard.git("status", "--porcelain").out == ""
+    assert yard.ok("hook", "install", tool)["changed"] == []
+    yard.ok("hook", "uninstall", tool, "--all")
+    assert not file_of(yard, tool).exists()
+
+
+@EACH
+def test_without_mcp_there_is_no_entry_and_one_of_before_goes(yard: Yard, tool: str) -> None:
+    yard.ok("hook", "install", tool)
+    done = yard.ok("hook", "install", tool, "--no-mcp")
+    assert done["mcp"] is None
+    assert done["changed"] == [str(file_of(yard, tool))]
+    assert entry_of(yard, tool) is None
+    state = next(row for row in yard.ok("hook", "status")["tools"] if row["tool"] == tool)
+    assert (state["installed"], state["mcp_file"]) == (True, None)
+    assert yard.ok("hook", "install", tool, "--no-mcp")["changed"] == []
+
+
+@EACH
+def test_a_file_that_is_in_git_is_not_touched(yard: Yard, tool: str) -> None:
+    yard.env["HOME"] = str(yard.root.parent)
+    file = file_of(yard, tool)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("" if tool == "codex" else "{}\n", encoding="utf-8")
+    assert yard.git("add", str(file)).code == 0
+    before = file.read_bytes()
+    done = yard.ok("hook", "install", tool)
+    assert (done["mcp"]["file"], done["mcp"]["why_not"]["code"]) == (None, "mcp_file_in_git")
+    assert file.read_bytes() == before
+    assert next(row for row in yard.ok("hook", "status")["tools"] if row["tool"] == tool)[
+        "installed"
+    ]
+
+
+@EACH
+def test_lines_that_everyone_gets_name_no_server(yard: Yard, tool: str) -> None:
+    done = yard.ok("hook", "install", tool, "--share")
+    assert done["mcp"]["why_not"]["code"] == "mcp_not_shared"
+    assert entry_of(yard, tool) is None
+
+
+@EACH
+def test_another_server_of_our_name_stays_and_the_hooks_are_installed(
+    yard: Yard, tool: str
+) -> None:
+    file = file_of(yard, tool)
+    file.parent.mkdir(exist_ok=True)
+    other = {"command": "other", "args": ["serve"]}
+    if tool == "codex":
+        file.write_text('[mcp_servers.moot]\ncommand = "other"\nargs = ["serve"]\n', "utf-8")
+    else:
+        file.write_text(json.dumps({mcp_entries.TOOLS[tool].group: {"moot": other}}), "utf-8")
+    done = yard.ok("hook", "install", tool)
+    assert (done["mcp"]["file"], done["mcp"]["why_not"]["code"]) == (None, "mcp_name_taken")
+    assert entry_of(yard, tool) == other
+    assert yard.ok("hook", "test", tool)["mcp_command"] is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'mcp_servers = { other = { command = "a" } }\n',
+        "[mcp_servers.other\n",
+        '[mcp_servers]\nmoot = { command = "other" }\n',
+    ],
+)
+def test_toml_that_ours_does_not_fit_into_is_not_touched(yard: Yard, text: str) -> None:
+    file = file_of(yard, "codex")
+    file.parent.mkdir()
+    file.write_text(text, encoding="utf-8")
+    done = yard.ok("hook", "install", "codex")
+    assert done["mcp"]["why_not"]["code"] == "settings_unreadable"
+    assert file.read_text("utf-8") == text
+    yard.ok("hook", "uninstall", "codex", "--all")
+    assert file.read_text("utf-8") == text
+
+
+def test_a_person_s_yes_lets_claude_start_it_and_gemini_call_it_unasked(yard: Yard) -> None:
+    yard.env["HOME"] = str(yard.root.parent)
+    yard.ok("hook", "install", "claude", "--trust")
+    local = yard.root / ".claude/settings.local.json"
+    assert json.loads(local.read_bytes())["enabledMcpjsonServers"] == ["moot"]
+    assert "mcp__moot" in yard.ok("hook", "install", "claude")["mcp"]["consent"]
+    assert json.loads(local.read_bytes())["enabledMcpjsonServers"] == ["moot"]
+    yard.ok("hook", "uninstall", "claude", "--all")
+    assert not local.exists()
+    assert '"trust": true' in yard.ok("hook", "install", "gemini")["mcp"]["consent"]
+    done = yard.ok("hook", "install", "gemini", "--trust")
+    assert done["mcp"]["consent"] is None
+    assert yard.ok("hook", "install", "gemini")["changed"] == []
+    entry = entry_of(yard, "gemini")
+    assert entry is not None
+    assert entry["trust"] is True
+
+
+def test_status_and_test_know_the_server(yard: Yard) -> None:
+    yard.ok("hook", "install", "claude")
+    tried = yard.ok("hook", "test", "claude")
+    assert (tried["passed"], tried["mcp_passed"]) == (True, True)
+    assert set(tried["mcp_answer"].split(", ")) == SERVERS
+    assert tried["mcp_command"] == shlex.join([*moot_words(), "mcp"])
+    assert "server" in yard.run("hook", "test", "claude").out
+    state = next(row for row in yard.ok("hook", "status")["tools"] if row["tool"] == "claude")
+    assert (state["mcp_file"], state["mcp_wrong"]) == (str(file_of(yard, "claude")), None)
+    file = file_of(yard, "claude")
+    gone = {"mcpServers": {"moot": {"command": "/no/such/moot", "args": ["mcp"]}}}
+    file.write_text(json.dumps(gone), encoding="utf-8")
+    state = next(row for row in yard.ok("hook", "status")["tools"] if row["tool"] == "claude")
+    assert "/no/such/moot" in state["mcp_wrong"]
+    assert state["wrong"] is None  # the hooks work
+    assert "mcp broken" in yard.run("hook", "status").out
+    failed = yard.json("hook", "test", "claude")
+    assert (failed.code, failed.data["passed"], failed.data["mcp_passed"]) == (1, True, False)
+    yard.ok("hook", "install", "claude")
+    assert yard.ok("hook", "test", "claude")["mcp_passed"]
+
+
+def test_a_server_that_says_nothing_of_tools_has_failed(yard: Yard) -> None:
+    yard.ok("hook", "install", "claude")
+    mute = {"mcpServers": {"moot": {"command": "true", "args": ["mcp"]}}}
+    file_of(yard, "claude").write_text(json.dumps(mute), encoding="utf-8")
+    failed = yard.json("hook", "test", "claude")
+    assert (failed.code, failed.data["mcp_passed"]) == (1, False)
+
+
+@EACH
+def test_a_refusal_names_the_tool_s_call_where_the_server_is(yard: Yard, tool: str) -> None:
+    yard.reserve(CRANE, "a.txt")
+    said = call(HELD_CALLS[tool], yard.root)
+    in_shell = reason(yard.hook(tool, said))
+    assert f"event blocked --from {OTTER} --to {CRANE}" in in_shell
+    yard.ok("hook", "install", tool)
+    by_tool = reason(yard.hook(tool, said))
+    assert f"a.txt is held by {CRANE}" in by_tool
+    assert f'{NAMES[tool]} {{"action": "blocked", "to": "{CRANE}"' in by_tool
+    assert "event blocked --from" not in by_tool
+    for name, arguments in re.findall(r"`\S*?(event|scope) (\{[^`]*\})`", by_tool):
+        given = read_arguments(name, json.loads(arguments))
+        action = find_action(name, given.pop("action"), "")
+        assert set(action.needs) <= set(given) <= set(action.parameters)
+
+
+def test_a_session_is_told_the_tools_or_the_command_line(yard: Yard) -> None:
+    yard.ok("event", "handoff", *("--from", CRANE, "--to", OTTER, "--subject", "Auth"), *HANDED)
+    before = yard.hook("claude", call("claude-start", yard.root)).out
+    assert "reserve SCOPE`" in before
+    assert re.search(rf"event accept \S+ --agent {OTTER}`", before)
+    yard.ok("hook", "install", "claude")
+    yard.ok("event", "handoff", *("--from", CRANE, "--to", OTTER, "--subject", "Mail"), *HANDED)
+    after = yard.hook("claude", call("claude-start", yard.root)).out
+    assert "`mcp__moot__scope` with action reserve" in after
+    assert '`mcp__moot__event {"action":"accept","id":"' in after
+    assert "reserve SCOPE`" not in after
+
+
+HANDED = ("--summary", "half done", "--next-action", "finish")
+
+
+def test_the_command_line_is_named_by_a_path_that_works(yard: Yard, tmp_path: Path) -> None:
+    yard.reserve(CRANE, "a.txt")
+    said = call("claude-write", yard.root)
+    whole = f"`{shlex.join(moot_words())} guard check a.txt`"
+    assert whole in reason(yard.hook("claude", said, PATH=str(tmp_path)))
+    script = tmp_path / "moot"
+    script.write_text("#!/bin/sh\n", encoding="utf-8")
+    script.chmod(0o755)
+    assert "`moot guard check a.txt`" in reason(yard.hook("claude", said, PATH=str(tmp_path)))
