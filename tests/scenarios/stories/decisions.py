@@ -52,7 +52,7 @@ def all_pages_stand_in_one_folder(world: World) -> None:
     world.do("report.all", folder=folder)
     world.do("receipt", decision="q-1", file=folder / "receipt-q-1.html")
     site = world.do("report.all", folder=folder)
-    assert (site["file"], site["verdict"]) == (str(folder / "index.html"), "2 pages")
+    assert (site["file"], site["verdict"]) == (str(folder / "index.html"), "3 pages")
     assert {page["kind"] for page in site["pages"]} == {"decision", "debate"}
     assert site["undrawn"] == []
     files = {page["id"]: page["file"] for page in site["pages"]}
