@@ -24,6 +24,7 @@ _NAMES = (
     "exporting",
     "sealing",
     "markdown",
+    "page",
     "debate_checking",
     "debate_following",
     "debate_appending",

@@ -85,7 +85,9 @@ def test_a_person_at_a_terminal_takes_part(project: Project) -> None:
     typed = ["Yes", "I know it", "approve", "0.9", "It is ready.", "Tests pass.", "n/a", "n/a"]
     words = ("ask", "Ship it?", "--with", "human,rules:approve", "--rounds", "1")
     seen = on_a_terminal(project, *words, typed=typed, COLUMNS="140")
-    assert "Give your own answer" in seen
+    assert "Your own answer, please." in seen
+    assert "How sure you are, from 0 (not at all) to 1 (entirely)" in seen
+    assert "JSON" not in seen
     file = project.root / ".moot" / "decisions" / "q-1.md"
     text = file.read_text("utf-8")
     assert "summary: It is ready." in text

@@ -264,6 +264,7 @@ READING: dict[str, tuple[str, ...]] = {
     "flow.list": ("flow", "list"),
     "story": ("story", "t1"),
     "report": ("report", "t1"),
+    "report.all": ("report", "--all", "-o", "{out}"),
     "trust.show": ("trust", "show"),
     "trust.export": ("trust", "export", "--minimum", "-o", "{out}/trust.json"),
     "artifact.show": ("artifact", "show", "{artifact}"),

@@ -198,7 +198,7 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert len(dict(attrs)) == len(attrs)
         self.elements.append((tag, dict(attrs)))
-        if tag != "meta":
+        if tag not in ("meta", "hr"):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
@@ -336,6 +336,28 @@ def test_any_text_leaves_the_page_whole(text: str) -> None:
     assert_harmless(parsed)
     assert parsed.text_of("h1") == (one_line(text) or "Untitled")
     html.encode("utf-8")
+
+
+@given(foreign)
+@settings(deadline=None)
+def test_any_markdown_stays_inside_its_frame_of_the_page(text: str) -> None:
+    said = Quote("otter", text, markdown=True)
+    moment = TimelineEntry("now", "otter", "spoke", text, markdown=True)
+    report = msgspec.structs.replace(
+        page("kestrel", (Prose(text, markdown=True), said, Timeline((moment,)), Fold((said,)))),
+        decision=DecisionCard(text, reasons=(said,), markdown=True),
+        dissent=Dissent((said,)),
+    )
+    parsed = Page(to_html(report))
+    outside = {tag for tag, _ in parsed.elements} & (FORBIDDEN_ELEMENTS - {"a"})
+    assert not outside
+    for tag_name, attributes in parsed.elements:
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+        if "href" in attributes:
+            assert tag_name == "a"
+            assert str(attributes["href"]).startswith(("https://", "http://"))
+    assert parsed.text_of("h1") == "kestrel"
+    assert_markdown_harmless(to_markdown(report), 3)
 
 
 @given(foreign)

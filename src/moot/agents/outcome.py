@@ -54,7 +54,10 @@ class StopReason(StrEnum):
 
 
 class CallOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """One call of one participant: for which turn, how it ended, what it cost."""
+    """One call of one participant: for which turn, how it ended, what it cost.
+
+    `stance` and `words` are what was answered, in short: for whoever looks on, and not recorded.
+    """
 
     agent: str
     what: str
@@ -64,6 +67,8 @@ class CallOutcome(msgspec.Struct, frozen=True, kw_only=True):
     cost: Cost = NO_COST
     detail: str = ""
     model: str | None = None
+    stance: str = ""
+    words: str = ""
 
 
 class RunEnd(msgspec.Struct, frozen=True):

@@ -36,6 +36,7 @@ from moot.agents.outcome import (
 from moot.agents.participant import Participant, ParticipantReply
 from moot.agents.repeats import goes_in_circles
 from moot.agents.reply import without_author
+from moot.agents.reply_in_short import shorten_reply
 from moot.agents.runnable import PassOverResult, Runnable
 from moot.agents.watch import NoWatcher, RunWatcher
 from moot.core.clock import SECOND, Clock
@@ -284,7 +285,9 @@ class Runner:
             answer = self._seats[asked.due.who].reply(asked.brief, asked.seconds)
         except NoAnswer as none:
             answer = none
-        return HeardCall(answer, asked.seconds_before + self._timer() - began)
+        seconds = self._timer() - began
+        self._watch.on_heard(asked.due, seconds)
+        return HeardCall(answer, asked.seconds_before + seconds)
 
     def _stop_all(self) -> None:
         for participant in self._seats.values():
@@ -310,7 +313,9 @@ class Runner:
         self._here = self._here.plus(NO_COST, 1)
         if self._still_due(due):  # otherwise it would be asked for without end (AGT-013)
             self._stuck[identity(due)] = f"{due.who}: answered, and it still waits"
-        self._watch.on_outcome(answered)
+        short = shorten_reply(answer.reply)
+        told = msgspec.structs.replace(answered, stance=short.stance, words=short.words)
+        self._watch.on_outcome(told)
         self._watch.on_progress(due, self._runnable.standing)
         return None
 

@@ -21,6 +21,11 @@ class RunWatcher(Protocol):
         """A participant is being asked."""
         ...
 
+    def on_heard(self, due: Due, seconds: float) -> None:
+        """A participant has fallen silent after so long, well or not. Told by the thread that
+        asked, while others may still be thinking; what came of it follows in `on_outcome`."""
+        ...
+
     def on_outcome(self, outcome: CallOutcome) -> None:
         """A call has ended, well or not."""
         ...
@@ -38,6 +43,8 @@ class NoWatcher:
     """Nobody watches."""
 
     def on_asking(self, due: Due, nature: Nature, attempt: int) -> None: ...
+
+    def on_heard(self, due: Due, seconds: float) -> None: ...
 
     def on_outcome(self, outcome: CallOutcome) -> None: ...
 

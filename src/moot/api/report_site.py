@@ -36,10 +36,13 @@ class UndrawnPage(msgspec.Struct, frozen=True):
 
 
 class ReportSite(msgspec.Struct, frozen=True):
-    """`index` is the file to open first."""
+    """A folder of pages. The first fields are those of every report; `file` is its index."""
 
+    id: str
+    kind: str
+    file: str
+    verdict: str
     folder: str
-    index: str
     pages: list[SitePage]
     undrawn: list[UndrawnPage]
 
@@ -73,8 +76,17 @@ def report_all(session: Session, folder: Path) -> ReportSite:
         file = folder / page_file_name(stream)
         write_page(file, link_page(workspace, stream, page, names.__contains__))
         pages.append(SitePage(stream, page.kind, Quoted(page.title), page.verdict.label, file.name))
-    write_page(folder / INDEX_FILE, _index(folder, pages, undrawn))
-    return ReportSite(str(folder), str(folder / INDEX_FILE), pages, undrawn)
+    index, file = _index(folder, pages, undrawn), folder / INDEX_FILE
+    write_page(file, index)
+    return ReportSite(
+        id="all",
+        kind=index.kind,
+        file=str(file),
+        verdict=index.verdict.label,
+        folder=str(folder),
+        pages=pages,
+        undrawn=undrawn,
+    )
 
 
 def _make_folder(folder: Path) -> None:
@@ -82,7 +94,7 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Unavailable(
-            "cannot_write", f"{folder}: {error.strerror}", hint="name a folder you may write to"
+            "unwritable_file", f"{folder}: {error.strerror}", hint="name a folder you may write to"
         ) from None
 
 

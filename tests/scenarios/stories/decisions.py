@@ -52,7 +52,7 @@ def all_pages_stand_in_one_folder(world: World) -> None:
     world.do("report.all", folder=folder)
     world.do("receipt", decision="q-1", file=folder / "receipt-q-1.html")
     site = world.do("report.all", folder=folder)
-    assert site["index"] == str(folder / "index.html")
+    assert (site["file"], site["verdict"]) == (str(folder / "index.html"), "3 pages")
     assert {page["kind"] for page in site["pages"]} == {"decision", "debate"}
     assert site["undrawn"] == []
     files = {page["id"]: page["file"] for page in site["pages"]}
@@ -64,7 +64,9 @@ def all_pages_stand_in_one_folder(world: World) -> None:
     index = (folder / "index.html").read_text("utf-8")
     assert all(f'href="{file}"' in index for file in (*files.values(), "receipt-q-1.html"))
     (world.project.root / "taken").write_text("a file")
-    assert world.refuse("report.all", folder=world.project.root / "taken" / "x") == "cannot_write"
+    assert (
+        world.refuse("report.all", folder=world.project.root / "taken" / "x") == "unwritable_file"
+    )
 
 
 @story(does="ask ask.resume decide", refuses="ask.resume")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -17,10 +17,14 @@ from moot.protocols.debate.phases import Phase
 from moot.protocols.debate.views import EntryView
 from moot.verify.verdict import VerdictCheck
 
+SECONDS_BETWEEN_LOOKS: Final = 1.0
+
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.flows.debate.check import FileComparison, PlaceInFile
     from moot.flows.debate.following import FollowedFile
+    from moot.protocols.debate.model import Rules
+    from moot.protocols.debate.state import State as DebateState
     from moot.verify import BundleVerdict
     from moot.verify.verdict import BundlePlace
 
@@ -73,6 +77,16 @@ class WatchedDebate(msgspec.Struct, frozen=True):
     next: str | None
     deadline: str | None
     ended_at_round: int | None
+
+
+class DebateTurn(msgspec.Struct, frozen=True):
+    """Whose turn it is; `seconds_left` is below zero once its time is up, None without a limit."""
+
+    state: Phase
+    round: int
+    turn: int
+    next: str | None
+    seconds_left: float | None
 
 
 @operation("debate.verify")
@@ -161,22 +175,58 @@ def watch(
     seconds: float | None = None,
     stop: Callable[[], bool] = lambda: False,
     receive: Callable[[EntryView], None] | None = None,
+    receive_turn: Callable[[DebateTurn], None] | None = None,
 ) -> WatchedDebate:
     """Follow a debate until it ends, for at most `seconds` (0: one look), or until `stop()`.
 
-    `receive` is handed each entry as it is yielded. Entries by other programs, or by hand, are
-    recorded as observed in a workspace; watching again records nothing twice.
+    `receive` is handed each entry as it is yielded, `receive_turn` about once a second whose turn
+    it is. Entries by other programs, or by hand, are recorded as observed in a workspace; watching
+    again records nothing twice.
     """
     from moot.flows.debate.following import FollowedFile
 
     end = None if seconds is None else time.monotonic() + seconds
     watched = FollowedFile(file, session.workspace_or_none)
     entries: list[EntryView] = []
-    for entry in _entries(watched, lambda: stop() or _is_over(end)):
+    look = _TurnLook(session, watched, receive_turn)
+    for entry in _entries(watched, lambda: look.tell() or stop() or _is_over(end)):
         entries.append(entry)
         if receive is not None:
             receive(entry)
     return _standing(session, watched, tuple(entries))
+
+
+class _TurnLook:
+    """Tells whose turn it is, at most once a second: a long session takes a while to add up."""
+
+    def __init__(
+        self,
+        session: Session,
+        watched: FollowedFile,
+        receive: Callable[[DebateTurn], None] | None,
+    ) -> None:
+        self._session, self._watched, self._receive = session, watched, receive
+        self._next = time.monotonic()
+
+    def tell(self) -> bool:
+        """Always False: it ends nothing."""
+        state = self._watched.follower.state
+        now = time.monotonic()
+        if self._receive is None or now < self._next or state is None or state.rules is None:
+            return False
+        self._next = now + SECONDS_BETWEEN_LOOKS
+        self._receive(_turn(self._session, state, state.rules))
+        return False
+
+
+def _turn(session: Session, state: DebateState, rules: Rules) -> DebateTurn:
+    from moot.protocols.debate.state import course_from_state
+    from moot.protocols.debate.turns import find_standing
+
+    now = session.clock()
+    here = find_standing(course_from_state(state, rules), now)
+    left = None if here.deadline is None else (here.deadline - now) / 1_000
+    return DebateTurn(here.phase, here.round, here.turn, here.next_speaker, left)
 
 
 def _is_over(end: float | None) -> bool:

@@ -164,11 +164,6 @@ _VERDICTS = {
 }
 
 
-def entry_line(entry: EntryView) -> str:
-    place, stance = f"{entry.round}.{entry.turn}", entry.stance or "-"
-    return visible(f"{place}  {entry.author}  {stance}  {_sure(entry)}  {in_short(entry.summary)}")
-
-
 def watched(debate: WatchedDebate) -> Iterable[str]:
     yield _WORDS[debate.state] + (f"; next: {debate.next}" if debate.next else "")
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from moot.api.debates import proof
 from moot.surfaces.cli.debate import lines
 from moot.surfaces.cli.debate.options import file_argument
-from moot.surfaces.terminal.answer import DONE, REFUSED, UNPROVEN, Answer, print_line
+from moot.surfaces.cli.debate.watch_view import WatchView
+from moot.surfaces.terminal.answer import DONE, REFUSED, UNPROVEN, Answer
 from moot.surfaces.terminal.shell import Shell, command
-
-if TYPE_CHECKING:
-    from moot.api.debates.reading import EntryView
 
 _EXITS = {"valid": DONE, "unproven": UNPROVEN}
 
@@ -49,7 +46,7 @@ def verify(shell: Shell, file: Path, trust: Path | None) -> Answer:
     "--seconds", type=click.FloatRange(min=0), metavar="N", help="Stop after so long (0: one look)."
 )
 def watch(shell: Shell, file: Path, seconds: float | None) -> Answer:
-    """Follow a session as it is written, until it ends; show each entry as it is yielded.
+    """Follow a session as it is written, until it ends: each entry, whose turn, how long is left.
 
     In a workspace entries by other programs, or by hand, are recorded as observed.
 
@@ -57,10 +54,18 @@ def watch(shell: Shell, file: Path, seconds: float | None) -> Answer:
       moot debate watch api-design.md
       moot debate watch api-design.md --seconds 0 --json
     """
-
-    def show(entry: EntryView) -> None:
-        print_line(lines.entry_line(entry), at_once=True)
-
-    receive = None if shell.json else show
-    watched = proof.watch(shell.session, file, seconds=seconds, receive=receive)
+    if shell.json:
+        watched = proof.watch(shell.session, file, seconds=seconds)
+        return Answer(watched, lambda: lines.watched(watched))
+    view = WatchView()
+    try:
+        watched = proof.watch(
+            shell.session,
+            file,
+            seconds=seconds,
+            receive=view.show_entry,
+            receive_turn=view.show_turn,
+        )
+    finally:
+        view.close()
     return Answer(watched, lambda: lines.watched(watched))

@@ -59,7 +59,7 @@ def _report_all(shell: Shell, folder: Path | None, open_it: bool) -> Answer:
         raise click.UsageError("--all writes many pages: name a folder with -o")
     site = report_site.report_all(shell.session, folder)
     if open_it:
-        open_in_browser(Path(site.index))
+        open_in_browser(Path(site.file))
     return Answer(site, lambda: _site_lines(site))
 
 
@@ -85,5 +85,5 @@ def _lines(page: reports.ReportPage) -> Iterable[str]:
 
 
 def _site_lines(site: report_site.ReportSite) -> Iterable[str]:
-    yield f"{plural(len(site.pages), 'page')} in {site.folder}; begin with {site.index}"
+    yield f"{plural(len(site.pages), 'page')} in {site.folder}; begin with {site.file}"
     yield from (visible(f"not drawn: {each.id}: {each.why}") for each in site.undrawn)
