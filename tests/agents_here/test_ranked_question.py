@@ -200,7 +200,7 @@ def test_a_person_types_a_ranking_in_one_line(project: Project) -> None:
     stopped = project.json(*words(project, RANKINGS), "--max-turns", "5")
     assert stopped.data["run"]["stop"] == "turns-spent"
     with project.workspace() as workspace:
-        runnable = RunnableRankings(workspace.engine, "q-1")
+        runnable = RunnableRankings(workspace, "q-1")
         (due,) = runnable.dues()
         line = "2 approve 0.8, 1 reject 0.6, 3 defer 0"
         runnable.submit(due, {"ranking": line, "summary": "Typed."})

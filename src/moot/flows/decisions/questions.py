@@ -15,8 +15,9 @@ from moot.agents.participant_kinds import RunSurroundings
 from moot.agents.spec import Spec, read_spec, read_specs
 from moot.core.errors import Malformed, NotFound, Refused
 from moot.core.machine import Context, KeyClass, VerifiedActor
-from moot.core.names import SYSTEM
+from moot.core.names import CHECKPOINT, SYSTEM
 from moot.core.record import ArtifactRef
+from moot.core.signing import key_id
 from moot.flows.runs.seats import (
     ELSEWHERE,
     name_specs,
@@ -83,7 +84,13 @@ def put_question(
     specs = name_specs(workspace, named_specs)
     material = store_text(workspace, question.context) if question.context.strip() else None
     seats = recorded_seats(workspace, tuple(specs), specs, seat_participants(specs, room))
-    return record_question(workspace, _question(question, seats, material)), specs
+    command = replace(_question(question, seats, material), sealed=_can_be_sealed(workspace))
+    return record_question(workspace, command), specs
+
+
+def _can_be_sealed(workspace: Workspace) -> bool:
+    """Sealed answers are opened under a checkpoint: is its key here to make one?"""
+    return workspace.keys.find(CHECKPOINT, key_id(workspace.trust.checkpoint)) is not None
 
 
 def _question(

@@ -21,7 +21,6 @@ from moot.core.decimals import shortest_decimal
 from moot.core.errors import Malformed
 from moot.core.machine import Due
 from moot.core.names import SYSTEM
-from moot.engine.engine import Engine
 from moot.flows.runs.run_record import DecisionRunRecord
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
@@ -33,6 +32,7 @@ from moot.protocols.decision.answer_options import (
 )
 from moot.protocols.decision.model import MAX_TEXT, AnswerVote, Stage, State
 from moot.protocols.decision.rankings import require_ballot
+from moot.workspace.workspace import Workspace
 
 WHAT: Final = "ranking"
 # How much of the reasons for an answer is shown to those who rank it.
@@ -74,11 +74,11 @@ _TASK: Final = (
 class RunnableRankings:
     """What is due, how it is asked for and recorded, of the rankings of one question's answers."""
 
-    def __init__(self, engine: Engine, decision: str, context: str = "") -> None:
-        self._engine = engine
+    def __init__(self, workspace: Workspace, decision: str, context: str = "") -> None:
+        self._engine = workspace.engine
         self._stream = stream_of(decision)
         self._context = context
-        self._record = DecisionRunRecord(engine, decision)
+        self._record = DecisionRunRecord(workspace.engine, decision)
 
     @property
     def _state(self) -> State:

@@ -78,6 +78,17 @@ class FirstAnswer(msgspec.Struct, frozen=True):
     failure: str = ""
 
 
+class SealedAnswer(msgspec.Struct, frozen=True):
+    """That an author has committed to its answer; `prompt` is the hash of what it was told.
+
+    `refused` counts attempts to open it with another text.
+    """
+
+    commitment: str
+    prompt: str | None = None
+    refused: int = 0
+
+
 class AnswerVote(msgspec.Struct, frozen=True):
     """How one would vote if a certain answer became the motion; confidence is text."""
 
@@ -192,6 +203,8 @@ class State(msgspec.Struct, frozen=True):
     """One decision. Calls and runs are only summed up: their number has no bound.
 
     `session` is where it is argued now, `earlier_sessions` where it was argued before.
+    `is_sealed`: first answers are sealed, and opened once a checkpoint covers all seals; its number
+    is `seals_checkpoint`, None before that.
     `sent_back`: vetoes after which a parliament went on; `word` is the last one.
     `first_outcome` stays, whatever a person says later; `outcome` is the newest word.
     `receipt` is what the newest receipt says (its hash), as long as nothing has happened since.
@@ -208,6 +221,9 @@ class State(msgspec.Struct, frozen=True):
     rounds: int = 0
     seats: tuple[DecisionSeat, ...] = ()
     choose: str = ""
+    is_sealed: bool = False
+    seals: Map[str, SealedAnswer] = Map()
+    seals_checkpoint: int | None = None
     answers: Map[str, FirstAnswer] = Map()
     rankings: Map[str, AnswerRanking] = Map()
     motion: DecisionMotion | None = None
@@ -239,6 +255,11 @@ class State(msgspec.Struct, frozen=True):
     def sessions(self) -> tuple[ArguedSession, ...]:
         """Every session in which it was argued, the first one first."""
         return (*self.earlier_sessions, *((self.session,) if self.session is not None else ()))
+
+    @property
+    def unsealed(self) -> tuple[str, ...]:
+        """Whoever has neither sealed an answer nor was passed over."""
+        return tuple(name for name in self.unanswered if name not in self.seals)
 
     @property
     def unanswered(self) -> tuple[str, ...]:
