@@ -264,6 +264,7 @@ def supersede(workspace: Workspace, decision: str) -> str:
             supersedes=decision,
             choose=state.choose,
             sealed=state.is_sealed,
+            quorum=state.quorum,
         )
         successor = record_question(workspace, command)
     workspace.engine.execute(stream_of(decision), ask.NameSuccessor(decision=successor), SYSTEM)

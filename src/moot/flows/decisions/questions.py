@@ -44,7 +44,8 @@ class Question(msgspec.Struct, frozen=True):
     name gets a new one. `options` are answers to choose from. `rule` is majority, weighted or
     unanimous, `chamber` debate or parliament. `motives` say what a name stands for in a parliament.
     `choose` is plurality, borda or condorcet: how the motion is picked from several answers, which
-    everybody ranks; without it the most frequent answer is the motion.
+    everybody ranks; without it the most frequent answer is the motion. `quorum` is how many must
+    take part in the last vote, 0 for more than half of those asked.
     """
 
     text: str
@@ -56,6 +57,7 @@ class Question(msgspec.Struct, frozen=True):
     chamber: str = ChamberKind.DEBATE
     motives: Mapping[str, tuple[str, ...]] = {}
     choose: str = ""
+    quorum: int = 0
 
 
 def read_participants(texts: Iterable[str]) -> tuple[Spec, ...]:
@@ -106,6 +108,7 @@ def _question(
         options=question.options,
         context=material,
         choose=question.choose,
+        quorum=question.quorum,
     )
 
 

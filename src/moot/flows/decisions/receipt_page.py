@@ -27,6 +27,7 @@ from moot.flows.decisions.receipt_tables import (
     superseded_table,
     votes_before_and_after,
 )
+from moot.flows.decisions.seal_custody import seal_block
 from moot.protocols.decision.views import AGAINST_THE_RESULT, shorten_question
 
 _BADGES: Final[dict[str, tuple[str, page.Tone]]] = {
@@ -169,6 +170,9 @@ def _blocks(content: ReceiptContent) -> Iterator[page.Block]:
         ),
         title="First answers, before anyone heard the others",
     )
+    seal = seal_block(content)
+    if seal is not None:
+        yield seal
     yield from ranking_tables(content)
     absent = absent_table(content)
     if absent.rows:

@@ -162,6 +162,14 @@ def commitment_offered(command: ask.GiveAnswer, context: Context) -> str:
     )
 
 
+def bad_quorum(case: DecisionCase[ask.AskQuestion]) -> Breaches:
+    quorum, seats = case.command.quorum, len(case.command.seats)
+    if quorum and case.command.chamber is not ChamberKind.DEBATE:
+        yield "a parliament has rules of its own for that", "quorum"
+    if not 0 <= quorum <= seats:
+        yield f"a quorum of {quorum} where {seats} take part", "quorum"
+
+
 def unknown_rule(case: DecisionCase[ask.AskQuestion]) -> Breaches:
     command = case.command
     if command.choose and command.choose not in set(ChoiceRule):

@@ -27,6 +27,7 @@ class AskQuestion(Command, frozen=True):
     supersedes: str | None = None
     choose: str = ""
     sealed: bool = False
+    quorum: int = 0
 
 
 class SealAnswer(Command, frozen=True):

@@ -24,6 +24,7 @@ class QuestionAsked(Event, frozen=True):
     supersedes: str | None = None
     choose: str = ""
     sealed: bool = False
+    quorum: int = 0
 
 
 class AnswerSealed(Event, frozen=True):

@@ -73,6 +73,7 @@ def _on_question_asked(state: State, recorded: Recorded[did.QuestionAsked]) -> S
         supersedes=event.supersedes,
         choose=event.choose,
         is_sealed=event.sealed,
+        quorum=event.quorum,
     )
 
 

@@ -92,6 +92,7 @@ def _question_asked(command: ask.AskQuestion, _context: Context) -> Draft:
         supersedes=command.supersedes,
         choose=command.choose,
         sealed=command.sealed,
+        quorum=command.quorum,
     )
     return Draft(event, cited)
 
@@ -255,7 +256,7 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
 
 MACHINE: Machine[State] = Machine(
     name=PROTOCOL,
-    version=7,
+    version=8,
     initial=State(),
     events=did.EVENTS,
     commands=ask.COMMANDS,

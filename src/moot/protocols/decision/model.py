@@ -203,6 +203,7 @@ class State(msgspec.Struct, frozen=True):
     """One decision. Calls and runs are only summed up: their number has no bound.
 
     `session` is where it is argued now, `earlier_sessions` where it was argued before.
+    `quorum` is how many must take part in the last vote, 0 for more than half of those asked.
     `is_sealed`: first answers are sealed, and opened once a checkpoint covers all seals; its number
     is `seals_checkpoint`, None before that.
     `sent_back`: vetoes after which a parliament went on; `word` is the last one.
@@ -221,6 +222,7 @@ class State(msgspec.Struct, frozen=True):
     rounds: int = 0
     seats: tuple[DecisionSeat, ...] = ()
     choose: str = ""
+    quorum: int = 0
     is_sealed: bool = False
     seals: Map[str, SealedAnswer] = Map()
     seals_checkpoint: int | None = None

@@ -51,6 +51,8 @@ _ASK: Final[Rows] = (
     Rule("DEC-003", "bad_rounds", "a decision has 1 to 100 rounds", breach.bad_rounds,
          "--rounds 2"),
     _MOTIVES,
+    Rule("DEC-039", "bad_quorum", "a quorum is at most as many as take part", breach.bad_quorum,
+         "--quorum 2"),
     Rule("DEC-037", "bad_choice", "a motion is chosen from ranked answers by a known rule",
          breach.unknown_rule, "--choose plurality, borda or condorcet"),
 )  # fmt: skip

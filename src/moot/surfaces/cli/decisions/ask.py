@@ -67,6 +67,11 @@ _PATIENCE = (
     type=click.Choice(["plurality", "borda", "condorcet"]),
     help="How the motion is picked if answers differ; else the most frequent one.",
 )
+@click.option(
+    "--quorum",
+    type=click.IntRange(1),
+    help="How many must take part in the last vote; else more than half of those asked.",
+)
 @click.option("--motion", type=int, metavar="N", help="With --resume: pick answer N yourself.")
 @click.option("--resume", metavar="ID", help="Go on with a question that was interrupted.")
 @limit_options
@@ -81,6 +86,7 @@ def ask(
     chamber: str,
     motives: tuple[str, ...],
     choose: str | None,
+    quorum: int | None,
     motion: int | None,
     resume: str | None,
     **limits: Any,
@@ -116,6 +122,7 @@ def ask(
         chamber=chamber,
         motives=_read_motives(motives),
         choose=choose or "",
+        quorum=quorum or 0,
     )
     act = (
         partial(decisions.ask, question=question_asked)
