@@ -10,6 +10,7 @@ from moot.core.errors import Malformed
 from moot.workspace import settings
 from moot.workspace.settings import (
     SETTINGS,
+    AskDefaults,
     Protect,
     Setting,
     Settings,
@@ -30,7 +31,12 @@ def put(folder: Path, text: str, name: str = "moot.toml") -> Path:
 
 def test_without_files_every_default_counts(tmp_path: Path) -> None:
     assert read_settings(tmp_path, tmp_path / "none.toml") == Settings()
-    built = {f"protect.{name}": getattr(Protect(), name) for name in Protect.__struct_fields__}
+    tables = {"protect": Protect(), "ask": AskDefaults()}
+    built = {
+        f"{table}.{name}": getattr(values, name)
+        for table, values in tables.items()
+        for name in values.__struct_fields__
+    }
     assert built == {each.name: each.default for each in SETTINGS}
 
 

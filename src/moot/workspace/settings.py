@@ -53,6 +53,18 @@ SETTINGS: Final = (
         choices=("tell", "block"),
         in_repository=True,
     ),
+    # Participants run commands, so whoever clones a repository must not get them with it.
+    Setting("ask.participants", "whom `moot ask` asks where no `--with` names anybody"),
+    Setting(
+        "ask.rule",
+        "when those whom `moot ask` asks agree, without `--rule`",
+        choices=("majority", "weighted", "unanimous"),
+    ),
+    Setting(
+        "ask.choose",
+        "how `moot ask` picks the motion if answers differ, without `--choose`",
+        choices=("most-frequent", "plurality", "borda", "condorcet"),
+    ),
 )
 
 
@@ -62,6 +74,14 @@ class Protect(msgspec.Struct, frozen=True):
     unmerged: str = "tell"
 
 
+class AskDefaults(msgspec.Struct, frozen=True):
+    """What `moot ask` goes by where nothing else was said."""
+
+    participants: str = ""
+    rule: str = "majority"
+    choose: str = "most-frequent"
+
+
 class Settings(msgspec.Struct, frozen=True):
     """All settings that count here: one field for each table of the file.
 
@@ -69,6 +89,7 @@ class Settings(msgspec.Struct, frozen=True):
     """
 
     protect: Protect = Protect()
+    ask: AskDefaults = AskDefaults()
     problem: str = ""
 
 

@@ -52,7 +52,7 @@ class Question(msgspec.Struct, frozen=True):
     participants: tuple[str, ...]
     context: str = ""
     options: tuple[str, ...] = ()
-    rule: str = ConsensusMode.MAJORITY
+    rule: str = ""
     rounds: int = 2
     chamber: str = ChamberKind.DEBATE
     motives: Mapping[str, tuple[str, ...]] = {}
@@ -103,7 +103,7 @@ def _question(
         question=question.text,
         seats=tuple(replace(seat, motives=motives.get(seat.agent, ())) for seat in seats),
         chamber=ChamberKind(_choice(question.chamber, "chamber", _CHAMBERS)),
-        rule=_choice(question.rule, "rule", tuple(ConsensusMode)),
+        rule=_choice(question.rule or ConsensusMode.MAJORITY, "rule", tuple(ConsensusMode)),
         rounds=question.rounds,
         options=question.options,
         context=material,
