@@ -11,6 +11,7 @@ import pytest
 
 from moot.agents.participant_kinds import RunSurroundings
 from moot.core.errors import Refused
+from moot.core.machine import Command
 from moot.flows.decisions.questions import Question, put_question
 from moot.flows.decisions.seal_custody import TOGETHER
 from moot.flows.runs.first_answers import RunnableAnswers
@@ -180,7 +181,7 @@ def test_an_answer_that_could_not_be_opened_is_refused_before_it_is_sealed(
 # Records that no honest machine writes: the rules are taken away, the checkers stay.
 
 
-def break_rules(monkeypatch: pytest.MonkeyPatch, *commands: type[asking.Command]) -> None:
+def break_rules(monkeypatch: pytest.MonkeyPatch, *commands: type[Command]) -> None:
     for command in commands:
         monkeypatch.setitem(RULES, command, ())
 

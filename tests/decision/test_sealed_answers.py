@@ -6,6 +6,7 @@ import hashlib
 
 import pytest
 
+from moot.core.machine import Command
 from moot.core.names import SYSTEM
 from moot.flows.decisions.seal_custody import APART, TOGETHER, describe_custody, describe_seal
 from moot.protocols.decision import commands as ask
@@ -46,7 +47,7 @@ def asked(*custodians: str) -> Scenario[State]:
     return scene.when(ask.AskQuestion(question="Which?", seats=seats, sealed=True))
 
 
-def by(scene: Scenario[State], actor: str, *commands: ask.Command) -> Scenario[State]:
+def by(scene: Scenario[State], actor: str, *commands: Command) -> Scenario[State]:
     scene.actor = actor
     return scene.when(*commands)
 
@@ -79,7 +80,7 @@ def test_question_author_bytes_and_every_part_of_the_text_are_bound() -> None:
         (*usual[:4], "bc", ()),
         (*usual[:5], ("d",)),
     ]
-    assert len({commit_to_answer(*parts) for parts in (usual, *others)}) == 7  # type: ignore[arg-type]
+    assert len({commit_to_answer(*parts) for parts in (usual, *others)}) == 7
 
 
 def test_nobody_opens_before_all_seals_are_closed() -> None:

@@ -12,7 +12,7 @@ from typing import Final
 
 from moot import pages as page
 from moot.core.plural import plural
-from moot.flows.decisions.ranking_tables import ranking_tables
+from moot.flows.decisions.ranking_tables import limits_block, ranking_tables
 from moot.flows.decisions.receipt import Receipt
 from moot.flows.decisions.receipt_tables import (
     COUNTS,
@@ -174,6 +174,9 @@ def _blocks(content: ReceiptContent) -> Iterator[page.Block]:
     if seal is not None:
         yield seal
     yield from ranking_tables(content)
+    limits = limits_block(content)
+    if limits is not None:
+        yield limits
     absent = absent_table(content)
     if absent.rows:
         yield absent
