@@ -189,6 +189,8 @@ def test_the_receipt_and_its_page_tell_all_three_rules(project: Project) -> None
     assert "What three rules choose" in page
     assert "The rules differ. The motion was chosen by borda." in page
     assert "a tie of answers 1, 2 and 3" in page
+    assert "What these rules lack" in page
+    assert "borda: it can pass over an answer that wins against each of the others" in page
     shown = project.run("ask", "--resume", "q-1").out
     assert (
         "ranked: plurality: a tie of answers 1, 2 and 3; borda: answer 2; condorcet: answer 2 "
@@ -200,7 +202,7 @@ def test_a_person_types_a_ranking_in_one_line(project: Project) -> None:
     stopped = project.json(*words(project, RANKINGS), "--max-turns", "5")
     assert stopped.data["run"]["stop"] == "turns-spent"
     with project.workspace() as workspace:
-        runnable = RunnableRankings(workspace.engine, "q-1")
+        runnable = RunnableRankings(workspace, "q-1")
         (due,) = runnable.dues()
         line = "2 approve 0.8, 1 reject 0.6, 3 defer 0"
         runnable.submit(due, {"ranking": line, "summary": "Typed."})

@@ -10,6 +10,7 @@ from moot.core.errors import Malformed
 from moot.workspace import settings
 from moot.workspace.settings import (
     SETTINGS,
+    AskDefaults,
     Notify,
     Protect,
     Setting,
@@ -31,7 +32,7 @@ def put(folder: Path, text: str, name: str = "moot.toml") -> Path:
 
 def test_without_files_every_default_counts(tmp_path: Path) -> None:
     assert read_settings(tmp_path, tmp_path / "none.toml") == Settings()
-    tables = {"protect": Protect(), "notify": Notify()}
+    tables = {"protect": Protect(), "notify": Notify(), "ask": AskDefaults()}
     built = {
         f"{table}.{name}": getattr(values, name)
         for table, values in tables.items()

@@ -84,6 +84,12 @@ _QUOTED: Final = (
 
 def as_prompt(brief: Brief, seconds: float) -> str:
     """The brief for a model."""
+    time = f"You speak only for yourself. You have {max(1, round(seconds))} seconds."
+    return f"{as_prompt_without_time(brief)}\n\n{time}\n"
+
+
+def as_prompt_without_time(brief: Brief) -> str:
+    """The prompt but for its last sentence, which says how long it may take."""
     parts = [f"You are {brief.agent}, {brief.role}.", brief.task]
     if brief.view:
         parts.append(f"Where things stand:\n{as_line(brief.view)}")
@@ -96,8 +102,7 @@ def as_prompt(brief: Brief, seconds: float) -> str:
         "Reply with one JSON object and nothing else, by this schema:\n"
         f"{json.dumps(brief.schema, sort_keys=True)}"
     )
-    parts.append(f"You speak only for yourself. You have {max(1, round(seconds))} seconds.")
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(parts)
 
 
 def _short(finding: Finding) -> dict[str, str]:

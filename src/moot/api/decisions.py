@@ -111,15 +111,19 @@ def ask(
 ) -> AskedDecision:
     """Ask several participants: first answers, an argument about the most frequent, a vote.
 
+    Participants, rule and choice that the question leaves open are those of the user's settings
+    (nobody_named if there are none).
     What comes out waits for a person's ruling (`decide`). It is many commits and takes no key:
     asking again is another decision, and one that was interrupted is gone on with by `resume`.
     Refused before anything is recorded: an agent that acts (not_you), participants that cannot be
     started or whose keys are not here, a question that is empty or too long.
     """
+    from moot.flows.decisions.own_defaults import fill_from_settings
     from moot.flows.decisions.questions import put_question
 
     _require_unnamed(session)
-    decision, specs = put_question(session.workspace, question, seating(session, terminal))
+    filled = fill_from_settings(question, session.folder, session.env)
+    decision, specs = put_question(session.workspace, filled, seating(session, terminal))
     return _carry_on(session, decision, specs, limits, watch, terminal, begun)
 
 

@@ -11,7 +11,7 @@ The norm is docs/format.md; every check names its section. A tour, from the byte
 - `attribution`: whether each author's key was valid.
 - `bundle`, `check`, `after_last_line`: the lines in order, and the proof as section 7 numbers it.
 - `claim`: whether a file is to be judged at all.
-- `receipt`: a bundle inside of a receipt, and what it must cite (section 8).
+- `receipt`, `seals`: a bundle inside of a receipt, what it must cite, sealed answers (8, 9).
 - `check_state`, `verdict_marks`, `step_failure`: what is known so far, and what is wrong.
 - `verdict`, `report`, `sentences`, `findings`: a result that explains itself.
 - `trust`, `policy`: what the caller brings: whom to believe, and a protocol's own rules.

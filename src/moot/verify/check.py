@@ -20,6 +20,7 @@ from moot.verify.checkpoint_note import read_note
 from moot.verify.crypto import key_id
 from moot.verify.event_reader import REGISTRY, LedgerKeys, ReadEvent, open_envelope, read_event
 from moot.verify.policy import record_of
+from moot.verify.seals import SealedAnswers
 from moot.verify.step_failure import StepFailure, StreamPosition
 from moot.verify.trusted_registry import TrustedRegistry
 
@@ -70,6 +71,7 @@ class _Checker:
         self._attribution: Attribution | None = None  # made when the registry was read to its end
         self._heads: set[str] = set()  # artifacts that revocations name, read as they come by
         self._state = CheckState(demands)
+        self._sealed_answers = SealedAnswers()  # section 9, for receipts
 
     def run(self) -> CheckState:
         try:
@@ -142,6 +144,7 @@ class _Checker:
         state.aliases += event.type == ALIAS_BEGAN_TYPE
         if state.demands.says is not None:
             self._note_receipt_citations(event, proven)
+            self._sealed_answers.take(event, state.registry)
         if state.demands.policy is not None:
             self._show_to_policy(event, line, proven)
         if line % _PROGRESS_EVERY == 0:

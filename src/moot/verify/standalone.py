@@ -10,28 +10,22 @@ the verdict is `tampered`, and the finding names the step. The code below carrie
   1  Lines. Each line is canonical, of a known kind, and in its place (sections 1, 6, 8).
      So there is one way to read the bytes: no two programs see two different records in them.
   2  Signatures. Each event is signed with the key that it names, if that key is known (section 2).
-     So nobody wrote or changed it without that key.
   3  Fields. Each event has exactly the fields of section 3 and belongs to this ledger.
-     So it was not taken from another ledger, and nothing unknown hides in it.
   4  Chains. Each event names its position and the hash of the event before it (section 3).
      So nothing was removed, inserted or reordered inside a stream; only its end can be missing.
-  5  Keys. The registry obeys section 4, and each author's key was valid when the event was written.
-     So every event belongs to a name. If one does not, the verdict is `unknown-key`.
+  5  Keys. The registry obeys section 4, and each author's key was valid then, or `unknown-key`.
   6  Artifacts. The bytes that are in the bundle have the hash and size that an event cites.
-     So they are what its author meant. Bytes that are absent are counted, not refused.
   7  Forks, proofs, checkpoint. Two events signed for one position make the verdict `forked`. Each
      proof leads from a stream's newest event to the root that the ledger signed (section 5).
      So the end of a stream cannot be cut off unseen: the verdict is then `truncated`.
   8  The end. All lines are there. The ledger's keys are those of the trust file. The checkpoint is
      as new as the caller demands (else `rolled-back`) and covers every event (else `unproven`).
-     What a receipt says is what the ledger signed for last (section 8).
-     So this is the record of the ledger that the caller trusts, whole up to there: `valid`.
+     What a receipt says is what the ledger signed for last (section 8). Sealed answers in it were
+     opened as they were sealed, after a checkpoint over all (section 9). Then it is `valid`.
 
 WHAT THE CALLER STILL OWES
-  - A trust file that came another way than the bundle; two people can compare its fingerprint by
-    voice. Without one, no verdict is better than `unknown-key`.
-  - How new the record must be: `minimum` in the trust file, or a checkpoint kept from before
-    (`--checkpoint`). Without them an old record is as valid as a new one.
+  - A trust file that came another way than the bundle. Without one, nothing is `valid`.
+  - How new it must be: `minimum` in the trust file, or a checkpoint that was kept (`--checkpoint`).
   - A look at `completeness`: `valid` speaks of the streams in the bundle only.
   - Judgement: times are what the authors' clocks said, and what events mean is not checked here.
 """
@@ -179,6 +173,7 @@ LINES = {  # each kind of line, with the kinds that may follow it
     "proof": ({"proof": PROOF}, ("proof", "checkpoint")),
     "checkpoint": ({"checkpoint": TEXT}, ()),
 }
+SEALS_CLOSED = {"index": 0, "note": TEXT, "path": [HASH, 0, 64]}
 TRUST = {"checkpoint": PUBLIC, "format": "moot-trust/1", "minimum": (None, 0),
          "origin": ORIGIN, "root": PUBLIC}
 RECEIPT_START = b'{"format":"moot-receipt/1","record":'
@@ -237,6 +232,7 @@ class Trust(NamedTuple):  # what the caller knows from elsewhere: keys, and how 
 
 # Step 5, the registry (section 4): which keys exist, and when each was valid.
 NEVER = MAX_INTEGER  # a position that no registry reaches
+NO_END = StreamEnd(-1, b"", 0)  # of a stream that is not here
 KEY_STATEMENT = ("class", "custodian", "epoch", "name", "public")
 
 
@@ -276,16 +272,14 @@ class Registry:
     def class_of_author(self, event: Event, position: int) -> str:
         """The class of the author's key; "" unless it was valid then, for that name and epoch."""
         key, actor = self.keys.get(event.actor["kid"]), event.actor
-        if key is None or (key.name, key.epoch) != (actor["id"], actor["epoch"]):
-            return ""
-        return key.kind if key.is_valid_at(position) else ""
+        is_theirs = key and (key.name, key.epoch) == (actor["id"], actor["epoch"])
+        return key.kind if key and is_theirs and key.is_valid_at(position) else ""
 
     def accept(self, event: Event) -> None:
         kind, data, seq = event.type, event.data, event.seq
         need(kind in REGISTRY_DATA and fits(data, REGISTRY_DATA[kind]), "not of the registry")
         need((kind == "registry.ledger_created") == (seq == 0), "only event 0 creates a ledger")
-        has_heads = kind != "registry.key_revoked" or data["heads"] in event.cites
-        need(has_heads, "the heads are not an artifact")
+        need(kind != "registry.key_revoked" or data["heads"] in event.cites, "no artifact of heads")
         # The author comes second, since event 0 brings its author's key. No event can make its own
         # author valid: that is judged at the position before it.
         getattr(self, "_" + kind.removeprefix("registry."))(data, seq)
@@ -332,8 +326,9 @@ class Registry:
 
     def _key_added(self, data: Json, seq: int) -> None:
         need(data["name"] not in self.newest and data["epoch"] == 1, "an old name, or a new epoch")
-        had_humans = any(key.kind == "human" for key in self.keys.values())
-        needs_human = data["class"] == "human" and had_humans
+        needs_human = data["class"] == "human" and any(
+            k.kind == "human" for k in self.keys.values()
+        )
         if needs_human or data["endorsement"]:
             endorser = self._endorser(data, KEY_STATEMENT)
             may = endorser.is_valid_human() if needs_human else endorser.is_valid_at(seq - 1)
@@ -345,8 +340,7 @@ class Registry:
         if old is None or old.kid != data["replaces"]:
             raise ValueError("it replaces a key that is not the current one")
         epochs = (old.epoch + 1,) if old.retired else (old.epoch, old.epoch + 1)
-        follows = data["class"] == old.kind and data["epoch"] in epochs
-        need(follows, "the class or the epoch does not follow")
+        need(data["class"] == old.kind and data["epoch"] in epochs, "class or epoch do not follow")
         endorser = self._endorser(data, KEY_STATEMENT)
         is_handed_over = endorser is old and old.heads is None  # retired perhaps, never revoked
         need(endorser.is_valid_human() or is_handed_over, "not endorsed by who may")
@@ -373,7 +367,7 @@ class Registry:
         """Where there are people, one of them must have agreed to the loss."""
         endorser = self._endorser(data, ("lost", "reason")) if data["endorsement"] else None
         has_humans = any(key.is_valid_human() for key in self.keys.values())
-        agreed = endorser.is_valid_human() if endorser else False
+        agreed = endorser is not None and endorser.is_valid_human()
         need(agreed if has_humans else endorser is None, "not endorsed by who may")
 
     def describe_keys(self) -> str:
@@ -386,9 +380,9 @@ class Registry:
         """How many custodians hold the agents' keys: whoever holds two can write as either."""
         clock = "; times are from a fixed test clock" * (self.created.get("clock") == "fixed")
         agents = [k for k in self.keys.values() if k.kind == "agent" and k.ended == NEVER]
+        count, custodians = len(agents), len({key.custodian for key in agents})
         if not agents:
             return "no agents" + clock
-        count, custodians = len(agents), len({key.custodian for key in agents})
         counts = f"{count} agent{'s' * (count > 1)}, {custodians} custodian{'s' * (custodians > 1)}"
         others = "each other" if custodians == 1 else "another of the same custodian"
         shared = f": which one wrote is recorded, that they could not impersonate {others} is not"
@@ -452,8 +446,7 @@ class Reading:
     """Steps 1 to 8: one reading of a bundle, to its end or to the first bad line.
 
     It holds one line, and an entry for each stream, key and artifact. Forks, proofs and revocations
-    ask about events that were read long before. The first reading collects what is asked; the
-    second one is given the first, and finds the answers on its way.
+    ask about events read long before: a first reading collects this, a second one has the answers.
     """
 
     def __init__(self, trust: Trust | None, first: Self | None = None) -> None:
@@ -475,6 +468,8 @@ class Reading:
         self.cited, self.held = set[tuple[str, int]](), set[tuple[str, int]]()
         self.artifact = OpenArtifact()
         self.heads: dict[str, dict[str, int]] = {}  # by artifact: each stream's newest event
+        self.seals: dict[tuple[str, str], Any] = {}  # of answers, by stream and author
+        self.covered, self.opened = set[str](), set[str]()  # streams whose seals are so
         self.proofs: dict[str, Proof] = {}  # by stream, ascending by leaf
         self.checkpoint: Checkpoint | None = None
 
@@ -512,8 +507,7 @@ class Reading:
         line, may_stand = parse_json(raw[:-1]), LINES[self.kind][1] if self.lines else ("header",)
         self.kind = next((kind for kind in may_stand if fits(line, LINES[kind][0])), "")
         need(self.kind, "not a line that may stand here")
-        awaits_chunk = self.artifact.missing > 0
-        need((self.kind == "chunk") == awaits_chunk, "a chunk is missing or too many")
+        need((self.kind == "chunk") == (self.artifact.missing > 0), "a chunk too few or too many")
         self.lines += 1
         getattr(self, f"_take_{self.kind}")(line)
 
@@ -524,6 +518,8 @@ class Reading:
         event, key = self._open_envelope(line)
         self._step_4_chain(event)
         self._step_5_author(event, key)
+        if self.says is not None:
+            self._step_8_seal(event)
         self.last_event = self.place
 
     def _open_envelope(self, line: Json) -> tuple[Event, Key | None]:
@@ -542,11 +538,9 @@ class Reading:
     def _step_3_fields(self, payload: bytes, kid: str, signature: bytes) -> Event:
         """It comes before step 2: what is wrong here is wrong even if the key is unknown."""
         self.step = 3
-        has_sizes = len(payload) <= MAX_PAYLOAD_BYTES and len(signature) == 64
-        need(has_sizes, "payload or signature too long")
+        need(len(payload) <= MAX_PAYLOAD_BYTES and len(signature) == 64, "too long, or too short")
         body = parse_json(payload)
-        is_event = fits(body, EVENT) and body["v"] == 1
-        need(is_event, "a field is missing, unknown or out of rule")
+        need(fits(body, EVENT) and body["v"] == 1, "a field is missing, unknown or out of rule")
         event = Event(body, payload, signature)
         self.place = Place(self.lines, event.stream, event.seq)
         need((event.origin, event.actor["kid"]) == (self.header["origin"], kid), "not ours")
@@ -557,8 +551,9 @@ class Reading:
         self.step, stream, is_registry = 4, event.stream, event.stream == "registry"
         genesis = framed_hash(b"\2", b"moot.genesis.v1", event.origin.encode(), stream.encode())
         end = self.streams.get(stream, StreamEnd(-1, genesis, 0))
-        is_next = (event.seq, event.prev) == (end.seq + 1, end.hash.hex())
-        need(is_next, "seq or prev breaks the chain")
+        need(
+            (event.seq, event.prev) == (end.seq + 1, end.hash.hex()), "seq or prev breaks the chain"
+        )
         # The registry comes first; then each stream is whole before the next one begins.
         begins = event.seq == 0 and is_registry == (not self.streams)
         goes_on = self.last_event is not None and self.last_event.stream == stream
@@ -581,6 +576,36 @@ class Reading:
         makes_receipt = (author, event.type) == ("root", "decision.receipt_made")
         self.signed_for[event.stream] = event.cites if makes_receipt else set()
 
+    def _step_8_seal(self, event: Event) -> None:
+        """An answer is sealed before any is opened, and opened as it was sealed."""
+        self.step, data, nonce = 8, event.data, event.data.get("nonce")
+        stream, author = sealed = event.stream, event.actor["id"]
+        if event.type == "decision.answer_sealed":
+            need(stream not in self.opened, "it was sealed after another one was opened")
+            self.seals[sealed] = data.get("commitment")
+            self.covered.discard(stream)
+        elif event.type == "decision.seals_closed" and self._are_seals_covered(event):
+            self.covered.add(stream)
+        elif event.type == "decision.answer_given" and (nonce or sealed in self.seals):
+            need(stream in self.covered and fits(nonce, HASH), "no checkpoint covers what it opens")
+            text = write_json({name: data.get(name) for name in ("answer", "motives", "why")})
+            parts = (stream.encode(), author.encode(), bytes.fromhex(nonce), text.encode())
+            opened = framed_hash(b"", b"moot.sealed-answer.v1", *parts).hex()
+            need(opened == self.seals.get(sealed), "another answer was sealed")
+            self.opened.add(stream)
+
+    def _are_seals_covered(self, event: Event) -> bool:
+        """Does a checkpoint of this ledger cover the event right before this one?"""
+        data, key = event.data, self.registry.created["checkpoint"]
+        try:
+            need(all(fits(data.get(name), form) for name, form in SEALS_CLOSED.items()), "")
+            note = read_checkpoint(data["note"], event.origin, key)
+            prev, *path = (bytes.fromhex(node) for node in (event.prev, *data["path"]))
+            leaf = framed_hash(b"\0", event.stream.encode(), b"%d" % (event.seq - 1), prev)
+            return root_from_path(leaf, data["index"], note.streams, path) == note.root
+        except (ValueError, CryptoError):
+            return False
+
     def _is_beyond_revocation(self, event: Event, key: Key | None) -> bool:
         """Was its key revoked, and are the heads of that revocation older than the event?"""
         # They stand behind the events: only a second reading has them. Absent ones allow nothing.
@@ -590,64 +615,53 @@ class Reading:
 
     def _take_artifact(self, line: Json) -> None:
         self.step, digest, size = 6, line["artifact"]["sha256"], line["artifact"]["size"]
-        is_due = (digest, size) in self.cited and digest > self.artifact.digest
-        need(is_due, "an artifact not cited or in disorder")
+        need((digest, size) in self.cited and digest > self.artifact.digest, "not due here")
         self.artifact = OpenArtifact(digest, size, missing=size)
         if size == 0:
             self._take_chunk({"chunk": ""})
 
     def _take_chunk(self, line: Json) -> None:
-        piece, artifact = decode_base64(line["chunk"]), self.artifact
-        self.step = 6
+        piece, artifact, self.step = decode_base64(line["chunk"]), self.artifact, 6
         need(len(piece) == min(CHUNK_BYTES, artifact.missing), "a chunk of the wrong size")
         artifact.missing -= len(piece)
         artifact.hash.update(piece)
-        are_heads = artifact.digest in self.registry.revocation_heads
-        if are_heads and artifact.size <= MAX_HEADS_BYTES:
+        if artifact.digest in self.registry.revocation_heads and artifact.size <= MAX_HEADS_BYTES:
             artifact.heads += piece
         if artifact.missing == 0:
-            is_cited = artifact.hash.hexdigest() == artifact.digest
-            need(is_cited, "the bytes do not have the artifact's hash")
+            need(artifact.hash.hexdigest() == artifact.digest, "not the artifact's hash")
             self.held.add((artifact.digest, artifact.size))
             self.heads[artifact.digest] = read_heads(artifact.heads)
 
     def _take_fork(self, line: Json) -> None:
         event, key = self._open_envelope(line["fork"])
         self.step = 7
-        need(key, "no fork of an event above")
-        there = self._hash_at(event.stream, event.seq)
-        need(there != event.hash, "its hash does not fit the event")
-        need(event.seq <= self._end_of(event.stream).seq, "no fork of an event above")
+        need(self._hash_at(event.stream, event.seq) != event.hash, "it contradicts no event above")
+        need(key and event.seq <= self.streams.get(event.stream, NO_END).seq, "no event to fork")
         self.flag("forked", "two events are signed for one position", self.place)
 
     def _take_proof(self, line: Json) -> None:
         self.step, fields, stream = 7, line["proof"], line["proof"]["stream"]
-        is_due = stream in self.streams and stream not in self.proofs
-        need(is_due, "its stream is not above, or proved")
+        need(stream in self.streams and stream not in self.proofs, "not above, or proved")
         leaf_before = next((proof.leaf for proof in reversed(self.proofs.values())), -1)
         need(fields["index"] > leaf_before, "proofs are not in ascending order")
-        event_hash = bytes.fromhex(fields["hash"])
-        is_same = self._hash_at(stream, fields["seq"]) in (None, event_hash)
-        need(is_same, "its hash does not fit the event")
-        if fields["seq"] > self._end_of(stream).seq:
+        event_hash, there = bytes.fromhex(fields["hash"]), self._hash_at(stream, fields["seq"])
+        need(there in (None, event_hash), "its hash does not fit the event")
+        if fields["seq"] > self.streams[stream].seq:
             self.flag("truncated", "the stream ends before its proof", self.place)
         path = [bytes.fromhex(node) for node in fields["path"][:64]]  # no tree is that high
         self.proofs[stream] = Proof(fields["seq"], event_hash, fields["index"], path)
 
-    def _end_of(self, stream: str) -> StreamEnd:
-        return self.streams.get(stream, StreamEnd(-1, b"", 0))
-
     def _hash_at(self, stream: str, seq: int) -> bytes | None:
         """The hash of an event above. None if it is not at hand: then the second reading has it."""
-        end = self._end_of(stream)
+        end = self.streams.get(stream, NO_END)
         return end.hash if end.seq == seq else self.asked.setdefault((stream, seq))
 
     def _take_checkpoint(self, line: Json) -> None:
         self.step, key = 7, self.registry.created["checkpoint"]
         checkpoint = read_checkpoint(line["checkpoint"], self.header["origin"], key)
         for stream, proof in self.proofs.items():
-            leaf_hash = framed_hash(b"\0", stream.encode(), b"%d" % proof.seq, proof.hash)
-            root = root_from_path(leaf_hash, proof.leaf, checkpoint.streams, proof.path)
+            leaf = framed_hash(b"\0", stream.encode(), b"%d" % proof.seq, proof.hash)
+            root = root_from_path(leaf, proof.leaf, checkpoint.streams, proof.path)
             need(root == checkpoint.root, "not to the root")
         is_whole = len(self.proofs) == checkpoint.streams and "truncated" not in self.flags
         events = sum(proof.seq + 1 for proof in self.proofs.values())
@@ -659,29 +673,22 @@ class Reading:
         signed_for = set().union(*self.signed_for.values())
         says_hash = None if self.says is None else sha256(write_json(self.says).encode()).hex()
         need(says_hash is None or says_hash in signed_for, "not what it cites last")
-        self._step_8_lines()
-        self._step_8_keys()
+        if (missing := self.header["lines"] + 1 - self.lines) > 0:
+            self.flag("truncated", f"{missing} lines are missing")
+        else:
+            need(missing == 0 and self.digest.hexdigest() == self.header["digest"], "other lines")
+            self.place = Place(self.lines)
+            need(self.artifact.missing == 0, "the bundle ends inside an artifact")
+        # Without the caller's keys a bundle only agrees with itself, as any forger's would.
+        trust, created = self.trust, self.registry.created
+        keys = (self.header["origin"], created.get("root"), created.get("checkpoint"))
+        if trust is None or keys != (trust.origin, trust.root, trust.checkpoint):
+            self.flags["unknown-key"] = ("untrusted", Place(2, "registry", 0), None)
         self._step_8_age(self.checkpoint)
         proofs = self.proofs if self.checkpoint else {}
         for stream, end in self.streams.items():
             if stream not in proofs or proofs[stream].seq < end.seq:
                 self.flag("unproven", "a checkpoint does not cover every event")
-
-    def _step_8_lines(self) -> None:
-        missing = self.header["lines"] + 1 - self.lines
-        if missing > 0:
-            self.flag("truncated", f"{missing} lines are missing")
-            return
-        need(missing == 0 and self.digest.hexdigest() == self.header["digest"], "other lines")
-        self.place = Place(self.lines)
-        need(self.artifact.missing == 0, "the bundle ends inside an artifact")
-
-    def _step_8_keys(self) -> None:
-        """Without the caller's keys a bundle only agrees with itself, as any forger's would."""
-        trust, created = self.trust, self.registry.created
-        keys = (self.header["origin"], created.get("root"), created.get("checkpoint"))
-        if trust is None or keys != (trust.origin, trust.root, trust.checkpoint):
-            self.flags["unknown-key"] = ("untrusted", Place(2, "registry", 0), None)
 
     def _step_8_age(self, new: Checkpoint | None) -> None:
         """A ledger only grows. Section 7 says what comparing two checkpoints does not prove."""
@@ -692,17 +699,6 @@ class Reading:
                 self.flag("rolled-back", f"what checkpoint {kept.number} pinned is not all here")
         if minimum is not None and (new is None or new.number < minimum):
             self.flag("rolled-back", "no checkpoint as new as the minimum")
-
-    def describe_artifacts(self) -> str:
-        absent = self.cited - self.held
-        erased = sum(digest in self.registry.erased for digest, _ in absent)
-        return f"{len(self.held)} held, {erased} erased, {len(absent) - erased} missing"
-
-    def summarise_receipt(self) -> Json | None:
-        if self.says is None:
-            return None
-        names = ("decision", "stage", "question", "word", "result")
-        return {"signed_by": "machine", **{name: self.says.get(name) for name in names}}
 
 
 def report_on(reading: Reading) -> SimpleNamespace:
@@ -716,6 +712,10 @@ def report_on(reading: Reading) -> SimpleNamespace:
     age = f"checkpoint {checkpoint.number} of {checkpoint.at}" if checkpoint else "no checkpoint"
     events = sum(end.seq + 1 for end in reading.streams.values())
     findings = [f"{name}: {sentence}" for name, (sentence, _, _) in reading.flags.items()]
+    absent, held, says = reading.cited - reading.held, len(reading.held), reading.says or {}
+    erased = sum(digest in reading.registry.erased for digest, _ in absent)
+    told = {name: says.get(name) for name in ("decision", "stage", "question", "word", "result")}
+    is_told = reading.says is not None and verdict in ("valid", "unproven")
     return SimpleNamespace(
         verdict=verdict,
         integrity=first_set("tampered") or "ok",
@@ -723,9 +723,9 @@ def report_on(reading: Reading) -> SimpleNamespace:
         completeness=first_set("tampered", "truncated", "unproven") or extent,
         freshness=first_set("rolled-back") or age,
         key_status=reading.registry.describe_keys(),
-        artifacts=reading.describe_artifacts(),
+        artifacts=f"{held} held, {erased} erased, {len(absent) - erased} missing",
         custody=reading.registry.describe_custody(),
-        says=reading.summarise_receipt() if verdict in ("valid", "unproven") else None,
+        says={"signed_by": "machine", **told} if is_told else None,
         fingerprint=fingerprint(reading.trust) if reading.trust else None,
         first_bad=place and place._asdict(),
         last_trusted=last_event and last_event._asdict(),

@@ -59,6 +59,18 @@ SETTINGS: Final = (
         " blocked on you, your word is needed on a decision, somebody changed what another holds,"
         " a tool works unguarded, a tool waits for your permission; each is told once",
     ),
+    # Participants run commands, so whoever clones a repository must not get them with it.
+    Setting("ask.participants", "whom `moot ask` asks where no `--with` names anybody"),
+    Setting(
+        "ask.rule",
+        "when those whom `moot ask` asks agree, without `--rule`",
+        choices=("majority", "weighted", "unanimous"),
+    ),
+    Setting(
+        "ask.choose",
+        "how `moot ask` picks the motion if answers differ, without `--choose`",
+        choices=("most-frequent", "plurality", "borda", "condorcet"),
+    ),
 )
 
 
@@ -74,6 +86,14 @@ class Notify(msgspec.Struct, frozen=True):
     command: str = ""
 
 
+class AskDefaults(msgspec.Struct, frozen=True):
+    """What `moot ask` goes by where nothing else was said."""
+
+    participants: str = ""
+    rule: str = "majority"
+    choose: str = "most-frequent"
+
+
 class Settings(msgspec.Struct, frozen=True):
     """All settings that count here: one field for each table of the file.
 
@@ -82,6 +102,7 @@ class Settings(msgspec.Struct, frozen=True):
 
     protect: Protect = Protect()
     notify: Notify = Notify()
+    ask: AskDefaults = AskDefaults()
     problem: str = ""
 
 

@@ -134,7 +134,7 @@ def _collect(
     watch: RunWatcher | None,
 ) -> RunEnd:
     state = state_of(workspace, decision)
-    runnable = make_runnable(workspace.engine, decision, read_text(workspace, state.context))
+    runnable = make_runnable(workspace, decision, read_text(workspace, state.context))
     clock = workspace.engine.clock
     return run_seats(runnable, participants, clock, decision, limits, watch).ended
 

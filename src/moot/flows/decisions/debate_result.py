@@ -58,7 +58,7 @@ class ArguedRound(NamedTuple):
 
 
 def summarize_debate(workspace: Workspace, _decision: str, state: State) -> Argument:
-    return summarize_sessions(read_recorded_sessions(workspace, state))
+    return summarize_sessions(read_recorded_sessions(workspace, state), state.quorum)
 
 
 def read_recorded_sessions(workspace: Workspace, state: State) -> list[CheckedSession]:
@@ -74,7 +74,7 @@ def _read_recorded(workspace: Workspace, stream: str) -> CheckedSession | None:
     return check_session(b"".join(part for part, _, _ in parts)) if parts else None
 
 
-def summarize_sessions(sessions: Sequence[CheckedSession]) -> Argument:
+def summarize_sessions(sessions: Sequence[CheckedSession], quorum: int = 0) -> Argument:
     rounds = list_argued_rounds(sessions)
     if not rounds:
         return NO_ARGUMENT
@@ -85,7 +85,7 @@ def summarize_sessions(sessions: Sequence[CheckedSession]) -> Argument:
         last=_count(rounds[-1]),
         changes=tuple(map(_change, find_changes(entries))),
         dissent=tuple(_voices(rounds[-1], Stance.REJECT, DissentingVoice)),
-        outcome=judge_debate(sessions[-1]).summary,
+        outcome=judge_debate(sessions[-1], quorum).summary,
         absent=tuple(voice for each in rounds for voice in _absent(each)),
         support=tuple(_support(rounds)),
     )

@@ -83,7 +83,7 @@ def argue_in_rounds(
         finished = ran if finished is None else _join(finished, ran)
         state = state_of(workspace, decision)
         sessions = _read_sessions(workspace, decision, state)
-        verdict = judge_debate(sessions[-1])
+        verdict = judge_debate(sessions[-1], state.quorum)
         if verdict.result is None:
             return finished
         if not needs_another_round(list_argued_rounds(sessions), verdict, state.rounds):
@@ -146,7 +146,8 @@ def _earlier_rounds(workspace: Workspace, state: State) -> EarlierRounds:
         for entry in argued.own_entries:
             counts[entry.author] = counts.get(entry.author, 0) + 1
         positions |= {agent: vote.stance.value for agent, vote in argued.votes.items()}
-    return EarlierRounds(len(rounds), max(state.rounds, len(rounds) + 1), counts, positions)
+    most = max(state.rounds, len(rounds) + 1)
+    return EarlierRounds(len(rounds), most, counts, positions, state.quorum)
 
 
 # Opening ------------------------------------------------------------------------------------------
@@ -187,7 +188,7 @@ def _plan_round(workspace: Workspace, decision: str, state: State, limits: Limit
     sessions = _read_sessions(workspace, decision, state)
     rounds = list_argued_rounds(sessions)
     objection = find_strongest_objection(rounds) if rounds else None
-    more = _sections(rounds, sessions, objection, state.rounds)
+    more = _sections(rounds, sessions, objection, state)
     context = compose_context(workspace, decision, state, more)
     return PlannedRound(len(rounds) + 1, _rules(state, limits, objection), context)
 
@@ -196,14 +197,15 @@ def _sections(
     rounds: list[ArguedRound],
     sessions: list[CheckedSession],
     objection: Objection | None,
-    most_rounds: int,
+    state: State,
 ) -> tuple[ContextSection, ...]:
     """What the round before left open; nothing for the first one."""
     if not rounds:
         return ()
     last = len(rounds)
-    outcome = ContextSection(f"What round {last} came to", judge_debate(sessions[-1]).summary)
-    vote = "the final vote" if last + 1 == most_rounds else "its vote replaces the one before"
+    verdict = judge_debate(sessions[-1], state.quorum)
+    outcome = ContextSection(f"What round {last} came to", verdict.summary)
+    vote = "the final vote" if last + 1 == state.rounds else "its vote replaces the one before"
     task = f"Answer the objection, or give way to it. This is round {last + 1}: {vote}."
     task = task if objection is not None else f"This is round {last + 1}: {vote}."
     told = ContextSection("This round", task)

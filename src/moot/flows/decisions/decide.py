@@ -263,6 +263,8 @@ def supersede(workspace: Workspace, decision: str) -> str:
             context=store_text(workspace, _context_after_veto(workspace, decision, state)),
             supersedes=decision,
             choose=state.choose,
+            sealed=state.is_sealed,
+            quorum=state.quorum,
         )
         successor = record_question(workspace, command)
     workspace.engine.execute(stream_of(decision), ask.NameSuccessor(decision=successor), SYSTEM)

@@ -15,8 +15,9 @@ from moot.agents.participant_kinds import RunSurroundings
 from moot.agents.spec import Spec, read_spec, read_specs
 from moot.core.errors import Malformed, NotFound, Refused
 from moot.core.machine import Context, KeyClass, VerifiedActor
-from moot.core.names import SYSTEM
+from moot.core.names import CHECKPOINT, SYSTEM
 from moot.core.record import ArtifactRef
+from moot.core.signing import key_id
 from moot.flows.runs.seats import (
     ELSEWHERE,
     name_specs,
@@ -43,18 +44,20 @@ class Question(msgspec.Struct, frozen=True):
     name gets a new one. `options` are answers to choose from. `rule` is majority, weighted or
     unanimous, `chamber` debate or parliament. `motives` say what a name stands for in a parliament.
     `choose` is plurality, borda or condorcet: how the motion is picked from several answers, which
-    everybody ranks; without it the most frequent answer is the motion.
+    everybody ranks; without it the most frequent answer is the motion. `quorum` is how many must
+    take part in the last vote, 0 for more than half of those asked.
     """
 
     text: str
     participants: tuple[str, ...]
     context: str = ""
     options: tuple[str, ...] = ()
-    rule: str = ConsensusMode.MAJORITY
+    rule: str = ""
     rounds: int = 2
     chamber: str = ChamberKind.DEBATE
     motives: Mapping[str, tuple[str, ...]] = {}
     choose: str = ""
+    quorum: int = 0
 
 
 def read_participants(texts: Iterable[str]) -> tuple[Spec, ...]:
@@ -83,7 +86,13 @@ def put_question(
     specs = name_specs(workspace, named_specs)
     material = store_text(workspace, question.context) if question.context.strip() else None
     seats = recorded_seats(workspace, tuple(specs), specs, seat_participants(specs, room))
-    return record_question(workspace, _question(question, seats, material)), specs
+    command = replace(_question(question, seats, material), sealed=_can_be_sealed(workspace))
+    return record_question(workspace, command), specs
+
+
+def _can_be_sealed(workspace: Workspace) -> bool:
+    """Sealed answers are opened under a checkpoint: is its key here to make one?"""
+    return workspace.keys.find(CHECKPOINT, key_id(workspace.trust.checkpoint)) is not None
 
 
 def _question(
@@ -94,11 +103,12 @@ def _question(
         question=question.text,
         seats=tuple(replace(seat, motives=motives.get(seat.agent, ())) for seat in seats),
         chamber=ChamberKind(_choice(question.chamber, "chamber", _CHAMBERS)),
-        rule=_choice(question.rule, "rule", tuple(ConsensusMode)),
+        rule=_choice(question.rule or ConsensusMode.MAJORITY, "rule", tuple(ConsensusMode)),
         rounds=question.rounds,
         options=question.options,
         context=material,
         choose=question.choose,
+        quorum=question.quorum,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from moot import pages as page
+from moot.protocols.decision.rule_limits import RULE_LIMITS
 
 
 def ranking_tables(content: dict[str, Any]) -> Iterator[page.Block]:
@@ -36,6 +37,14 @@ def ranking_tables(content: dict[str, Any]) -> Iterator[page.Block]:
         ),
         title="Every ranking",
     )
+
+
+def limits_block(content: dict[str, Any]) -> page.Prose | None:
+    """What the rules that were used lack, each with the smallest example."""
+    used = [content["rule"]] if content["chamber"] == "debate" else []
+    used += [choice["rule"] for choice in (content.get("ranking") or {"choices": []})["choices"]]
+    lines = [f"{rule}: {RULE_LIMITS[rule]}." for rule in used if rule in RULE_LIMITS]
+    return page.Prose("\n\n".join(lines), title="What these rules lack") if lines else None
 
 
 def describe_agreement(report: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from moot.flows.decisions.argument import NO_ARGUMENT, Argument
 from moot.flows.decisions.debate_result import summarize_debate
 from moot.flows.decisions.parliament_result import summarize_parliament
 from moot.flows.decisions.questions import state_of
+from moot.flows.decisions.seal_custody import describe_seal
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import CallCost, ChamberKind, DecisionSeat, PersonsRuling, State
 from moot.protocols.decision.ranking_report import report_rankings
@@ -53,6 +54,7 @@ def compose_receipt(workspace: Workspace, decision: str) -> dict[str, Any]:
         "options": list(state.options),
         "participants": [_participant(registry, state, seat) for seat in state.seats],
         "first_answers": msgspec.to_builtins(list_answers(state)),
+        "seal": describe_seal(state),
         "motion": msgspec.to_builtins(state.motion),
         "ranking": msgspec.to_builtins(report_rankings(state)),
         "argument": msgspec.to_builtins(argument),

@@ -12,7 +12,7 @@ from typing import Final
 
 from moot import pages as page
 from moot.core.plural import plural
-from moot.flows.decisions.ranking_tables import ranking_tables
+from moot.flows.decisions.ranking_tables import limits_block, ranking_tables
 from moot.flows.decisions.receipt import Receipt
 from moot.flows.decisions.receipt_tables import (
     COUNTS,
@@ -28,6 +28,7 @@ from moot.flows.decisions.receipt_tables import (
     superseded_table,
     votes_before_and_after,
 )
+from moot.flows.decisions.seal_custody import seal_block
 from moot.flows.decisions.voices import quote_voices, tools_by_name
 from moot.protocols.decision.views import AGAINST_THE_RESULT, shorten_question
 
@@ -167,7 +168,13 @@ def _blocks(content: ReceiptContent) -> Iterator[page.Block]:
     if content["argument"]["text"]:
         yield page.Prose(content["argument"]["text"], title="The bill", markdown=True)
     yield from first_answers(content)
+    seal = seal_block(content)
+    if seal is not None:
+        yield seal
     yield from ranking_tables(content)
+    limits = limits_block(content)
+    if limits is not None:
+        yield limits
     absent = absent_table(content)
     if absent.rows:
         yield absent

@@ -37,8 +37,11 @@ class DebateVerdict(NamedTuple):
     absent: tuple[str, ...]
 
 
-def judge_debate(checked: CheckedSession) -> DebateVerdict:
-    """The verdict of the round that ended the session; of the latest one, if it goes on."""
+def judge_debate(checked: CheckedSession, quorum: int = 0) -> DebateVerdict:
+    """The verdict of the round that ended the session; of the latest one, if it goes on.
+
+    `quorum` is how many must have taken part; 0 means more than half of those asked.
+    """
     course = require_course(checked)
     consensus = view_consensus(checked, course.ended_at_round)
     decided = course.find_round(consensus.round) if consensus.round is not None else None
@@ -46,9 +49,12 @@ def judge_debate(checked: CheckedSession) -> DebateVerdict:
     asked = len(course.rules.agents)
     result = RESULTS.get(course.phase.value)
     summary = describe_outcome(consensus, absent)
-    if result not in (None, DecisionResult.CLOSED) and not is_quorum(asked - len(absent), asked):
+    if result not in (None, DecisionResult.CLOSED) and not is_quorum(
+        asked - len(absent), asked, quorum
+    ):
         result = DecisionResult.NO_QUORUM
-        summary += f"; no quorum: {asked - len(absent)} of {asked} took part, more than half needed"
+        needed = f"{quorum} needed" if quorum else "more than half needed"
+        summary += f"; no quorum: {asked - len(absent)} of {asked} took part, {needed}"
     return DebateVerdict(
         result,
         summary,
@@ -59,9 +65,9 @@ def judge_debate(checked: CheckedSession) -> DebateVerdict:
     )
 
 
-def is_quorum(present: int, asked: int) -> bool:
-    """More than half of those asked took part (DEC-033)."""
-    return 2 * present > asked
+def is_quorum(present: int, asked: int, quorum: int = 0) -> bool:
+    """As many took part as the decision wants, else more than half of those asked (DEC-033)."""
+    return present >= quorum if quorum else 2 * present > asked
 
 
 def find_absent(debate_round: DebateRound | None, agents: tuple[str, ...]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from moot.agents.brief import Brief, schema_of
+from moot.agents.brief import Brief, as_prompt_without_time, schema_of
 from moot.agents.budget import Spent
 from moot.agents.outcome import CallFailure, CallOutcome, RunEnd
 from moot.agents.quoting import AuthorTrust, QuotedText
@@ -16,12 +16,13 @@ from moot.agents.runnable import PassOverResult
 from moot.core.errors import Malformed
 from moot.core.machine import Due
 from moot.core.names import SYSTEM
-from moot.engine.engine import Engine
 from moot.flows.runs.run_record import DecisionRunRecord
+from moot.flows.runs.sealed_answers import SealedAnswers
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.model import MAX_ANSWER, ChamberKind, Stage, State
 from moot.protocols.decision.motion import normalize_answer
+from moot.workspace.workspace import Workspace
 
 WHAT = "first_answer"
 
@@ -55,24 +56,27 @@ _MOTIVES = (
 class RunnableAnswers:
     """What is due, how it is asked for and recorded, of the first answers to one question."""
 
-    def __init__(self, engine: Engine, decision: str, context: str = "") -> None:
-        self._engine = engine
+    def __init__(self, workspace: Workspace, decision: str, context: str = "") -> None:
+        self._engine = workspace.engine
         self._stream = stream_of(decision)
         self._context = context
-        self._record = DecisionRunRecord(engine, decision)
+        self._record = DecisionRunRecord(workspace.engine, decision)
+        self._sealed = SealedAnswers(workspace, decision)
 
     @property
     def _state(self) -> State:
         return self._record.state
 
     def advance(self) -> None:
-        """Nothing here moves by itself."""
+        """When everybody has sealed an answer, all are opened."""
+        if self._state.stage is Stage.ANSWERING:
+            self._sealed.open_all()
 
     def dues(self) -> Sequence[Due]:
         state = self._state
         if state.stage is not Stage.ANSWERING:
             return ()
-        names = state.unanswered
+        names = state.unsealed if state.is_sealed else state.unanswered
         return [Due(who=name, what=WHAT, subject="first answer") for name in names]
 
     def may_be_asked_together(self, due: Due) -> bool:
@@ -110,7 +114,10 @@ class RunnableAnswers:
         answer = reply.answer.strip()[: MAX_ANSWER + 1]
         _require_option(answer, self._state.options)
         command = ask.GiveAnswer(answer=answer, why=reply.why, motives=motives)
-        self._engine.execute(self._stream, command, due.who, key="first-answer")
+        if self._state.is_sealed:
+            self._sealed.seal(due.who, command, as_prompt_without_time(self.brief(due)))
+        else:
+            self._engine.execute(self._stream, command, due.who, key="first-answer")
 
     def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
         why = f"{failure.ending.value}: {failure.detail}"[:1_000]  # AGT-072

@@ -21,18 +21,20 @@ from moot.core.decimals import shortest_decimal
 from moot.core.errors import Malformed
 from moot.core.machine import Due
 from moot.core.names import SYSTEM
-from moot.engine.engine import Engine
 from moot.flows.runs.run_record import DecisionRunRecord
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.answer_options import (
+    AnswerOption,
     find_own_option,
     list_options,
     list_unranked,
     order_for,
 )
 from moot.protocols.decision.model import MAX_TEXT, AnswerVote, Stage, State
+from moot.protocols.decision.motion import normalize_answer
 from moot.protocols.decision.rankings import require_ballot
+from moot.workspace.workspace import Workspace
 
 WHAT: Final = "ranking"
 # How much of the reasons for an answer is shown to those who rank it.
@@ -40,9 +42,9 @@ MOST_REASONS: Final = 2_000
 
 
 class RankedAnswer(msgspec.Struct, forbid_unknown_fields=True):
-    """One answer by its number, and your vote if it became the motion."""
+    """One answer by its number, or in its own words, and your vote if it became the motion."""
 
-    answer: int
+    answer: int | str
     stance: Literal["approve", "reject", "neutral", "defer"]
     confidence: Annotated[float, msgspec.Meta(ge=0, le=1)]
 
@@ -74,11 +76,11 @@ _TASK: Final = (
 class RunnableRankings:
     """What is due, how it is asked for and recorded, of the rankings of one question's answers."""
 
-    def __init__(self, engine: Engine, decision: str, context: str = "") -> None:
-        self._engine = engine
+    def __init__(self, workspace: Workspace, decision: str, context: str = "") -> None:
+        self._engine = workspace.engine
         self._stream = stream_of(decision)
         self._context = context
-        self._record = DecisionRunRecord(engine, decision)
+        self._record = DecisionRunRecord(workspace.engine, decision)
 
     @property
     def _state(self) -> State:
@@ -131,14 +133,15 @@ class RunnableRankings:
         except msgspec.ValidationError as error:
             raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
         options = list_options(self._state)
-        require_ballot([ranked.answer - 1 for ranked in reply.ranking], len(options))
         order = order_for(self._order_key, due.who, options)  # as it was shown
+        numbers = [_number_of(ranked.answer, order, options) for ranked in reply.ranking]
+        ballot = require_ballot(numbers, len(options))
         votes = {
-            order[ranked.answer - 1]: AnswerVote(ranked.stance, shortest_decimal(ranked.confidence))
-            for ranked in reply.ranking
+            number: AnswerVote(ranked.stance, shortest_decimal(ranked.confidence))
+            for number, ranked in zip(ballot, reply.ranking, strict=True)
         }
         command = ask.RankAnswers(
-            ranking=tuple(votes),
+            ranking=ballot,
             votes=tuple(votes[number] for number in range(len(options))),
             summary=reply.summary,
             body=reply.body,
@@ -185,6 +188,15 @@ def list_cast_votes(state: State) -> Mapping[str, dict[str, Any]]:
         for name, cast in state.rankings.items()
         if cast.ranking
     }
+
+
+def _number_of(named: int | str, order: tuple[int, ...], options: tuple[AnswerOption, ...]) -> int:
+    """Which answer is meant, by the number under which it was shown or by its words; -1: none."""
+    if isinstance(named, int):
+        return order[named - 1] if 1 <= named <= len(order) else -1
+    texts = [normalize_answer(option.text) for option in options]
+    wanted = normalize_answer(named)
+    return texts.index(wanted) if wanted in texts else -1
 
 
 def _with_typed_ranking(reply_fields: dict[str, Any]) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def _open_decision(
 def record_result(workspace: Workspace, decision: str, checked: CheckedSession) -> None:
     """What came out, once; a session that goes on has no result yet."""
     state = workspace.engine.state(DECISION, stream_of(decision))
-    verdict = judge_debate(checked)
+    verdict = judge_debate(checked, state.quorum)
     if state.stage is not Stage.ARGUING or verdict.result is None:
         return
 

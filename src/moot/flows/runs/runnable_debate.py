@@ -80,12 +80,13 @@ _TASK: Final = (
 
 class EarlierRounds(NamedTuple):
     """Rounds on the same motion in sessions before this one, of how many in all; how often each
-    spoke there, and where it stood last."""
+    spoke there, and where it stood last; and how many must take part in the last vote."""
 
     rounds: int = 0
     of_rounds: int = 0
     entries: Mapping[str, int] = {}
     positions: Mapping[str, str] = {}
+    quorum: int = 0
 
 
 NO_ROUNDS_BEFORE: Final = EarlierRounds()
@@ -269,7 +270,7 @@ class RunnableDebate:
         """Round, state and score of this moment, and what that means for a decision."""
         checked = self._checked()
         here = find_standing(require_course(checked), self._clock())
-        consensus, verdict = view_consensus(checked), judge_debate(checked)
+        consensus, verdict = view_consensus(checked), judge_debate(checked, self._earlier.quorum)
         kept = ("score", "reached", "approvers", "rejecters", "neutral", "deferred", "outcome")
         return {
             "round": self._earlier.rounds + here.round,

@@ -10,6 +10,7 @@ in the stream of the debate or parliament.
     events.py    what may stand in the ledger
     rules.py     the rules as a table; checks.py: their checks
     motion.py    which answer is put to the vote
+    seal.py      what binds an author to an answer that nobody has seen
     answer_options.py, rankings.py, ranking_report.py: several answers, ranked
     evolution.py the state after an event
     machine.py   the automaton: TRANSITIONS, decide, evolve, agenda, index, MACHINE

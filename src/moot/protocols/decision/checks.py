@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from moot.core.machine import C, Case, Command, KeyClass
+from moot.core.machine import C, Case, Command, Context, KeyClass
 from moot.core.names import AGENT, SYSTEM
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision.answer_options import list_options, list_unranked
@@ -25,6 +25,7 @@ from moot.protocols.decision.model import (
 )
 from moot.protocols.decision.ranking_report import find_winner
 from moot.protocols.decision.rankings import ChoiceRule
+from moot.protocols.decision.seal import HEX_32_BYTES, commit_to_answer
 
 # How sure somebody is: a decimal from 0 to 1, as text.
 _SURE: Final = re.compile(r"0(\.\d{1,30})?|1(\.0{1,30})?")
@@ -84,7 +85,7 @@ def bad_motives(case: DecisionCase[ask.AskQuestion | ask.GiveAnswer]) -> Breache
                 yield f"a motive is one line of at most {MAX_MOTIVE_LENGTH} characters", "motives"
 
 
-def not_a_participant(case: DecisionCase[ask.GiveAnswer]) -> Breaches:
+def not_a_participant(case: DecisionCase[ask.GiveAnswer | ask.SealAnswer]) -> Breaches:
     name = case.context.actor.id
     if case.state.find_seat(name) is None:
         yield f"{name} takes no part in this", None
@@ -96,11 +97,77 @@ def unknown_agent(case: DecisionCase[ask.PassAnswer | ask.NoteCall]) -> Breaches
         yield f"{name} takes no part in this", "agent"
 
 
-def answered_before(case: DecisionCase[ask.GiveAnswer | ask.PassAnswer]) -> Breaches:
-    command = case.command
+def answered_before(
+    case: DecisionCase[ask.GiveAnswer | ask.PassAnswer | ask.SealAnswer],
+) -> Breaches:
+    """A sealed answer counts too; only when all seals are closed may it turn out to be missing."""
+    command, state = case.command, case.state
     name = command.agent if isinstance(command, ask.PassAnswer) else case.context.actor.id
-    if name in case.state.answers:
+    is_given = name in state.answers
+    if not is_given and not isinstance(command, ask.GiveAnswer):
+        is_given = name in state.seals and state.seals_checkpoint is None
+    if is_given:
         yield f"{name} has answered", None
+
+
+def bad_seal(case: DecisionCase[ask.SealAnswer]) -> Breaches:
+    if not case.state.is_sealed:
+        yield "the answers to this question are not sealed", None
+    elif case.state.seals_checkpoint is not None:
+        yield "all seals are closed", None
+    elif not HEX_32_BYTES.fullmatch(case.command.commitment):
+        yield "a commitment is 32 bytes in hex", "commitment"
+
+
+def seals_missing(case: DecisionCase[ask.CloseSeals]) -> Breaches:
+    if not case.state.is_sealed:
+        yield "the answers to this question are not sealed", None
+    elif case.state.unsealed:
+        yield f"{', '.join(case.state.unsealed)} has not sealed an answer", None
+
+
+def opened_too_early(case: DecisionCase[ask.GiveAnswer]) -> Breaches:
+    state, name = case.state, case.context.actor.id
+    if state.is_sealed and state.seals_checkpoint is None:
+        yield "the seals are not closed yet", None
+    elif state.is_sealed and name not in state.seals:
+        yield f"{name} has sealed no answer", None
+
+
+def false_opening(case: DecisionCase[ask.GiveAnswer]) -> Breaches:
+    if is_false_opening(case.state, case.command, case.context):
+        yield f"{case.context.actor.id} sealed another answer", "answer"
+
+
+def is_false_opening(state: State, command: ask.GiveAnswer, context: Context) -> bool:
+    """Would this open a sealed answer with another text than the one that was sealed?"""
+    seal = state.seals.get(context.actor.id)
+    is_due = seal is not None and state.seals_checkpoint is not None
+    if seal is None or not is_due or context.actor.id in state.answers:
+        return False
+    return commitment_offered(command, context) != seal.commitment
+
+
+def commitment_offered(command: ask.GiveAnswer, context: Context) -> str:
+    """What the words of an opening commit to; nothing without 32 bytes to open it with."""
+    if not HEX_32_BYTES.fullmatch(command.nonce):
+        return ""
+    return commit_to_answer(
+        context.stream,
+        context.actor.id,
+        command.nonce,
+        command.answer.strip(),
+        command.why,
+        command.motives,
+    )
+
+
+def bad_quorum(case: DecisionCase[ask.AskQuestion]) -> Breaches:
+    quorum, seats = case.command.quorum, len(case.command.seats)
+    if quorum and case.command.chamber is not ChamberKind.DEBATE:
+        yield "a parliament has rules of its own for that", "quorum"
+    if not 0 <= quorum <= seats:
+        yield f"a quorum of {quorum} where {seats} take part", "quorum"
 
 
 def unknown_rule(case: DecisionCase[ask.AskQuestion]) -> Breaches:

@@ -27,14 +27,37 @@ class AskQuestion(Command, frozen=True):
     supersedes: str | None = None
     answer_seconds: int | None = None
     choose: str = ""
+    sealed: bool = False
+    quorum: int = 0
+
+
+class SealAnswer(Command, frozen=True):
+    """Commit to your answer without showing it; `prompt` is what you were told."""
+
+    commitment: str
+    prompt: ArtifactRef | None = None
+
+
+class CloseSeals(Command, frozen=True):
+    """Say that all answers are sealed, and show the checkpoint that covers them.
+
+    `note` is the signed checkpoint, `number` its number; `index` and `path` lead from the newest
+    event of this decision to its root.
+    """
+
+    note: str
+    number: int
+    index: int
+    path: tuple[str, ...]
 
 
 class GiveAnswer(Command, frozen=True):
-    """Say what you would answer alone, before you hear the others."""
+    """Say what you would answer alone, before you hear the others; `nonce` opens a sealed one."""
 
     answer: str
     why: str = ""
     motives: tuple[str, ...] = ()
+    nonce: str = ""
 
 
 class PassAnswer(Command, frozen=True):
@@ -164,7 +187,7 @@ class JudgeOutcome(Command, frozen=True):
 COMMANDS = (
     *(AskQuestion, GiveAnswer, PassAnswer, SetMotion, OpenSession, NoteCall, EndRun),
     *(RecordResult, Approve, Veto, Amend, SendBack, NameSuccessor, MakeReceipt),
-    *(JudgeOutcome, RankAnswers, PassRanking),
+    *(JudgeOutcome, RankAnswers, PassRanking, SealAnswer, CloseSeals),
 )
 PERSONS = (Approve, Veto, Amend, SendBack)
 PersonsCommand = Approve | Veto | Amend | SendBack | JudgeOutcome

@@ -24,12 +24,37 @@ class QuestionAsked(Event, frozen=True):
     supersedes: str | None = None
     answer_seconds: int | None = None
     choose: str = ""
+    sealed: bool = False
+    quorum: int = 0
+
+
+class AnswerSealed(Event, frozen=True):
+    """`commitment` binds the author to its answer; `prompt` is the hash of what it was told."""
+
+    commitment: str
+    prompt: str | None = None
+
+
+class SealsClosed(Event, frozen=True):
+    """The checkpoint under which all seals lie, and the path from the event before this one."""
+
+    note: str
+    number: int
+    index: int
+    path: tuple[str, ...]
 
 
 class AnswerGiven(Event, frozen=True):
     answer: str
     why: str = ""
     motives: tuple[str, ...] = ()
+    nonce: str = ""
+
+
+class OpeningRefused(Event, frozen=True):
+    """An author tried to open its answer with another text; `offered` is what that commits to."""
+
+    offered: str
 
 
 class AnswerPassed(Event, frozen=True):
@@ -139,4 +164,5 @@ EVENTS = (
     *(QuestionAsked, AnswerGiven, AnswerPassed, MotionSet, SessionOpened, CallNoted, RunEnded),
     *(ResultRecorded, PersonApproved, PersonVetoed, PersonAmended, PersonSentBack, SuccessorNamed),
     *(ReceiptMade, OutcomeJudged, AnswersRanked, RankingPassed),
+    *(AnswerSealed, SealsClosed, OpeningRefused),
 )

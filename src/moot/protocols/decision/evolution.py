@@ -19,6 +19,7 @@ from moot.protocols.decision.model import (
     FirstAnswer,
     JudgedOutcome,
     PersonsRuling,
+    SealedAnswer,
     Stage,
     State,
 )
@@ -72,7 +73,28 @@ def _on_question_asked(state: State, recorded: Recorded[did.QuestionAsked]) -> S
         supersedes=event.supersedes,
         answer_seconds=event.answer_seconds,
         choose=event.choose,
+        is_sealed=event.sealed,
+        quorum=event.quorum,
     )
+
+
+def _on_answer_sealed(state: State, recorded: Recorded[did.AnswerSealed]) -> State:
+    event, who = recorded.event, recorded.actor.id
+    seal = SealedAnswer(event.commitment, event.prompt)
+    return msgspec.structs.replace(state, seals=state.seals.set(who, seal))
+
+
+def _on_seals_closed(state: State, recorded: Recorded[did.SealsClosed]) -> State:
+    return msgspec.structs.replace(state, seals_checkpoint=recorded.event.number)
+
+
+def _on_opening_refused(state: State, recorded: Recorded[did.OpeningRefused]) -> State:
+    who = recorded.actor.id
+    seal = state.seals.get(who)
+    if seal is None:
+        return state
+    counted = msgspec.structs.replace(seal, refused=seal.refused + 1)
+    return msgspec.structs.replace(state, seals=state.seals.set(who, counted))
 
 
 def _on_answer_given(state: State, recorded: Recorded[did.AnswerGiven]) -> State:
@@ -195,6 +217,9 @@ def _on_outcome_judged(state: State, recorded: Recorded[did.OutcomeJudged]) -> S
 
 _EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.QuestionAsked: _on_question_asked,
+    did.AnswerSealed: _on_answer_sealed,
+    did.SealsClosed: _on_seals_closed,
+    did.OpeningRefused: _on_opening_refused,
     did.AnswerGiven: _on_answer_given,
     did.AnswerPassed: _on_answer_passed,
     did.AnswersRanked: _on_answers_ranked,

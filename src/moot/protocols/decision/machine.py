@@ -45,6 +45,7 @@ from moot.protocols.decision import PROTOCOL
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import events as did
 from moot.protocols.decision.answer_options import list_unranked
+from moot.protocols.decision.checks import commitment_offered, is_false_opening
 from moot.protocols.decision.evolution import TRANSITIONS, evolve
 from moot.protocols.decision.model import Stage, State
 from moot.protocols.decision.ranking_report import needs_pick
@@ -68,8 +69,14 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     known = {"ID": context.stream.partition("/")[2]}
     findings = fill_hints(check_all(rules, Case(state, command, context)), known)
     if select_errors(findings):
-        return refuse(findings)
+        return refuse(findings, *_left_by_refusal(state, command, context))
     return accept(_EVENT_OF[type(command)](command, context), findings=findings)
+
+
+def _left_by_refusal(state: State, command: Command, context: Context) -> Iterable[Event]:
+    """DEC-038: that somebody tried to open its answer with another text stays on record."""
+    if isinstance(command, ask.GiveAnswer) and is_false_opening(state, command, context):
+        yield did.OpeningRefused(offered=commitment_offered(command, context))
 
 
 def _question_asked(command: ask.AskQuestion, _context: Context) -> Draft:
@@ -85,12 +92,27 @@ def _question_asked(command: ask.AskQuestion, _context: Context) -> Draft:
         supersedes=command.supersedes,
         answer_seconds=command.answer_seconds,
         choose=command.choose,
+        sealed=command.sealed,
+        quorum=command.quorum,
     )
     return Draft(event, cited)
 
 
 def _answer_given(command: ask.GiveAnswer, _context: Context) -> Event:
-    return did.AnswerGiven(answer=command.answer.strip(), why=command.why, motives=command.motives)
+    return did.AnswerGiven(
+        answer=command.answer.strip(),
+        why=command.why,
+        motives=command.motives,
+        nonce=command.nonce,
+    )
+
+
+def _answer_sealed(command: ask.SealAnswer, _context: Context) -> Draft:
+    prompt = command.prompt
+    event = did.AnswerSealed(
+        commitment=command.commitment, prompt=None if prompt is None else prompt.sha256
+    )
+    return Draft(event, () if prompt is None else (prompt,))
 
 
 def _call_noted(command: ask.NoteCall, _context: Context) -> Event:
@@ -137,6 +159,10 @@ def _outcome_judged(command: ask.JudgeOutcome, context: Context) -> Event:
 
 _EVENT_OF: Final[dict[type[Command], Callable[[Any, Context], Event | Draft]]] = {
     ask.AskQuestion: _question_asked,
+    ask.SealAnswer: _answer_sealed,
+    ask.CloseSeals: lambda command, _: did.SealsClosed(
+        note=command.note, number=command.number, index=command.index, path=command.path
+    ),
     ask.GiveAnswer: _answer_given,
     ask.PassAnswer: lambda command, _: did.AnswerPassed(
         agent=command.agent, why=command.why, failure=command.failure
@@ -245,7 +271,7 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
 
 MACHINE: Machine[State] = Machine(
     name=PROTOCOL,
-    version=7,
+    version=8,
     initial=State(),
     events=did.EVENTS,
     commands=ask.COMMANDS,

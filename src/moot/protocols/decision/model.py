@@ -78,6 +78,17 @@ class FirstAnswer(msgspec.Struct, frozen=True):
     failure: str = ""
 
 
+class SealedAnswer(msgspec.Struct, frozen=True):
+    """That an author has committed to its answer; `prompt` is the hash of what it was told.
+
+    `refused` counts attempts to open it with another text.
+    """
+
+    commitment: str
+    prompt: str | None = None
+    refused: int = 0
+
+
 class AnswerVote(msgspec.Struct, frozen=True):
     """How one would vote if a certain answer became the motion; confidence is text."""
 
@@ -192,6 +203,9 @@ class State(msgspec.Struct, frozen=True):
     """One decision. Calls and runs are only summed up: their number has no bound.
 
     `session` is where it is argued now, `earlier_sessions` where it was argued before.
+    `quorum` is how many must take part in the last vote, 0 for more than half of those asked.
+    `is_sealed`: first answers are sealed, and opened once a checkpoint covers all seals; its number
+    is `seals_checkpoint`, None before that.
     `sent_back`: vetoes after which a parliament went on; `word` is the last one.
     `first_outcome` stays, whatever a person says later; `outcome` is the newest word.
     `answer_seconds` is how long first answers are waited for, if there is a limit.
@@ -209,6 +223,10 @@ class State(msgspec.Struct, frozen=True):
     rounds: int = 0
     seats: tuple[DecisionSeat, ...] = ()
     choose: str = ""
+    quorum: int = 0
+    is_sealed: bool = False
+    seals: Map[str, SealedAnswer] = Map()
+    seals_checkpoint: int | None = None
     answers: Map[str, FirstAnswer] = Map()
     rankings: Map[str, AnswerRanking] = Map()
     motion: DecisionMotion | None = None
@@ -247,6 +265,11 @@ class State(msgspec.Struct, frozen=True):
         """When whoever has not answered yet is passed over."""
         seconds = self.answer_seconds
         return None if seconds is None else self.asked_at + seconds * SECOND
+
+    @property
+    def unsealed(self) -> tuple[str, ...]:
+        """Whoever has neither sealed an answer nor was passed over."""
+        return tuple(name for name in self.unanswered if name not in self.seals)
 
     @property
     def unanswered(self) -> tuple[str, ...]:

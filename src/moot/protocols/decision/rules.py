@@ -51,6 +51,8 @@ _ASK: Final[Rows] = (
     Rule("DEC-003", "bad_rounds", "a decision has 1 to 100 rounds", breach.bad_rounds,
          "--rounds 2"),
     _MOTIVES,
+    Rule("DEC-039", "bad_quorum", "a quorum is at most as many as take part", breach.bad_quorum,
+         "--quorum 2"),
     Rule("DEC-037", "bad_choice", "a motion is chosen from ranked answers by a known rule",
          breach.unknown_rule, "--choose plurality, borda or condorcet"),
 )  # fmt: skip
@@ -59,12 +61,32 @@ _ANSWERS_OPEN: Final = _stage(
 )
 _ONCE: Final = Rule("DEC-004", "answered", "a first answer is given once", breach.answered_before,
                     "argue in the session")  # fmt: skip
+_PARTICIPANT: Final = Rule("DEC-004", "not_a_participant", "only those who take part answer",
+                           breach.not_a_participant, "ask whoever asked for a seat")  # fmt: skip
+_SEAL: Final[Rows] = (
+    _BEGUN,
+    _ANSWERS_OPEN,
+    _PARTICIPANT,
+    _ONCE,
+    Rule("DEC-038", "bad_seal", "an answer is sealed before any is opened", breach.bad_seal,
+         "let `moot ask` do this"),
+)  # fmt: skip
+_CLOSE: Final[Rows] = (
+    _BEGUN,
+    _BOOKS,
+    _ANSWERS_OPEN,
+    Rule("DEC-038", "seals_missing", "seals are closed when nobody's answer is missing",
+         breach.seals_missing, "collect them first; go on with `moot ask --resume ID`"),
+)  # fmt: skip
 _GIVE: Final[Rows] = (
     _BEGUN,
     _ANSWERS_OPEN,
-    Rule("DEC-004", "not_a_participant", "only those who take part answer",
-         breach.not_a_participant, "ask whoever asked for a seat"),
+    _PARTICIPANT,
     _ONCE,
+    Rule("DEC-038", "still_sealed", "answers are opened when all are sealed",
+         breach.opened_too_early, "`moot ask --resume ID` goes on with it"),
+    Rule("DEC-038", "other_answer_sealed", "a sealed answer is opened with its own text",
+         breach.false_opening, "open it as it was sealed; else it counts as absent"),
     _MOTIVES,
     *_text("answer", most=MAX_ANSWER),
     Rule("DEC-002", "text_too_long", "the text is too long", too_long(MAX_TEXT, "why"), _SHORTER),
@@ -171,6 +193,8 @@ _OUTCOME: Final[Rows] = (
 
 RULES: Final[dict[type[Command], Rows]] = {
     ask.AskQuestion: _ASK,
+    ask.SealAnswer: _SEAL,
+    ask.CloseSeals: _CLOSE,
     ask.GiveAnswer: _GIVE,
     ask.PassAnswer: _PASS,
     ask.RankAnswers: _RANK,

@@ -11,9 +11,9 @@ from moot.surfaces.demo.stage import DemoCall, DemoStage, Lines, grep, say
 # A person's ruling on a decision and the reason. Asked for at a terminal, else None.
 AskPerson = Callable[[str], tuple[str, str] | None]
 RECORD: Final = "docs/decisions/0001-sessions.md"
-_SHOWN: Final = "^(q-|WHO|[a-z]+-[a-z]+  |motion|changed|carried|dissent)"
+_SHOWN: Final = "^(q-|WHO|[a-z]+-[a-z]+  |ranked|motion|changed|carried|dissent)"
 _ASKED: Final = DemoCall(
-    quiet=True, part=grep(_SHOWN), point="^(q-|motion|changed|carried|dissent)"
+    quiet=True, part=grep(_SHOWN), point="^(q-|ranked|motion|changed|carried|dissent)"
 )
 PAGE, FIRST_PAGE = "decision.html", "first-version.html"
 
@@ -22,8 +22,10 @@ def play(stage: DemoStage, ask: AskPerson) -> Lines:
     yield stage.title("Act 2", "three voices decide, and a person has the last word")
     stage.write("notes.md", voices.NOTES)
     yield say("Scripted voices, so that it runs without a model and a network.")
+    yield say("Each seals its answer; when a checkpoint covers all seals, all are opened.")
+    yield say("Then each ranks them, without names, and a rule picks the motion.")
     yield from stage.moot(
-        *("ask", voices.QUESTION, "--context", "@notes.md"),
+        *("ask", voices.QUESTION, "--context", "@notes.md", "--choose", "condorcet"),
         *("--with", _write_voices(stage, voices.FIRST)),
         how=_ASKED,
     )

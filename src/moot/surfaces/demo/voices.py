@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-# What a script is asked for: its first answer to a question, and its entries in a debate.
-ANSWER, ENTRY = "first_answer", "entry"
+# What a script is asked for: its first answer to a question, how it ranks all of them with its
+# first vote, and its entries in a debate.
+ANSWER, RANKING, ENTRY = "first_answer", "ranking", "entry"
 FINCH, HERON, WREN = "coral-finch", "jade-heron", "slate-wren"
 QUESTION: Final = "Where do login sessions live: in Redis, or in Postgres?"
 NOTES: Final = """We run one Postgres server and nothing else.
@@ -28,7 +29,28 @@ def _entry(stance: str, sure: float, summary: str, body: str, evidence: str = "n
     }
 
 
-FIRST: Final[dict[str, Any]] = {
+def _ranking(first_entry: Any, *ranked: str, motion: str) -> Any:
+    """All answers, best first; what it says of the motion is its first entry."""
+    vote = {name: first_entry[name] for name in ("stance", "confidence")}
+    other = {"stance": "neutral", "confidence": 0.5}
+    return {
+        "ranking": [{"answer": text, **(vote if text == motion else other)} for text in ranked],
+        "summary": first_entry["summary"],
+        "body": first_entry["body"],
+    }
+
+
+def with_rankings(
+    voices: dict[str, Any], motion: str, rankings: dict[str, tuple[str, ...]]
+) -> dict[str, Any]:
+    """The same voices, each with its ranking; its first entry is the vote in it."""
+    return {
+        name: {**said, RANKING: [_ranking(said[ENTRY][0], *rankings[name], motion=motion)]}
+        for name, said in voices.items()
+    }
+
+
+_FIRST: Final[dict[str, Any]] = {
     FINCH: {
         ANSWER: [{"answer": "Redis", "why": "It is made for short-lived keys."}],
         ENTRY: [
@@ -84,8 +106,18 @@ FIRST: Final[dict[str, Any]] = {
         ],
     },
 }
+FIRST: Final = with_rankings(
+    _FIRST,
+    "Redis",
+    {
+        FINCH: ("Redis", "Postgres"),
+        HERON: ("Postgres", "Redis"),
+        WREN: ("Redis", "Postgres"),
+    },
+)
 _TABLE: Final = "Postgres, in an unlogged table"
-SECOND: Final[dict[str, Any]] = {
+_ORDINARY: Final = "Postgres, in an ordinary table"
+_SECOND: Final[dict[str, Any]] = {
     FINCH: {
         ANSWER: [{"answer": _TABLE, "why": "If it must be one server, then without the log."}],
         ENTRY: [
@@ -122,7 +154,7 @@ SECOND: Final[dict[str, Any]] = {
         ],
     },
     WREN: {
-        ANSWER: [{"answer": "Postgres, in an ordinary table", "why": "Crashes happen."}],
+        ANSWER: [{"answer": _ORDINARY, "why": "Crashes happen."}],
         ENTRY: [
             _entry(
                 "reject",
@@ -140,6 +172,16 @@ SECOND: Final[dict[str, Any]] = {
         ],
     },
 }
+
+SECOND: Final = with_rankings(
+    _SECOND,
+    _TABLE,
+    {
+        FINCH: (_TABLE, _ORDINARY),
+        HERON: (_TABLE, _ORDINARY),
+        WREN: (_ORDINARY, _TABLE),
+    },
+)
 
 
 def as_script(said: Any) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import click
 
 from moot.api import decisions
+from moot.core.errors import Malformed
 from moot.surfaces.cli.decisions import decision_lines
 from moot.surfaces.cli.runs.ended_run import exit_code
 from moot.surfaces.cli.runs.human_seat import ShellTerminal
@@ -37,9 +40,7 @@ _PATIENCE = (
 @click.option(
     "--rule",
     type=click.Choice(["majority", "weighted", "unanimous"]),
-    default="majority",
-    show_default=True,
-    help="When they agree.",
+    help="When they agree; majority, unless your own moot.toml says otherwise.",
 )
 @click.option(
     "--rounds",
@@ -64,8 +65,13 @@ _PATIENCE = (
 )
 @click.option(
     "--choose",
-    type=click.Choice(["plurality", "borda", "condorcet"]),
+    type=click.Choice(["most-frequent", "plurality", "borda", "condorcet"]),
     help="How the motion is picked if answers differ; else the most frequent one.",
+)
+@click.option(
+    "--quorum",
+    type=click.IntRange(1),
+    help="How many must take part in the last vote; else more than half of those asked.",
 )
 @click.option("--motion", type=int, metavar="N", help="With --resume: pick answer N yourself.")
 @click.option("--resume", metavar="ID", help="Go on with a question that was interrupted.")
@@ -76,11 +82,12 @@ def ask(
     participants: tuple[str, ...],
     context: str,
     options: tuple[str, ...],
-    rule: str,
+    rule: str | None,
     rounds: int,
     chamber: str,
     motives: tuple[str, ...],
     choose: str | None,
+    quorum: int | None,
     motion: int | None,
     resume: str | None,
     **limits: Any,
@@ -90,7 +97,8 @@ def ask(
     Each answers alone first. Where answers differ, each ranks all of them, without names. The
     answer given most often becomes the motion, or the one that `--choose` picks from the rankings;
     they argue and vote on it. What comes out waits for your ruling: `moot decide`. Participants
-    without a name get a new one, with a key of its own.
+    without a name get a new one, with a key of its own. Without `--with`, `ask.participants` in
+    your own moot.toml says who is asked.
 
     Examples:
       moot ask "Queue: Postgres or Kafka?" --with "cmd:claude -p,cmd:codex exec"
@@ -104,25 +112,24 @@ def ask(
         raise click.UsageError("give a QUESTION, or --resume ID")
     if motion is not None and resume is None:
         raise click.UsageError("--motion N goes with --resume ID")
-    if resume is None and not participants:
-        raise click.UsageError("name who is asked: --with SPEC,SPEC")
     question_asked = decisions.Question(
         text=text_argument(question or ""),
         participants=participants,
         context=text_argument(context),
         options=options,
-        rule=rule,
+        rule=rule or "",
         rounds=rounds,
         chamber=chamber,
         motives=_read_motives(motives),
         choose=choose or "",
+        quorum=quorum or 0,
     )
     act = (
         partial(decisions.ask, question=question_asked)
         if resume is None
         else partial(decisions.resume, decision=resume, participants=participants, motion=motion)
     )
-    with watching("") as watch:
+    with watching("") as watch, _naming_somebody():
         done = act(
             shell.session,
             limits=limits_of(limits),
@@ -134,6 +141,17 @@ def ask(
         )
     code = DONE if done.run is None else exit_code(done.run)
     return Answer(done, lambda: decision_lines.asked(done), code)
+
+
+@contextmanager
+def _naming_somebody() -> Iterator[None]:
+    """A question to nobody is a wrong use of the command, as an option that is missing is."""
+    try:
+        yield
+    except Malformed as error:
+        if error.code == "nobody_named":
+            raise click.UsageError(f"{error}: {error.hint}") from None
+        raise
 
 
 def _read_motives(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

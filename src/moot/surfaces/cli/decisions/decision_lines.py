@@ -68,7 +68,8 @@ def _ranking(decision: DecisionView) -> Iterable[str]:
     yield f"ranked: {rules}{' (they differ)' if report.differ else ''}"
     swayed = [choice.rule.value for choice in report.choices if choice.own_mattered]
     if swayed:
-        yield f"ranking one's own answer decided: {', '.join(swayed)}"
+        rules = f"{', '.join(swayed)} would choose otherwise"
+        yield f"note: had everybody put its own answer last, {rules}"
 
 
 def _shortened(text: str) -> str:
