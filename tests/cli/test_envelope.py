@@ -76,6 +76,7 @@ SUCCEEDS: dict[str, Words] = {
     "help": ("help", "status"),
     "completion": ("completion", "zsh"),
     "doctor": ("doctor",),
+    "prompt": ("prompt",),
     "log": ("log", LIST),
     "explain": ("explain", "reservation_conflict"),
     "uninstall": ("uninstall",),
@@ -227,6 +228,7 @@ NEEDS_NO_WORKSPACE = {
     "ledger.forget",
     "flow.list",
     "explain",
+    "prompt",
 }
 SPEAKS = {
     "run",
