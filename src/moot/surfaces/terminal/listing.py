@@ -1,8 +1,8 @@
 """Lists for people: a table that is no wider than the terminal it is written to.
 
 What does not fit is shortened with `…`: times to the second and what is random to its beginning,
-then text, then words, then times to the day, and the first column last: it says what a row is
-about. Ids, scopes and names that one has to type stay whole, above their row if need be. A text
+then text, then words, then times to the day, and names last: one has to type them. Ids and scopes,
+which one has to copy, stay whole, above their row if need be. A text
 that would be cut to nothing gets a line of its own below its row. Into a pipe or a file all is
 written as it is; only of a text without end the rest is left to `--json`.
 """
@@ -20,7 +20,9 @@ from moot.surfaces.terminal.local_time import SHORT, in_local_time
 
 GAP: Final = "  "
 # Columns that hold what the next command asks for.
-COPIED: Final = frozenset({"id", "scope", "name", "agent", "holder", "who", "whom"})
+COPIED: Final = frozenset({"id", "scope"})
+# Columns of names that one has to type: they give way when nothing else can.
+NAMES: Final = frozenset({"name", "agent", "holder", "who", "whom"})
 # A time until when something must be done.
 DEADLINE: Final = "by"
 # How narrow a column may get: a text that is worth reading, a name that one knows, a day with its
@@ -130,9 +132,9 @@ def _crushed(rows: list[list[str]], columns: int) -> int | None:
 def _shrunk(rows: list[list[str]], columns: int) -> list[int]:
     """How wide each column is to be: texts give way first, then names, then times."""
     widths = _widths(rows)
-    names = [n for n in _loose(rows) if n]
+    words = [n for n in _loose(rows) if n and not _is_name(rows, n)]
     times = [n for n in _times(rows) if n and rows[0][n].lower() != DEADLINE]
-    for which, floor in ((_texts(rows), TEXT), (names, NAME), (times, DAY)):
+    for which, floor in ((_texts(rows), TEXT), (words, NAME), (times, DAY)):
         _shrink(widths, columns, which, floor)
     return widths
 
@@ -142,9 +144,15 @@ def _at_worst(rows: list[list[str]], columns: int, above: bool) -> list[int]:
     widths = _shrunk(rows, columns)
     if above:
         _shrink(widths, columns, [0], NAME)
-    for which, floor in ((_loose(rows), LEAST), (_times(rows), DAY)):
+    names = [n for n in _loose(rows) if _is_name(rows, n)]
+    words = [n for n in _loose(rows) if n not in names]
+    for which, floor in ((words, LEAST), (_times(rows), DAY), (names, LEAST)):
         _shrink(widths, columns, which, floor)
     return widths
+
+
+def _is_name(rows: list[list[str]], column: int) -> bool:
+    return rows[0][column].lower() in NAMES
 
 
 def _shrink(widths: list[int], columns: int, which: list[int], floor: int) -> None:
@@ -176,7 +184,11 @@ def _times(rows: list[list[str]]) -> list[int]:
 def _texts(rows: list[list[str]]) -> list[int]:
     """Columns of words with spaces, or in a script that has none."""
     cells = {n: [row[n] for row in rows[1:]] for n in _loose(rows)}
-    return [n for n, said in cells.items() if any(" " in one or _is_wide(one) for one in said)]
+    return [
+        n
+        for n, said in cells.items()
+        if not _is_name(rows, n) and any(" " in one or _is_wide(one) for one in said)
+    ]
 
 
 def _widths(rows: list[list[str]]) -> list[int]:
