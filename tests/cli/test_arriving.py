@@ -66,7 +66,7 @@ def test_an_overlap_at_the_start_is_on_record_and_says_who_one_is(shop: Project)
     done = shop.json("join", "--register", "jade-heron", "--scope", "src/a.py")
     assert (done.code, done.error["code"]) == (1, "reservation_conflict")
     assert "MOOT_AGENT=jade-heron" in done.error["hint"]
-    assert labels(shop) == ["Overlapping work"]
+    assert labels(shop) == ["Held back"]
     assert shop.ok("join", "--scope", "docs", MOOT_AGENT="jade-heron")["reserved"] == ["docs"]
 
 

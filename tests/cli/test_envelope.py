@@ -80,6 +80,7 @@ SUCCEEDS: dict[str, Words] = {
     "help": ("help", "status"),
     "completion": ("completion", "zsh"),
     "doctor": ("doctor",),
+    "prompt": ("prompt",),
     "log": ("log", LIST),
     "explain": ("explain", "reservation_conflict"),
     "uninstall": ("uninstall",),
@@ -236,6 +237,7 @@ NEEDS_NO_WORKSPACE = {
     "ledger.forget",
     "flow.list",
     "explain",
+    "prompt",
 }
 SPEAKS = {
     "run",

@@ -163,16 +163,20 @@ def test_at_a_terminal_a_new_key_needs_a_long_one_as_well(
     peopled: Project, passphrase: str
 ) -> None:
     keys, old = sorted(peopled.keys.glob("*/*.key")), Path(passphrase).read_text().strip()
-    seen = on_a_terminal(peopled, "agent", "rotate", "operator", typed=[old, "short", "short"])
-    assert "passphrase_too_short" in seen
+    seen = on_a_terminal(peopled, "agent", "rotate", "operator", typed=[old, "short", "", ""])
+    assert "at least 8 characters" in seen
     assert sorted(peopled.keys.glob("*/*.key")) == keys
 
 
-def test_at_a_terminal_one_that_is_too_short_makes_nothing(bare: Project) -> None:
-    seen = on_a_terminal(bare, "init", "--tools", "none", typed=["sesame", "sesame"])
-    assert "passphrase_too_short" in seen
-    assert "at least 8 characters" in seen
-    assert not (bare.root / ".moot").exists()
+def test_at_a_terminal_one_that_is_too_short_is_told_before_it_is_typed_again(
+    bare: Project,
+) -> None:
+    seen = on_a_terminal(bare, "init", "--tools", "none", typed=["sesame", "", ""])
+    before, rule, after = seen.partition("at least 8 characters")
+    assert rule
+    assert "once more" not in before
+    assert after.count("new passphrase for operator") == 1
+    assert "no person's key yet" in after
 
 
 def test_at_a_terminal_the_passphrase_is_typed_twice_and_never_shown(bare: Project) -> None:

@@ -270,6 +270,7 @@ READING: dict[str, tuple[str, ...]] = {
     "artifact.show": ("artifact", "show", "{artifact}"),
     "ledger.log": ("ledger", "log", LIST),
     "log": ("log", LIST),
+    "prompt": ("prompt",),
     "explain": ("explain", "reservation_conflict"),
     "ledger.export": ("ledger", "export", "-o", "{out}/record.moot"),
     "ledger.backup": ("ledger", "backup", "{out}/copy.db"),

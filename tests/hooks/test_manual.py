@@ -68,7 +68,7 @@ def _flags(command: click.Command, named: set[str]) -> int:
 
 
 @pytest.mark.requirement("OPR-097")
-@pytest.mark.parametrize("line", commands(manual()))
+@pytest.mark.parametrize("line", commands(manual(beads=True)))
 def test_every_command_of_the_manual_exists_with_these_options(line: str) -> None:
     if line != "moot --as NAME":
         check(line)
@@ -76,7 +76,7 @@ def test_every_command_of_the_manual_exists_with_these_options(line: str) -> Non
 
 @pytest.mark.requirement("OPR-097")
 def test_the_manual_speaks_of_the_same_states_enums_and_labels() -> None:
-    text = manual()
+    text = manual(beads=True)
     for word in (*Liveness, *Urgency, *ResumeReason):
         assert f"`{word}`" in text
     for kind in EventType:
@@ -93,7 +93,25 @@ def test_the_manual_speaks_of_the_same_states_enums_and_labels() -> None:
 def test_the_manual_is_installed_where_a_tool_reads_it(yard: Yard) -> None:
     yard.ok("hook", "install", "claude")
     installed = (yard.root / ".claude/skills/moot/SKILL.md").read_text("utf-8")
-    assert manual() in installed
+    assert manual(beads=False) in installed
+
+
+def test_of_beads_it_speaks_only_where_there_are_beads(yard: Yard) -> None:
+    (yard.root / ".beads").mkdir()
+    yard.ok("hook", "install", "claude")
+    installed = (yard.root / ".claude/skills/moot/SKILL.md").read_text("utf-8")
+    assert manual(beads=True) in installed
+    assert "bead" not in manual(beads=False)
+
+
+# About as a model's tokenizer cuts English: short words whole, long ones in pieces, signs alone.
+_TOKEN = re.compile(r"[A-Za-z]{1,6}|[0-9]{1,3}|[^\sA-Za-z0-9]")
+
+
+def test_the_manual_is_under_a_page() -> None:
+    text = manual(beads=True)
+    assert len(text.splitlines()) <= 40
+    assert len(_TOKEN.findall(text)) <= 800
 
 
 def test_what_a_session_is_told_at_its_start_exists() -> None:

@@ -23,6 +23,7 @@ VARIABLES: Final = {
     "MOOT_DEBUG": "`1` tells on standard error what was opened, locked, decided and committed, with times, and shows where an internal error came from",
     "MOOT_EXECUTION": "set for programs that `moot trace exec` starts: marks what they leave behind",
     "MOOT_MOMENT": "set for `notify.command`: blocked, decision, incursion, unguarded or permission",
+    "MOOT_UTC": "`1` shows whole times in UTC at a terminal too, like `--utc`",
     "NO_COLOR": "no colour on the terminal",
 }
 

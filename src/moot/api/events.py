@@ -6,6 +6,8 @@ records the event alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -182,9 +184,10 @@ def list_events(session: Session, *, work: str | None = None, limit: int = NEWES
             wanted = {row.key.rpartition(" ")[2] for row in links}
             stored = [row for row in stored if row.key in wanted]
         given = _read_rows(view, "presence.receipts")
+        held_back = frozenset(_refused_incursions(view, stored))
     receipts = (timeline.read_receipt(row.key, msgspec.json.decode(row.value)) for row in given)
     documents = (msgspec.json.decode(row.value) for row in stored)
-    return Conversation(timeline.make_timeline(documents, receipts)[-limit:])
+    return Conversation(timeline.make_timeline(documents, receipts, held_back)[-limit:])
 
 
 @operation("event.seen", writes=True)
@@ -318,6 +321,21 @@ def _read_event(workspace: Workspace, event_id: str) -> PresenceEvent:
     if row is None:
         raise NotFound("event_not_found", f"no event {event_id}", hint="`moot event list`")
     return msgspec.json.decode(row.value, type=PresenceEvent)
+
+
+def _refused_incursions(view: View, rows: Iterable[StoredRow]) -> Iterator[str]:
+    """INCURSIONs that were held back. The v1 form does not say so; their own record does."""
+    from moot.engine.replay import read_record
+    from moot.protocols.presence.events import IncursionNoted
+    from moot.protocols.presence.machine import MACHINE
+
+    for row in rows:
+        if b'"INCURSION"' not in row.value:
+            continue
+        for record in islice(view.records(row.stream, after=row.seq - 1), 1):
+            event = read_record(MACHINE, record).event
+            if isinstance(event, IncursionNoted) and event.outcome == "refused":
+                yield row.key
 
 
 def _read_rows(view: View, space: str, prefix: str = "") -> list[StoredRow]:

@@ -137,15 +137,24 @@ def view_everyone(session: Session, state: State) -> tuple[RegisteredAgentView, 
 
 
 def _count_mail(session: Session) -> MailCounts:
+    return MailCounts(_count_answers_owed(session.workspace.engine), count_unread(session))
+
+
+def count_unread(session: Session) -> int:
+    """How much mail is new for whoever acts; none if nobody does."""
     from moot.flows.mail import inbox
 
     workspace = session.workspace
     box = inbox.box_of(workspace, session.acting) if session.acting else None
-    unread = 0
-    if box is not None:
-        with workspace.store.read() as view:
-            unread = len(inbox.unread(view, box, workspace.engine.clock()))
-    return MailCounts(_count_answers_owed(workspace.engine), unread)
+    if box is None:
+        return 0
+    with workspace.store.read() as view:
+        return len(inbox.unread(view, box, workspace.engine.clock()))
+
+
+def count_changes(session: Session) -> int:
+    """A number that grows whenever anybody writes to the record."""
+    return session.workspace.engine.store.version()
 
 
 def _count_answers_owed(engine: Engine) -> dict[str, int]:

@@ -104,7 +104,7 @@ def a_notice_is_an_event_and_a_message_in_one(world: World) -> None:
     assert due == ["give input"]
 
 
-@story(does="run status", refuses="run")
+@story(does="run status prompt", refuses="run")
 def a_program_runs_as_an_agent_and_leaves_nothing_behind(world: World) -> None:
     mark = world.project.root / "ran"
     code = "import os, sys; open(sys.argv[1], 'w').write(os.environ['MOOT_AGENT']); sys.exit(3)"
@@ -117,6 +117,7 @@ def a_program_runs_as_an_agent_and_leaves_nothing_behind(world: World) -> None:
     ran = world.do("run", name="coral-finch", scopes=["src"], words=words)
     assert ran == {"agent": "coral-finch", "exit_status": 3, "tools": [], "unguarded": []}
     assert mark.read_text() == "coral-finch"
+    assert world.do("prompt")["here"] == 0
     seen = world.do("status")
     (finch,) = (one for one in seen["agents"] if one["agent"] == "coral-finch")
     assert (finch["status"], finch["here"], seen["reservations"]) == ("retired", False, [])

@@ -65,7 +65,9 @@ def shared_files(tool: str, guarded: GuardedPaths) -> list[InstalledFile]:
 def manual_file(tool: str, guarded: GuardedPaths) -> InstalledFile:
     return InstalledFile(
         guarded.worktree_root / manual.FILES[tool],
-        lambda before: manual.with_manual(tool, before),
+        lambda before: manual.with_manual(
+            tool, before, beads=manual.has_beads(guarded.worktree_root)
+        ),
         lambda now: manual.without_manual(tool, now),
     )
 

@@ -27,18 +27,31 @@ moot, before larger changes, and to hand work over or ask another agent for a fi
 """
 
 
-def manual() -> str:
-    """The manual's text. It names the states, enums and labels of the protocol (OPR-097)."""
-    return Path(__file__).with_name("MANUAL.md").read_text("utf-8")
+_BEADS: Final = "- Work items: change them with `bd` only; never write `.beads/issues.jsonl`.\n"
 
 
-def with_manual(tool: str, before: str | None) -> str:
+def manual(*, beads: bool) -> str:
+    """The manual's text. It names the states, enums and labels of the protocol (OPR-097).
+
+    Of beads it speaks only where there are `beads`.
+    """
+    text = Path(__file__).with_name("MANUAL.md").read_text("utf-8")
+    return text + _BEADS if beads else text
+
+
+def has_beads(root: Path) -> bool:
+    return (root / ".beads").is_dir()
+
+
+def with_manual(tool: str, before: str | None, *, beads: bool = False) -> str:
     """The file's new text; a block that is there already is brought up to date."""
+    text = manual(beads=beads)
     if tool == "claude":
-        return _SKILL + manual() if before is None or before.startswith(_SKILL) else before
+        return _SKILL + text if before is None or before.startswith(_SKILL) else before
+    ours = f"{BEGIN}\n{text}{END}\n"
     text = without_manual(tool, before or "") or ""
     gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
-    return f"{text}{gap}{BEGIN}\n{manual()}{END}\n"
+    return f"{text}{gap}{ours}"
 
 
 def without_manual(tool: str, text: str) -> str | None:

@@ -12,6 +12,8 @@ EVENT_LABELS: Final[dict[EventType, str]] = {
     EventType.INCURSION: "Overlapping work",
     EventType.RESUME: "Picked up again",
 }
+# An INCURSION that did not happen: the guard, or a rule, was in time (B-28).
+HELD_BACK: Final = "Held back"
 RECEIPT_LABELS: Final[dict[ReceiptKind, str]] = {
     ReceiptKind.SENT: "Sent",
     ReceiptKind.SEEN: "Seen",  # OPR-076

@@ -7,7 +7,7 @@ the others. It reads envelopes as JSON objects, so that a page rests on the stab
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any, Final
 
 import msgspec
@@ -51,12 +51,20 @@ def read_receipt(key: str, value: dict[str, Any]) -> GivenReceipt:
 
 
 def make_timeline(
-    envelopes: Iterable[Document], receipts: Iterable[GivenReceipt]
+    envelopes: Iterable[Document],
+    receipts: Iterable[GivenReceipt],
+    held_back: Container[str] = frozenset(),
 ) -> tuple[TimelineRow, ...]:
-    """Events and receipts by time; the receipt of an event never stands above it."""
+    """Events and receipts by time; the receipt of an event never stands above it.
+
+    `held_back` are the ids of INCURSIONs that were refused, so that nothing happened.
+    """
     by_id = {envelope["id"]: envelope for envelope in envelopes}
     known = [receipt for receipt in receipts if receipt.event in by_id]
-    rows = [_event_row(envelope, known) for envelope in by_id.values()]
+    rows = [
+        _event_row(envelope, known, is_held_back=envelope["id"] in held_back)
+        for envelope in by_id.values()
+    ]
     rows += (_receipt_row(receipt, by_id[receipt.event]) for receipt in known)
     return tuple(sorted(rows, key=lambda row: (row.at, row.id, row.kind == RECEIPT, row.label)))
 
@@ -64,14 +72,16 @@ def make_timeline(
 RECEIPT: Final = "RECEIPT"
 
 
-def _event_row(envelope: Document, receipts: Iterable[GivenReceipt]) -> TimelineRow:
+def _event_row(
+    envelope: Document, receipts: Iterable[GivenReceipt], *, is_held_back: bool
+) -> TimelineRow:
     kind = EventType(envelope["event_type"])
     title, text = shown_fields(envelope)
     return TimelineRow(
         at=to_text(parse_time(envelope["created_at"])),
         id=envelope["id"],
         kind=str(kind),
-        label=labels.EVENT_LABELS[kind],
+        label=labels.HELD_BACK if is_held_back else labels.EVENT_LABELS[kind],
         from_agent=envelope["from_agent"],
         to_agent=envelope["to_agent"],
         title=Quoted(title),

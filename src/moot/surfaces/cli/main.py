@@ -16,6 +16,7 @@ from moot.core.errors import MootError
 from moot.core.version import VERSION
 from moot.surfaces.terminal.answer import CANNOT_RUN, USAGE, Unheard, print_error, silence
 from moot.surfaces.terminal.lazy import Entry, LazyGroup
+from moot.surfaces.terminal.local_time import VARIABLE as UTC_VARIABLE
 from moot.surfaces.terminal.shell import Shell
 
 INTERRUPTED = 130
@@ -114,6 +115,7 @@ MORE: dict[str, dict[str, Entry]] = {
         ),
     },
     "This machine": {
+        "prompt": Entry(f"{_CLI}.presence.prompt:prompt", "one line for your shell's prompt"),
         "clean": Entry(f"{_CLI}.setup.clean:clean", "worktrees and branches that agents left"),
         "uninstall": Entry(
             f"{_CLI}.setup.uninstall:uninstall", "take the hooks out; say what stays, and where"
@@ -136,13 +138,18 @@ MORE: dict[str, dict[str, Entry]] = {
 @click.option("--as", "acting", metavar="NAME", help="Act as this agent, if MOOT_AGENT names none.")
 @click.option("--home", type=click.Path(path_type=Path), help="Use this workspace.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON envelope, here or after.")
+@click.option("--utc", is_flag=True, help="Show whole times in UTC, as on record, here or after.")
 @click.pass_context
-def cli(ctx: click.Context, acting: str | None, home: Path | None, as_json: bool) -> None:
+def cli(
+    ctx: click.Context, acting: str | None, home: Path | None, as_json: bool, utc: bool
+) -> None:
     """Keeps coding agents off each other's files, records how they decide, and lets anyone
     check the record offline."""
     shell = ctx.ensure_object(Shell)
     shell.json = shell.json or as_json
     shell.home = home or shell.home
+    if utc:
+        os.environ[UTC_VARIABLE] = "1"
     if acting is not None:
         shell.act_as(acting)
 
@@ -167,7 +174,10 @@ def _prepare_streams() -> None:
 def run(arguments: list[str], root: click.Command = cli) -> int:
     """One invocation; returns the exit code. The only place that catches broadly."""
     shell = Shell()
-    arguments, shell.json = _without_json(arguments)
+    arguments, shell.json = _without_flag(arguments, "--json")
+    arguments, utc = _without_flag(arguments, "--utc")
+    if utc:
+        os.environ[UTC_VARIABLE] = "1"
     try:
         return _invoke(root, arguments, shell)
     except Unheard as error:
@@ -200,11 +210,11 @@ def _invoke(root: click.Command, arguments: list[str], shell: Shell) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _without_json(arguments: list[str]) -> tuple[list[str], bool]:
-    """`--json` counts before and after the subcommand, but not behind `--`."""
+def _without_flag(arguments: list[str], flag: str) -> tuple[list[str], bool]:
+    """`--json` and `--utc` count before and after the subcommand, but not behind `--`."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     ours, theirs = arguments[:end], arguments[end:]
-    return [word for word in ours if word != "--json"] + theirs, "--json" in ours
+    return [word for word in ours if word != flag] + theirs, flag in ours
 
 
 def _tell(shell: Shell, error: MootError, code: int) -> int:

@@ -13,8 +13,11 @@ import msgspec
 
 from moot.core.errors import MootError
 from moot.core.findings import Finding, Severity
+from moot.surfaces.terminal.local_time import in_local_time
 
 DONE, REFUSED, USAGE, UNPROVEN, CANNOT_RUN = 0, 1, 2, 3, 4
+# So many findings of one kind are shown each, of more only a few and how many there are.
+MOST_ALIKE, SHOWN_ALIKE = 2, 4
 # Scores and shares of a page are numbers in JSON, with all their digits.
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
 
@@ -64,7 +67,7 @@ def print_answer(command: str, answer: Answer, as_json: bool) -> None:
         _print_json(Envelope(True, command, answer.data, None), done=True)
         return
     for line in answer.lines():
-        print_line(line)
+        print_line(in_local_time(line))
     with _heard(done=True):
         sys.stdout.flush()  # a reader that has gone is noticed here, not when Python ends
 
@@ -119,11 +122,22 @@ def print_error(command: str, error: MootError, as_json: bool) -> None:
 
 def _error_lines(error: MootError) -> Iterable[str]:
     yield f"{paint('error', 'red', sys.stderr)} [{error.code}] {visible(str(error))}"
-    for finding in error.findings:
-        if finding.message != str(error) or finding.line:
-            yield f"  {finding_line(finding, sys.stderr)}"
+    others = [each for each in error.findings if each.message != str(error) or each.line]
+    alike = [each for each in others if each.code == error.code and not each.line]
+    if len(alike) > MOST_ALIKE:
+        yield f"  {_also_line(alike)}"
+        others = [each for each in others if each not in alike]
+    for finding in others:
+        yield f"  {finding_line(finding, sys.stderr)}"
     if error.hint:
         yield f"  {paint('try:', 'bold', sys.stderr)} {visible(error.hint)}"
+
+
+def _also_line(alike: Sequence[Finding]) -> str:
+    """One refusal is one refusal, however many are in the way: the same once more is only named."""
+    named = [visible(each.message.partition(": ")[0]) for each in alike[:SHOWN_ALIKE]]
+    more = f"; and {len(alike) - SHOWN_ALIKE} more" if len(alike) > SHOWN_ALIKE else ""
+    return f"also: {'; '.join(named)}{more} (`--json` has all)"
 
 
 def finding_line(finding: Finding, stream: TextIO | None = None) -> str:

@@ -1,10 +1,10 @@
 """Lists for people: a table that is no wider than the terminal it is written to.
 
 What does not fit is shortened with `…`: times to the second and what is random to its beginning,
-then text, then names, then times to the day, and the first column last: it says what a row is
-about. Ids and scopes that one has to copy stay whole, above their row if need be. A text that would
-be cut to nothing gets a line of its own below its row. Into a pipe or a file all is written as it
-is; only of a text without end the rest is left to `--json`.
+then text, then words, then times to the day, and names last: one has to type them. Ids and scopes,
+which one has to copy, stay whole, above their row if need be. A text
+that would be cut to nothing gets a line of its own below its row. Into a pipe or a file all is
+written as it is; only of a text without end the rest is left to `--json`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from moot.surfaces.terminal.answer import paint, visible
+from moot.surfaces.terminal.local_time import SHORT, in_local_time
 
 GAP: Final = "  "
 # Columns that hold what the next command asks for.
 COPIED: Final = frozenset({"id", "scope"})
+# Columns of names that one has to type: they give way when nothing else can.
+NAMES: Final = frozenset({"name", "agent", "holder", "who", "whom"})
 # A time until when something must be done.
 DEADLINE: Final = "by"
 # How narrow a column may get: a text that is worth reading, a name that one knows, a day with its
@@ -33,10 +36,12 @@ _UUID: Final = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-
 _HASH: Final = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{24,}\b")
 
 
-def listing(rows: Iterable[Sequence[str]], head: Sequence[str]) -> Iterable[str]:
-    """A table with a head; on a terminal it fits."""
-    shown = ([visible(_bearable(cell)) for cell in row] for row in rows)
-    return fitted([list(head), *shown], terminal_columns() or sys.maxsize)
+def listing(
+    rows: Iterable[Sequence[str]], head: Sequence[str], colours: Mapping[str, str] = {}
+) -> Iterable[str]:
+    """A table with a head; on a terminal it fits, and what stands in `colours` has its colour."""
+    shown = ([visible(in_local_time(_bearable(cell))) for cell in row] for row in rows)
+    return fitted([list(head), *shown], terminal_columns() or sys.maxsize, colours)
 
 
 def _bearable(text: str) -> str:
@@ -52,7 +57,7 @@ def terminal_columns() -> int | None:
     return shutil.get_terminal_size((0, 0)).columns or None
 
 
-def fitted(rows: list[list[str]], columns: int) -> Iterator[str]:
+def fitted(rows: list[list[str]], columns: int, colours: Mapping[str, str] = {}) -> Iterator[str]:
     """The lines of a table whose first row is its head, each at most so wide, if that can be."""
     if _too_wide(_widths(rows), columns):
         rows = _briefly(rows, COPIED)
@@ -64,18 +69,34 @@ def fitted(rows: list[list[str]], columns: int) -> Iterator[str]:
         rows = _briefly(rows, frozenset())
     widths = _at_worst(rows, columns, above)
     for number, (row, text) in enumerate(zip(rows, below, strict=True)):
-        for line in (*_lines(row, widths, above), _cut(f"{GAP}{text}".rstrip(), columns)):
+        painted = colours if number else {}
+        cut = _cut(f"{GAP}{text}".rstrip(), columns)
+        for line in (*_lines(row, widths, above, painted), cut):
             if line:
                 yield line if number else paint(line, "bold")
 
 
-def _lines(row: list[str], widths: list[int], above: bool) -> Iterator[str]:
+def _lines(
+    row: list[str], widths: list[int], above: bool, colours: Mapping[str, str]
+) -> Iterator[str]:
     """A row in its columns; what must stay whole and does not fit stands above the others."""
     if above and columns_of(row[0]) > widths[0]:
         yield row[0]
         row = ["", *row[1:]]
     cells = (_cut(cell, width) for cell, width in zip(row, widths, strict=True))
-    yield GAP.join(map(_padded, cells, widths)).rstrip()
+    padded = list(map(_padded, cells, widths))
+    padded[-1] = padded[-1].rstrip()
+    yield GAP.join(_coloured(cell, colours) for cell in padded).rstrip()
+
+
+def _coloured(cell: str, colours: Mapping[str, str]) -> str:
+    """A cell whose text, or whose last word, has a colour."""
+    text = cell.rstrip()
+    for word in (text, text.rpartition(" ")[2]):
+        if word in colours:
+            before, after = text[: -len(word)], cell[len(text) :]
+            return f"{before}{paint(word, colours[word])}{after}"
+    return cell
 
 
 def _too_wide(widths: list[int], columns: int) -> bool:
@@ -111,9 +132,9 @@ def _crushed(rows: list[list[str]], columns: int) -> int | None:
 def _shrunk(rows: list[list[str]], columns: int) -> list[int]:
     """How wide each column is to be: texts give way first, then names, then times."""
     widths = _widths(rows)
-    names = [n for n in _loose(rows) if n]
+    words = [n for n in _loose(rows) if n and not _is_name(rows, n)]
     times = [n for n in _times(rows) if n and rows[0][n].lower() != DEADLINE]
-    for which, floor in ((_texts(rows), TEXT), (names, NAME), (times, DAY)):
+    for which, floor in ((_texts(rows), TEXT), (words, NAME), (times, DAY)):
         _shrink(widths, columns, which, floor)
     return widths
 
@@ -123,9 +144,15 @@ def _at_worst(rows: list[list[str]], columns: int, above: bool) -> list[int]:
     widths = _shrunk(rows, columns)
     if above:
         _shrink(widths, columns, [0], NAME)
-    for which, floor in ((_loose(rows), LEAST), (_times(rows), DAY)):
+    names = [n for n in _loose(rows) if _is_name(rows, n)]
+    words = [n for n in _loose(rows) if n not in names]
+    for which, floor in ((words, LEAST), (_times(rows), DAY), (names, LEAST)):
         _shrink(widths, columns, which, floor)
     return widths
+
+
+def _is_name(rows: list[list[str]], column: int) -> bool:
+    return rows[0][column].lower() in NAMES
 
 
 def _shrink(widths: list[int], columns: int, which: list[int], floor: int) -> None:
@@ -147,13 +174,21 @@ def _loose(rows: list[list[str]]) -> list[int]:
 
 
 def _times(rows: list[list[str]]) -> list[int]:
-    return [n for n, _ in enumerate(rows[0]) if any(_DATED.match(row[n]) for row in rows[1:])]
+    return [
+        n
+        for n, _ in enumerate(rows[0])
+        if any(_DATED.match(row[n]) or SHORT.match(row[n]) for row in rows[1:])
+    ]
 
 
 def _texts(rows: list[list[str]]) -> list[int]:
     """Columns of words with spaces, or in a script that has none."""
     cells = {n: [row[n] for row in rows[1:]] for n in _loose(rows)}
-    return [n for n, said in cells.items() if any(" " in one or _is_wide(one) for one in said)]
+    return [
+        n
+        for n, said in cells.items()
+        if not _is_name(rows, n) and any(" " in one or _is_wide(one) for one in said)
+    ]
 
 
 def _widths(rows: list[list[str]]) -> list[int]:

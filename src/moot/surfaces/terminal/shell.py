@@ -156,8 +156,21 @@ class Shell:
             default="",
             show_default=False,
             confirmation_prompt="once more",
+            value_proc=_checked_passphrase,  # before it is typed once more
         )
         return typed or None
+
+
+def _checked_passphrase(text: str) -> str:
+    """What was typed, if it may lock a key or is nothing; else click says why and asks again."""
+    from moot.keys.passphrase_lock import require_long_passphrase
+
+    if text:
+        try:
+            require_long_passphrase(text)
+        except Refused as error:
+            raise click.UsageError(f"{error}: {error.hint}") from None
+    return text
 
 
 def text_argument(value: str) -> str:

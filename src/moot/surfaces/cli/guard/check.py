@@ -37,6 +37,15 @@ def check(shell: Shell, paths: tuple[str, ...], agent: str | None) -> Answer:
 
 
 def _lines(checked: api.GuardCheck) -> list[str]:
-    if checked.allowed:
-        return [f"{paint('free', 'green')}: {', '.join(checked.paths)}"]
-    return [f"{paint('held', 'red')}: {held.message}" for held in checked.held]
+    """One line for each path, whoever holds it."""
+    shown = dict.fromkeys(checked.paths)
+    lines = [_line(path, [held for held in checked.held if held.path == path]) for path in shown]
+    other = [held for held in checked.held if held.path not in shown]
+    return [*lines, *(f"{paint('held', 'red')}: {held.message}" for held in other)]
+
+
+def _line(path: str, held: list[api.HeldPath]) -> str:
+    if not held:
+        return f"{paint('free', 'green')}: {path}"
+    more = f" (and {len(held) - 1} more)" if len(held) > 1 else ""
+    return f"{paint('held', 'red')}: {held[0].message}{more}"

@@ -58,11 +58,14 @@ def with_ways(shell: Shell, items: Iterable[dues.DueItem]) -> tuple[dues.DueItem
     return tuple(msgspec.structs.replace(one, hint=way_to_do(one, people=people)) for one in items)
 
 
+_HEAD = ("WHO", "WHAT", "SUBJECT", "BY", "ID")
+
+
 def due_lines(items: tuple[dues.DueItem, ...]) -> Iterable[str]:
     if not items:
         return ["nothing is due"]
     rows = [(item.who, item.what, item.subject, _limit(item), item.id) for item in items]
-    return [*listing(rows, ("WHO", "WHAT", "SUBJECT", "BY", "ID")), "how:", *_way_lines(items)]
+    return [*listing(rows, _HEAD, {"overdue": "red"}), "how:", *_way_lines(items)]
 
 
 def _way_lines(items: Iterable[dues.DueItem]) -> Iterable[str]:

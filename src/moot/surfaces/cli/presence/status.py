@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import click
 import msgspec
 
 from moot.api import status as screen
@@ -11,33 +12,60 @@ from moot.core.plural import plural
 from moot.surfaces.cli.presence.agenda import due_lines, with_ways
 from moot.surfaces.terminal.answer import Answer, paint
 from moot.surfaces.terminal.listing import listing
+from moot.surfaces.terminal.local_time import span_since
 from moot.surfaces.terminal.shell import Shell, command
 
+MOST_NAMES = 3
 MOST_SCOPES = 4
 MOST_SPANS = 3
+# What a person should see from afar.
+COLOURS = {
+    "Active": "green",
+    "Gone quiet": "yellow",
+    "Gone": "red",
+    "unguarded": "red",
+    "watched": "yellow",
+}
 
 
 @command(None, "status", "status")
-def status(shell: Shell) -> Answer:
+@click.option("--watch", is_flag=True, help="Show it again whenever something changes.")
+def status(shell: Shell, watch: bool) -> Answer:
     """One screen: who is here, what is due, and how the record stands.
+
+    Who is here stands first; SEEN is how long ago the last sign of life was. With --watch it stays
+    until Ctrl-C.
 
     Examples:
       moot status
+      moot status --watch
       moot status --json
     """
+    if watch and shell.json:
+        raise click.UsageError("--watch is for people; a program asks `agenda --wait`")
+    seen = _look(shell)
+    if watch:
+        from moot.surfaces.cli.presence.watched_status import show_again
+
+        show_again(shell.session, lambda: _lines(_look(shell), shell.session.clock()))
+        return Answer(seen, list)
+    now = shell.session.clock()
+    return Answer(seen, lambda: _lines(seen, now))
+
+
+def _look(shell: Shell) -> screen.Status:
     seen = screen.status(shell.session)
-    seen = msgspec.structs.replace(seen, due=with_ways(shell, seen.due))
-    return Answer(seen, lambda: _lines(seen))
+    return msgspec.structs.replace(seen, due=with_ways(shell, seen.due))
 
 
-def _lines(seen: screen.Status) -> Iterable[str]:
+def _lines(seen: screen.Status, now: int) -> Iterable[str]:
     yield f"workspace  {seen.workspace}"
     yield f"record     {_record_line(seen.record)}"
     if seen.record.rolled_back:
         yield paint("rolled back", "red") + ": events that were here before are gone; nothing is"
         yield "written until `moot ledger doctor` is followed"
     yield ""
-    yield from _agent_lines(seen)
+    yield from _agent_lines(seen, now)
     yield from map(_unguarded_line, seen.unguarded[-MOST_SPANS:])
     yield ""
     yield from _work_lines(seen)
@@ -65,14 +93,15 @@ def _record_line(record: screen.RecordSummary) -> str:
     return f"{events} · {record.bytes} bytes · {checkpoint}{clock}"
 
 
-def _agent_lines(seen: screen.Status) -> Iterable[str]:
+def _agent_lines(seen: screen.Status, now: int) -> Iterable[str]:
     """Who is here, or has something to do; of the others only how many."""
     current = [view for view in seen.agents if view.status == screen.ACTIVE]
     busy = {seen.you, *seen.mail.owed, *(item.who for item in seen.due)}
     shown = [view for view in current if view.here or view.holds or view.agent in busy]
     if shown:
-        rows = [row for view in shown for row in _rows_of(view, seen)]
-        yield from listing(rows, ("NAME", "ALIVE", "GUARD", "WORK", "HOLDS"))
+        shown.sort(key=lambda view: not view.here)  # who is here first, each part by name
+        rows = [row for view in shown for row in _rows_of(view, seen, now)]
+        yield from listing(rows, ("NAME", "ALIVE", "SEEN", "GUARD", "WORK", "HOLDS"), COLOURS)
     else:
         yield "nobody is here: `moot run -- COMMAND`, or `moot join`"
     if len(current) > len(shown):
@@ -80,15 +109,17 @@ def _agent_lines(seen: screen.Status) -> Iterable[str]:
         yield f"{others} not here: `moot agent list`"
 
 
-def _rows_of(view: screen.RegisteredAgentView, seen: screen.Status) -> Iterable[tuple[str, ...]]:
+def _rows_of(
+    view: screen.RegisteredAgentView, seen: screen.Status, now: int
+) -> Iterable[tuple[str, ...]]:
     """An agent, then each of its sub-agents with what that one works on."""
     theirs = {scope for sub_agent in view.sub_agents for scope in sub_agent.holds}
     own = [scope for scope in view.holds if scope not in theirs]
-    guard = view.guarded or "-"
-    yield view.agent, view.label, guard, _work_of(view, seen), _first_scopes(own)
+    guard, ago = view.guarded or "-", span_since(view.last_seen_at, now)
+    yield view.agent, view.label, ago, guard, _work_of(view, seen), _first_scopes(own)
     for sub_agent in view.sub_agents:
-        holds = _first_scopes(sub_agent.holds)
-        yield sub_agent.name, sub_agent.label, guard, sub_agent.kind or "sub-agent", holds
+        holds, ago = _first_scopes(sub_agent.holds), span_since(sub_agent.last_seen_at, now)
+        yield sub_agent.name, sub_agent.label, ago, guard, sub_agent.kind or "sub-agent", holds
 
 
 def _unguarded_line(span: screen.UnguardedSpan) -> str:
@@ -106,9 +137,14 @@ def _work_of(agent: screen.RegisteredAgentView, seen: screen.Status) -> str:
 def _work_lines(seen: screen.Status) -> Iterable[str]:
     """How each work item stands, if there is any."""
     if seen.work:
-        rows = [(item.work, item.label, ", ".join(item.agents) or "-") for item in seen.work]
+        rows = [(item.work, item.label, _first_names(item.agents)) for item in seen.work]
         yield from listing(rows, ("WORK", "STANDS", "BY"))
         yield ""
+
+
+def _first_names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more or "-"
 
 
 def _first_scopes(scopes: Sequence[str]) -> str:

@@ -1,0 +1,67 @@
+"""Times as a person at a terminal reads them: short, and in the time of this place.
+
+Into a pipe or a file, in JSON and with `--utc` they stay what they are on record: UTC, whole.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from datetime import UTC, datetime
+from typing import Final
+
+VARIABLE: Final = "MOOT_UTC"
+_ON_RECORD: Final = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z")
+# What `shorten` makes of a time.
+SHORT: Final = re.compile(r"(?:\d{4} )?(?:[A-Z][a-z]{2} [ \d]\d )?\d\d:\d\d\b")
+_MONTHS: Final = [
+    "Jan",
+    "Feb",
+    "Mar",
+    "Apr",
+    "May",
+    "Jun",
+    "Jul",
+    "Aug",
+    "Sep",
+    "Oct",
+    "Nov",
+    "Dec",
+]
+
+
+def in_local_time(text: str) -> str:
+    """The text with every time of the record as this person reads it; else as it is."""
+    if "T" not in text or os.environ.get(VARIABLE) or not sys.stdout.isatty():
+        return text
+    now = datetime.now().astimezone()
+    return _ON_RECORD.sub(lambda found: _read(found[0], now), text)
+
+
+def _read(text: str, now: datetime) -> str:
+    try:
+        return shorten(datetime.fromisoformat(text).astimezone(now.tzinfo), now)
+    except (ValueError, OverflowError):
+        return text
+
+
+def shorten(moment: datetime, now: datetime) -> str:
+    """`16:42` today, `Feb 18 16:42` this year, else with the year."""
+    clock = f"{moment.hour:02}:{moment.minute:02}"
+    if moment.date() == now.date():
+        return clock
+    day = f"{_MONTHS[moment.month - 1]} {moment.day:2} {clock}"
+    return day if moment.year == now.year else f"{moment.year} {day}"
+
+
+def span_since(text: str | None, now_millis: int) -> str:
+    """How long ago a time of the record is: `8 s`, `3 min`, `5 h`, `2 d`; `-` if there is none."""
+    if text is None:
+        return "-"
+    then = datetime.fromisoformat(text)
+    seconds = max(0, round(now_millis / 1000 - then.replace(tzinfo=UTC).timestamp()))
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
