@@ -209,6 +209,7 @@ REFUSALS: dict[str, tuple[str, int, Words]] = {
     "report": ("not_found", 1, ("report", "q-9")),
     "receipt": ("decision_not_found", 1, ("receipt", "q-9", "-o", "q.md")),
     "demo": ("demo_exists", 1, ("demo", "--out", "stage")),
+    "serve": ("tls_required", 1, ("serve", "--listen", "0.0.0.0")),
 }
 
 NEEDS_NO_WORKSPACE = {

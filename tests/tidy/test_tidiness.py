@@ -17,6 +17,7 @@ from tests.tidy.source import ROOT, Module, modules, text_files
 VAGUE = {"util", "utils", "helper", "helpers", "manager", "service", "common", "misc", "stuff"}
 # Broad handlers that do not raise again: the outermost function of a surface, and a thread's loop.
 OUTERMOST = {"surfaces.cli.main", "surfaces.hooks.entry", "engine.writer", "api.runner_requests"}
+OUTERMOST |= {"surfaces.web.app"}
 RESERVED_HOSTS = re.compile(
     r"(127\.0\.0\.1|localhost|([\w-]+\.)*example(\.com|\.org|\.net)?)\b", re.IGNORECASE
 )
