@@ -226,6 +226,7 @@ REFUSALS: dict[str, tuple[str, int, Words]] = {
     "log": ("not_found", 1, ("log", "example/none")),
     "explain": ("unknown_code", 1, ("explain", "no-such-code")),
     "clean": ("no_repository", 4, ("clean",)),
+    "serve": ("tls_required", 1, ("serve", "--listen", "0.0.0.0")),
 }
 
 NEEDS_NO_WORKSPACE = {

@@ -317,6 +317,7 @@ def filled(project: Project, out: Path) -> list[list[str]]:
 # They read, and are tried elsewhere: without a workspace, or where it is the very thing checked.
 ELSEWHERE = {"ledger.verify", "verify", "ledger.doctor", "mail.lint", "trace.verify"}
 ELSEWHERE |= {"doctor", "hook.status", "hook.test"}  # of a tool's settings, not of the record
+ELSEWHERE |= {"sessions", "conversation", "mail.list", "decision.list", "decision.show", "search"}
 
 
 def test_every_reading_command_has_its_line_here() -> None:

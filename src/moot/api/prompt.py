@@ -31,7 +31,7 @@ def prompt(session: Session) -> Prompt:
         return Prompt()
     from moot.api.agenda import list_due
     from moot.api.status import count_unread
-    from moot.flows.observed.run_guard import guards_of_active
+    from moot.flows.observed.guards import guards_of_active
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.machine import MACHINE as PRESENCE
 

@@ -142,7 +142,7 @@ def _asked_word(session: Session, stream: str, head: Head) -> AskedWord | None:
         return None
     name = stream.partition("/")[2]
     text = state.motion.text if state.motion is not None else state.question
-    command = suggest_decide_command(name, state.result)
+    command = suggest_decide_command(name, state.result).partition(" (")[0]
     digest = hashlib.sha256(text.encode()).hexdigest()
     return AskedWord(name, Quoted(state.question), Quoted(text), digest, head.seq, command)
 

@@ -54,10 +54,11 @@ class CardOverlap(msgspec.Struct, frozen=True):
 
 
 class LastAct(msgspec.Struct, frozen=True):
-    """What was said last about it: by whom, when, and in which words."""
+    """What was said last about it: by whom, to whom, when, and in which words."""
 
     label: str
     by: Quoted | None
+    to: Quoted | None
     at: str
     line: Quoted
 
@@ -296,6 +297,7 @@ def _last_acts(events: Iterable[StoredEvent], labels: Mapping[str, str]) -> dict
         acts[document["bead_id"] or ""] = LastAct(
             labels[document["id"]],
             quote_optional(document["from_agent"]),
+            quote_optional(document["to_agent"]),
             to_text(parse_time(document["created_at"])),
             Quoted(timeline.shown_fields(document)[0]),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -58,9 +59,9 @@ def serve(
       moot serve --open --port 8123
       moot serve --decide
     """
+    shell.session.require_workspace()
     listening = _listening(port, listen, certificate, key, names)
     _require_terminal(shell, decide, listen)
-    shell.session.require_workspace()
     from moot.surfaces.web.server import make_server
 
     running = make_server(
@@ -70,9 +71,11 @@ def serve(
         decide=decide,
         say=lambda line: say_aside(visible(line)),
     )
-    print_line(running.address, at_once=True)
-    if not shell.json:
-        say_aside(paint("open this address; Ctrl-C ends it", "dim"))
+    if shell.json:  # standard output is for the one answer at the end
+        say_aside(running.address)
+    else:
+        print_line(running.address, at_once=True)
+        say_aside(paint("open this address; Ctrl-C ends it", "dim", sys.stderr))
     if open_browser:
         webbrowser.open(running.address)
     running.run()

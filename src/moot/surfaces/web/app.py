@@ -21,7 +21,7 @@ from moot.surfaces.web.access import COOKIE_SECONDS, Access
 from moot.surfaces.web.answers import HttpAnswer, answer_error, answer_with
 from moot.surfaces.web.live import Listeners
 from moot.surfaces.web.openapi import describe_api
-from moot.surfaces.web.opened_files import open_artifact, open_report
+from moot.surfaces.web.opened_files import draw_report, open_artifact, open_report
 from moot.surfaces.web.routes import MOST_TEXT, find_route, read_arguments
 from moot.surfaces.web.static_files import PAGE, read_static_files
 from moot.surfaces.web.watcher import Watcher
@@ -36,6 +36,7 @@ HALF: Final = "x-moot-half"
 MOST_BODY: Final = 64 * 1024
 OK: Final = 200
 EVENTS: Final = "/api/v1/events"
+DRAWN: Final = "/api/v1/report/"
 _JSON: Final = "application/json"
 # Opened with a ticket, in a tab of their own.
 OPENED: Final = {"/report/": open_report, "/artifact/": open_artifact}
@@ -54,6 +55,7 @@ class PageServer:
         cookie_name: str,
         secure: bool = False,
         words: PersonsWords | None = None,
+        on_bug: Callable[[Exception], None] = lambda _error: None,
     ) -> None:
         self._readers = readers
         self._checks = checks
@@ -62,6 +64,7 @@ class PageServer:
         self._cookie_name = cookie_name
         self._secure = secure
         self._words = words
+        self._on_bug = on_bug
         self._files = read_static_files()
         self._posts: dict[str, Callable[[Request], Awaitable[Response]]] = {
             "/api/v1/leave": self._leave,
@@ -82,6 +85,7 @@ class PageServer:
         except MootError as error:
             response = _to_response(answer_error("", error))
         except Exception as error:  # noqa: BLE001 - the outermost function
+            self._on_bug(error)
             response = _to_response(answer_error("", refusals.bug(error)))
         await response(scope, receive, send)
 
@@ -122,6 +126,9 @@ class PageServer:
             return _to_response(answer_with("words", self._word_standing()), request)
         if path == "/api/v1/openapi.json":
             return _to_response(answer_with("openapi", describe_api()), request)
+        if path.startswith(DRAWN) and "/" not in path.removeprefix(DRAWN):
+            drawn = await draw_report(self._readers, path.removeprefix(DRAWN))
+            return _to_response(drawn, request)
         found = find_route(path)
         if found is None:
             raise refusals.nothing_here()

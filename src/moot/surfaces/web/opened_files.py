@@ -18,7 +18,7 @@ from moot.api.reports import report
 from moot.core.errors import MootError
 from moot.pages import to_html
 from moot.pages.style import POLICY
-from moot.surfaces.web.answers import HttpAnswer, answer_error
+from moot.surfaces.web.answers import HttpAnswer, answer_error, answer_with
 
 if TYPE_CHECKING:
     from moot.pages import Report
@@ -48,6 +48,15 @@ def _make_report(readers: Readers, name: str) -> HttpAnswer:
         return answer_error("report", error)
     shown: Report = page  # type: ignore[assignment]  # given because no file was named
     return HttpAnswer(OK, to_html(shown).encode(), "")
+
+
+async def draw_report(readers: Readers, name: str) -> HttpAnswer:
+    """The same report for the page itself, which shows it in a tree of its own."""
+    answer = await readers.run(lambda: _make_report(readers, unquote(name)))
+    if answer.status != OK:
+        return answer
+    _, _, body = answer.body.decode().partition("<body>")  # its style comes from a file of its own
+    return answer_with("report", {"html": body.rpartition("</body>")[0]})
 
 
 async def open_artifact(readers: Readers, name: str) -> Response:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import secrets
 import socket
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
+from traceback import print_exception
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import uvicorn
@@ -44,8 +46,9 @@ class RunningServer(NamedTuple):
     listening_socket: socket.socket
 
     def run(self) -> None:
-        """Serve until a signal ends it."""
-        self.server.run(sockets=[self.listening_socket])
+        """Serve until a signal ends it; Ctrl-C is how a person does that."""
+        with suppress(KeyboardInterrupt):
+            self.server.run(sockets=[self.listening_socket])
 
 
 class StoppableServer(uvicorn.Server):
@@ -87,11 +90,16 @@ def make_server(
         cookie_name=f"moot_{port}",
         secure=not is_local,
         words=words,
+        on_bug=print_exception if env.get("MOOT_DEBUG") else _say_nothing,
     )
     scheme = "http" if is_local else "https"
     app = Gate(page, frozenset(names), scheme)
     server = StoppableServer(_configure(app, listening), listeners)
     return RunningServer(f"{scheme}://{names[0]}/enter#{access.token}", access.token, server, bound)
+
+
+def _say_nothing(_error: Exception) -> None:
+    """The answer names the bug; where it is, is told to whoever asked for debug lines."""
 
 
 def _configure(app: Gate, listening: Listening) -> uvicorn.Config:

@@ -1,0 +1,74 @@
+// Small pieces that several screens share.
+
+import { h, plain, say } from "./dom.js";
+import { ago } from "./time.js";
+
+const MARKS = { active: "●", stale: "◐", evicted: "○" };
+
+// How alive somebody is: a word, a shape and a colour, so that none of them is needed alone.
+export function alive(liveness, label, because) {
+  const tone = { active: "good", stale: "caution", evicted: "bad" }[liveness] || "neutral";
+  return h("span", { class: `badge ${tone}`, "data-liveness": liveness || "", title: because || "" },
+    h("span", { "aria-hidden": "true" }, MARKS[liveness] || "·"), " ", label || liveness || "");
+}
+
+export function chip(tone, text, title) {
+  return h("span", { class: `badge ${tone}`, title }, plain(text, 120));
+}
+
+export function section(title, key, ...children) {
+  return h("section", { key, "aria-labelledby": `h-${key}` }, h("h2", { id: `h-${key}` }, title), children);
+}
+
+export function empty(text) {
+  return h("p", { class: "empty" }, text);
+}
+
+export function link(to, ...children) {
+  return h("a", { href: to }, children);
+}
+
+export const toWork = (work) => `#/sessions/${encodeURIComponent(work)}`;
+export const toDecision = (id) => `#/decisions/${encodeURIComponent(id)}`;
+export const toMessage = (id) => `#/mail/${encodeURIComponent(id)}`;
+export const toStream = (id) => `#/record/${encodeURIComponent(id)}`;
+export const toAgent = (name) => `#/agents/${encodeURIComponent(name)}`;
+
+export function who(name) {
+  if (!name) return h("span", { class: "soft" }, "nobody");
+  return link(toAgent(name.split("/")[0]), h("span", { class: "name" }, plain(name, 80)));
+}
+
+// A command is shown to be copied: this page runs nothing.
+export function command(text) {
+  const copy = (event) => {
+    const button = event.currentTarget;
+    navigator.clipboard.writeText(text.replace(/ \(.*\)$/, "")).then(() => {
+      button.textContent = "copied";
+      setTimeout(() => { button.textContent = "copy"; }, 1500);
+    }, () => {});
+  };
+  return h("span", { class: "command" }, h("code", {}, plain(text, 400)),
+    h("button", { type: "button", class: "small", onclick: copy, "aria-label": `copy the command ${plain(text, 60)}` }, "copy"));
+}
+
+export function kindOf(id) {
+  return id.split("/")[0];
+}
+
+// Where something that is due can be looked at.
+export function toDue(item) {
+  const kind = kindOf(item.id);
+  if (["decision", "debate", "parliament", "trace"].includes(kind)) return toDecision(item.id);
+  if (kind === "mail") return "#/mail";
+  return kind === "presence" ? "#/sessions" : toStream(item.id);
+}
+
+export function dueRow(item) {
+  const overdue = item.overdue ? chip("bad", "overdue") : null;
+  return h("li", { key: `${item.id} ${item.who} ${item.what} ${item.subject}`, class: item.overdue ? "row overdue" : "row" },
+    h("div", {}, who(item.who), " ", link(toDue(item), h("b", {}, plain(item.what, 120))), " ", overdue,
+      item.by ? [item.overdue ? " was due " : " due ", ago(item.by)] : null),
+    h("div", { class: "said" }, say(item.subject, 400)),
+    item.hint ? command(item.hint) : null);
+}

@@ -1,0 +1,73 @@
+// The record: is it intact, whose keys, which histories, and what stands in one of them.
+
+import { read } from "./api.js";
+import { h, plain, say } from "./dom.js";
+import { alive, chip, command, empty, link, section, toStream, toWork, who } from "./parts.js";
+import { overlaps, verdict } from "./screen-now.js";
+import { ago } from "./time.js";
+
+export const record = {
+  title: "Record",
+  reads: () => ({ check: "/api/v1/verify", status: "/api/v1/status", keys: "/api/v1/keys", log: "/api/v1/log?limit=200", agents: "/api/v1/agents", sessions: "/api/sessions" }),
+  shows: ["log", "status", "verify", "agents", "sessions"],
+  draw({ check, status, keys, log, agents, sessions }) {
+    const streams = [...log.streams].sort((a, b) => (b.last_at || "").localeCompare(a.last_at || ""));
+    return [
+      section("Is it intact?", "intact", verdict(check), details(check), command("moot verify")),
+      section("Histories", "histories", h("table", {}, h("caption", { class: "hidden" }, "Histories, the newest act first"), h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "History"), h("th", { scope: "col" }, "Events"), h("th", { scope: "col" }, "Last"))),
+        h("tbody", {}, streams.map((line) => h("tr", { key: line.id }, h("td", {}, link(toStream(line.id), say(line.id, 120))), h("td", { class: "number" }, line.events), h("td", {}, ago(line.last_at)))))),
+        log.total > streams.length ? empty(`${log.total - streams.length} older ones are not listed.`) : null),
+      section("Keys", "keys", h("dl", {}, h("dt", {}, "Fingerprint"), h("dd", {}, h("code", {}, keys.fingerprint)), h("dt", {}, "Root"), h("dd", {}, h("code", {}, keys.root)), h("dt", {}, "Checkpoints"), h("dd", {}, h("code", {}, keys.checkpoint))),
+        h("table", {}, h("caption", { class: "hidden" }, "Whose keys"), h("thead", {}, h("tr", {}, ["Name", "Class", "Standing", "Kept in", "Since"].map((name) => h("th", { key: name, scope: "col" }, name)))),
+          h("tbody", {}, agents.agents.map((agent) => h("tr", { key: agent.agent }, h("td", {}, who(agent.agent)), h("td", {}, agent.class), h("td", {}, agent.status), h("td", {}, h("code", { title: plain(agent.custodian || "", 80) }, plain(agent.custodian || "", 80).slice(0, 8))), h("td", {}, ago(agent.since))))))),
+      section("Overlaps", "overlaps", overlaps(sessions.incursions)),
+      section("Unguarded times", "unguarded", status.unguarded.length ? h("ul", { class: "rows" }, status.unguarded.map((span, place) => h("li", { key: place, class: "row" }, Object.entries(span).map(([name, value]) => [h("span", { class: "soft" }, `${plain(name, 30)} `), say(value ?? "", 120), " "])))) : empty("Every tool's edits were checked.")),
+    ];
+  },
+};
+
+function details(check) {
+  if (!check.verdict) return null;
+  const names = ["integrity", "authenticity", "completeness", "freshness", "custody"];
+  return h("dl", {}, names.filter((name) => check.verdict[name]).map((name) => [h("dt", { key: `t${name}` }, name), h("dd", { key: `d${name}` }, say(check.verdict[name], 400))]));
+}
+
+// One history: its newest events, and the older ones when they are asked for.
+const older = new Map();
+
+export const stream = {
+  reads: (id) => ({ log: `/api/v1/log?stream=${encodeURIComponent(id)}&limit=100` }),
+  shows: ["log"],
+  title: (id) => id,
+  draw({ log }, again) {
+    const events = [...(older.get(log.id) || []), ...log.events];
+    const first = events.length ? events[0].seq : 0;
+    const more = async () => {
+      const page = await read(`/api/v1/log?stream=${encodeURIComponent(log.id)}&before=${first}&limit=200`);
+      older.set(log.id, [...page.events, ...(older.get(log.id) || [])]);
+      again();
+    };
+    return [
+      command(`moot verify ${log.id}`),
+      h("ol", { key: "events", class: "thread" }, [...events].reverse().map((event) => h("li", { key: event.seq, class: "row" },
+        h("div", { class: "line" }, h("span", { class: "number" }, `#${event.seq}`), h("b", {}, plain(event.type || "unreadable", 80)), event.actor ? who(event.actor) : null, h("span", { class: "soft" }, ago(event.at))),
+        event.unreadable ? h("p", { class: "bad" }, say(event.unreadable, 300)) : null,
+        h("details", {}, h("summary", {}, "What it says"), h("pre", {}, plain(JSON.stringify(event.data, null, 1), 20000)), h("p", { class: "soft" }, "hash ", h("code", {}, event.hash)))))),
+      first > 0 ? h("p", { key: "more" }, h("button", { type: "button", onclick: more }, "Older events")) : null,
+    ];
+  },
+};
+
+export const agent = {
+  reads: (name) => ({ shown: `/api/v1/agents/${encodeURIComponent(name)}`, mail: `/api/v1/mail?agent=${encodeURIComponent(name)}&limit=20`, scopes: `/api/v1/scopes?agent=${encodeURIComponent(name)}` }),
+  shows: ["agents", "sessions", "mail"],
+  title: (name) => name,
+  draw({ shown, mail, scopes }) {
+    return [
+      h("p", { key: "alive", class: "line" }, alive(shown.liveness, shown.label, shown.because), h("span", { class: "soft" }, plain(shown.because || "", 200))),
+      h("dl", { key: "facts" }, Object.entries(shown).filter(([, value]) => typeof value === "string" && value).map(([name, value]) => [h("dt", { key: `t${name}` }, plain(name.replaceAll("_", " "), 40)), h("dd", { key: `d${name}` }, say(value, 300))])),
+      section("Holds", "holds", scopes.reservations.length ? h("ul", { class: "rows" }, scopes.reservations.map((held) => h("li", { key: held.scope, class: "row" }, h("code", {}, plain(held.scope, 200)), " ", held.work ? link(toWork(held.work), say(held.work, 80)) : null, " since ", ago(held.since), held.expires_at ? [" until ", ago(held.expires_at)] : null))) : empty("Nothing.")),
+      section("Mail", "agent-mail", mail.messages.length ? h("ul", { class: "rows" }, mail.messages.map((line) => h("li", { key: line.id, class: "row" }, link(`#/mail/${encodeURIComponent(line.id)}`, say(line.subject, 160)), " ", line.owed_by.includes(shown.agent) ? chip("caution", "owes an answer") : null))) : empty("None.")),
+    ];
+  },
+};

@@ -1,0 +1,109 @@
+// Sessions: cards in groups, a feed of what crossed, and the drawer with a conversation.
+
+import { h, plain, say } from "./dom.js";
+import { alive, chip, empty, link, section, toWork, who } from "./parts.js";
+import { overlaps } from "./screen-now.js";
+import { ago } from "./time.js";
+
+const filter = { agent: "", state: "" };
+
+export const sessions = {
+  title: "Sessions",
+  reads: () => ({ sessions: "/api/sessions" }),
+  shows: ["sessions", "agents", "mail"],
+  draw({ sessions: screen }, again) {
+    const cards = screen.feed.flatMap((group) => group.cards);
+    const fits = (card) => (!filter.agent || card.agents.includes(filter.agent)) && (!filter.state || card.label === filter.state);
+    const groups = screen.feed.map((group) => ({ ...group, cards: group.cards.filter(fits) })).filter((group) => group.cards.length);
+    return [
+      h("form", { key: "filters", class: "filters", "aria-label": "Filters", onsubmit: (event) => event.preventDefault() },
+        choice("agent", "Agent", [...new Set(cards.flatMap((card) => card.agents))].sort(), again),
+        choice("state", "State", [...new Set(cards.map((card) => card.label))].sort(), again)),
+      h("div", { key: "feed", class: "feed" }, groups.map(drawGroup)),
+      groups.length ? null : empty(cards.length ? "No card fits these filters." : "Nobody works here yet."),
+      section("What crossed", "crossed", overlaps(screen.incursions)),
+      section("Waits for an acceptance", "pending", pending(screen.pending)),
+    ];
+  },
+};
+
+function choice(name, label, options, again) {
+  const change = (event) => { filter[name] = event.target.value; again(); };
+  return h("label", { key: name }, label, " ", h("select", { onchange: change },
+    h("option", { value: "" }, "all"), options.map((text) => h("option", { key: text, value: text }, plain(text, 80)))));
+}
+
+function drawGroup(group) {
+  const several = group.cards.length > 1 && group.parent;
+  return h("section", { key: `group ${group.parent}`, class: several ? "group" : "group single", "aria-label": plain(group.parent, 80) || "without a work item" },
+    several ? h("h2", {}, say(group.parent, 80)) : null, group.cards.map(drawCard));
+}
+
+const TONES = { "Needs input": "caution", Stuck: "bad", Stopped: "bad", Gone: "bad", "Gone quiet": "caution", Done: "neutral", "In progress": "good" };
+
+function drawCard(card) {
+  const name = card.work || card.owner;
+  return h("article", { key: card.key, class: "card", "data-work": card.work || "" },
+    h("header", {},
+      h("h3", {}, card.work ? link(toWork(card.work), say(card.work, 80)) : who(card.owner)),
+      chip(TONES[card.label] || "neutral", card.label)),
+    card.title ? h("p", { class: "title" }, say(card.title, 160)) : null,
+    h("p", { class: "line" }, card.owner ? [card.work ? who(card.owner) : null, alive(card.liveness, card.liveness, card.because), h("span", { class: "soft" }, ago(card.last_seen_at))] : h("span", { class: "soft" }, "nobody works on it")),
+    card.agents.length > 1 ? h("p", { class: "soft" }, "also ", card.agents.filter((a) => a !== card.owner).map((a) => [who(a), " "])) : null,
+    card.branch || card.worktree ? h("p", { class: "place" }, card.branch ? ["on ", say(card.branch, 80), " "] : null, card.worktree ? ["in ", h("code", {}, plain(card.worktree, 160))] : null) : null,
+    card.scopes.length ? h("p", { class: "holds" }, card.scopes.slice(0, 6).map((held) => h("span", { key: held.scope, title: `${plain(held.holder)} since ${held.since}${held.until ? ` until ${held.until}` : ""}` }, h("code", {}, plain(held.scope, 120)), " ")),
+      card.scopes.length > 6 ? `and ${card.scopes.length - 6} more` : null) : null,
+    card.overlap ? h("p", { class: "line" }, chip("bad", card.overlap.label), `${card.overlap.kind}: `, who(card.overlap.incoming), " and ", who(card.overlap.owner), h("span", { class: "soft" }, ago(card.overlap.at))) : null,
+    card.waits_for.length ? h("p", { class: "line" }, chip("caution", "waits for"), card.waits_for.map((agent) => [who(agent), " "])) : null,
+    card.last ? h("p", { class: "last line" }, card.last.by ? who(card.last.by) : null, h("b", {}, card.last.label), card.last.to ? who(card.last.to) : null, h("span", { class: "soft" }, ago(card.last.at))) : null,
+    card.unread || card.owed ? h("p", { class: "soft" }, card.unread ? `${card.unread} unread ` : null, card.owed ? `${card.owed} owed` : null) : null,
+    card.work ? h("p", { class: "more" }, link(toWork(card.work), "Conversation", h("span", { class: "hidden" }, ` about ${plain(name, 60)}`))) : null);
+}
+
+function pending(items) {
+  if (!items.length) return empty("Nothing waits for an acceptance.");
+  return h("ul", { class: "rows" }, items.map((item) => h("li", { key: item.id, class: "row" },
+    h("div", { class: "line" }, chip("caution", item.label), who(item.from_agent), " to ", who(item.to_agent), h("span", { class: "soft" }, ago(item.created_at))),
+    h("div", { class: "said" }, item.work ? [link(toWork(item.work), say(item.work, 80)), " "] : null, say(item.subject, 300)))));
+}
+
+// The drawer: every event and message about one work item, in the order of the record.
+export const conversation = {
+  reads: (work) => ({ talk: `/api/sessions/${encodeURIComponent(work)}/conversation` }),
+  shows: ["sessions", "mail"],
+  title: (work) => work,
+  draw({ talk }) {
+    return [
+      talk.more ? empty(`${talk.more} older rows are not shown.`) : null,
+      talk.thread.length ? h("ol", { key: "thread", class: "thread" }, talk.thread.map(drawRow)) : empty("Nothing was said about it."),
+    ];
+  },
+};
+
+const ROW_TONES = { HANDOFF: "good", BLOCKED: "caution", INCURSION: "bad", RESUME: "neutral", MESSAGE: "neutral" };
+const NAMES = {
+  subject: "Subject", summary: "Where it stands", next_action: "Next", blocker: "In the way", requested_action: "Needed", urgency: "Urgency",
+  requires_ack: "Acceptance", incursion_kind: "Overlap", owner_agent: "Owner", incoming_agent: "Came in", owner_liveness: "Owner is", resolution_hint: "What to do",
+  owner_alias: "Owner's helper", incoming_alias: "Helper that came in", blob_before: "File before", blob_after: "File after",
+  resume_reason: "Why", prior_session_agent: "Before", adopted_agent: "Now", evidence: "Evidence", bead_ids: "Work",
+};
+
+function drawRow(row) {
+  return h("li", { key: row.id, class: "row", "data-kind": row.kind },
+    h("div", { class: "line" }, chip(row.label === "Held back" ? "caution" : ROW_TONES[row.kind] || "neutral", row.label),
+      who(row.from_agent), row.to_agent && row.to_agent !== row.from_agent ? [" → ", who(row.to_agent)] : null, h("span", { class: "soft" }, ago(row.at))),
+    row.scope ? h("p", {}, h("code", {}, plain(row.scope, 200))) : null,
+    row.kind === "MESSAGE" ? [h("p", {}, h("b", {}, say(row.title, 300))), h("p", { class: "words" }, say(row.text, 4000))] : facts(row.payload),
+    h("p", { class: "receipts soft" },
+      row.receipts.map((given) => h("span", { key: given.agent + given.label, class: "receipt" }, h("b", {}, plain(given.label, 40)), " ", plain(given.agent, 60), " ", ago(given.at), " ")),
+      row.waits_for ? h("span", { class: "caution" }, "waits for ", plain(row.waits_for, 60), " since ", ago(row.at)) : null));
+}
+
+function facts(payload) {
+  const order = Object.keys(NAMES);
+  const place = ([name]) => (order.includes(name) ? order.indexOf(name) : order.length);
+  return h("dl", {}, Object.entries(payload).sort((a, b) => place(a) - place(b)).map(([name, value]) => [
+    h("dt", { key: `t ${name}` }, NAMES[name] || plain(name, 40)),
+    h("dd", { key: `d ${name}` }, value === true ? "asked for" : value === false ? "not asked for" : Array.isArray(value) ? value.map((v) => [say(v, 200), " "]) : say(value, 4000)),
+  ]));
+}
