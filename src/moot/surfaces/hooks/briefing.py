@@ -9,8 +9,8 @@ from moot.core.plural import plural
 from moot.surfaces.hooks.waiting import waiting_line
 
 if TYPE_CHECKING:
+    from moot.api.guard.offered_tools import ToolName
     from moot.api.guard.tool_sessions import OtherAgent, StartedSession
-    from moot.surfaces.hooks.offered_tools import ToolName
 
 SHOWN: Final = 20
 SCOPES_SHOWN: Final = 6

@@ -52,7 +52,7 @@ def before(call: HookCall, session: Session) -> str:
         return answers.context(call.tool, HookMoment.BEFORE, _unmerged_line(verdict.unmerged))
     if verdict.allowed or verdict.agent is None:
         return answers.ALLOW
-    from moot.surfaces.hooks.offered_tools import find_tool_names
+    from moot.api.guard.offered_tools import find_tool_names
     from moot.surfaces.hooks.reasons import explain_held, explain_unseen
 
     if verdict.unseen:
@@ -100,8 +100,8 @@ def after(call: HookCall, session: Session) -> str:
 def start(call: HookCall, session: Session) -> str:
     """The rules, who else is here, and what waits."""
     from moot.api.guard import tool_sessions
+    from moot.api.guard.offered_tools import find_tool_names
     from moot.surfaces.hooks.briefing import briefing
-    from moot.surfaces.hooks.offered_tools import find_tool_names
     from moot.system.tool_process import find_tool_process
 
     process = None if session.acting else find_tool_process()
@@ -162,7 +162,7 @@ def _unmerged_line(changes: Sequence[UnmergedChange]) -> str:
 
 
 def _waiting_line(call: HookCall, session: Session, agent: str, waiting: Waiting) -> str:
-    from moot.surfaces.hooks.offered_tools import find_tool_names
+    from moot.api.guard.offered_tools import find_tool_names
     from moot.surfaces.hooks.waiting import waiting_line
 
     moot = answers.moot_command(call.tool, session, agent)

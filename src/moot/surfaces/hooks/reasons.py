@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from moot.api.guard.edits import UnseenChange
     from moot.api.guard.holders import Holder
+    from moot.api.guard.offered_tools import ToolName
     from moot.core.errors import MootError
-    from moot.surfaces.hooks.offered_tools import ToolName
 
 SHOWN: Final = 4
 

@@ -7,8 +7,8 @@ import json
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from moot.api.guard.offered_tools import ToolName
     from moot.api.guard.waiting import Waiting, WaitingEvent, WaitingMail
-    from moot.surfaces.hooks.offered_tools import ToolName
 
 SHOWN: Final = 3
 _LONGEST: Final = 120
