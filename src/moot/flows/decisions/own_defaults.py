@@ -20,7 +20,7 @@ MOST_FREQUENT: Final = "most-frequent"
 
 
 def fill_from_settings(question: Question, folder: Path, env: Mapping[str, str]) -> Question:
-    """The question with participants and rules; Malformed if nobody is named anywhere."""
+    """The question with participants and rules (DEC-040); Malformed if nobody is named anywhere."""
     own = read_settings(worktree_root(folder) or folder, user_settings_file(env)).ask
     named = question.participants or ((own.participants,) if own.participants else ())
     if not named:
