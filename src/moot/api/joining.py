@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from moot.api.endorsers import require_endorser
 from moot.api.operation import operation
 from moot.api.scopes import reserve_command
 from moot.api.session import settings_for
@@ -25,7 +26,6 @@ from moot.protocols.presence.recommendation import (
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.core.machine import Command
-    from moot.core.signing import Signer
     from moot.flows.presence.arrival import ArrivalPlace
     from moot.protocols.presence.commands import Evidence
 
@@ -220,7 +220,7 @@ def _go_on_as(start: _Start, name: str, name_unfinished_work: NameUnfinishedWork
         if not text:
             raise
         start = _with_unfinished(start, text, evidence)
-    endorser = _require_endorser(start.session, name)
+    endorser = require_endorser(start.session, name)
     place = start.place(start.work)
     outcome = adoption.adopt(workspace, name, place, evidence, start.scopes, endorser)
     resumed = outcome.newest(AgentResumed)
@@ -241,21 +241,6 @@ def _with_unfinished(start: _Start, text: str, evidence: Evidence) -> _Start:
     if text in {bead.id for bead in evidence.beads or ()}:
         return start._replace(work=text)
     return start._replace(scopes=(*start.scopes, text))
-
-
-def _require_endorser(session: Session, name: str) -> Signer:
-    """Whoever consents to the new key: the name's old key, or a person's."""
-    workspace = session.workspace
-    agent = workspace.engine.registry().agents[name]
-    held = workspace.keys.find(name, agent.kid)
-    signer = held.signer if held is not None else session.person_signer()
-    if signer is None:
-        raise Refused(
-            "not_endorsed",
-            f"neither {name}'s old key nor a person's key is here",
-            hint="run this where the old key is, or let a person unlock theirs",
-        )
-    return signer
 
 
 def _decision_required(advice: Recommendation) -> Refused:

@@ -144,13 +144,11 @@ class RunRequests:
         return (OK,)
 
     def _arrive(self, fields: list[bytes]) -> Sequence[bytes]:
-        from moot.flows.presence import arrival
+        from moot.flows.presence.arrival import enter_fresh
+        from moot.flows.presence.starting_names import register_in_family
 
-        workspace, name = self._session.workspace, fields[0].decode()
-        if name:
-            arrival.enter(workspace, name)
-        else:
-            name = arrival.enter_fresh(workspace)
+        workspace, wanted = self._session.workspace, fields[0].decode()
+        name = register_in_family(workspace, wanted) if wanted else enter_fresh(workspace)
         stack = self._arrived[name] = ExitStack()
         epoch = workspace.engine.registry().agents[name].epoch
         lent = self._lend(self._session.acting_as(name, epoch), stack)
@@ -158,6 +156,7 @@ class RunRequests:
 
     def _depart(self, fields: list[bytes]) -> Sequence[bytes]:
         from moot.engine.agents import retire
+        from moot.flows.presence.ended_keys import remove_ended_keys
 
         name, reason = fields[0].decode(), fields[1].decode()
         stack = self._arrived.pop(name, None)
@@ -169,6 +168,7 @@ class RunRequests:
             )
         with stack:
             retire(self._session.workspace.engine, name, reason)
+            remove_ended_keys(self._session.workspace)
         return (OK,)
 
     def _hook(self, fields: list[bytes]) -> Sequence[bytes]:

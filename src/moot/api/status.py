@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from moot.api.agenda import DueItem, list_due
+from moot.api.agent_facts import find_agent_facts
 from moot.api.operation import operation
 from moot.core.errors import Tampered
+from moot.core.quoted import Quoted
 from moot.flows.observed.run_guard import UnguardedSpan, guards_of_active, list_unguarded
 from moot.protocols.presence import STREAM, views
 from moot.protocols.presence.machine import MACHINE as PRESENCE
@@ -18,7 +20,6 @@ from moot.protocols.presence.work_state import Health
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.engine.engine import Engine
-    from moot.protocols.presence.model import State
     from moot.workspace.workspace import Workspace
 
 __all__ = [
@@ -38,12 +39,15 @@ class RegisteredAgentView(views.AgentView, frozen=True, kw_only=True):
 
     `status` is active, or how it ended; who has ended shows signs of life to nobody, and its
     `label` says the same. `guarded` says who checks its edits now: guarded, expected, unguarded or
-    watched; None if that is not known.
+    watched; None if that is not known. `family` is the name it was numbered after (alice of
+    alice-2), else its own; `tool` the coding tool it works with, if that is known.
     """
 
     kind: str = msgspec.field(name="class")
     status: str
     guarded: str | None = None
+    family: str = ""
+    tool: Quoted | None = None
 
 
 class MailCounts(msgspec.Struct, frozen=True):
@@ -101,7 +105,7 @@ def status(session: Session) -> Status:
     return Status(
         workspace=str(workspace.path),
         you=session.acting,
-        agents=_view_everyone(session, state),
+        agents=_view_everyone(session),
         reservations=presence.reservations,
         pending=presence.pending,
         work=presence.work,
@@ -113,23 +117,26 @@ def status(session: Session) -> Status:
     )
 
 
-def _view_everyone(session: Session, state: State) -> tuple[RegisteredAgentView, ...]:
-    """Everyone registered, with how alive they are."""
-    from moot.flows.presence.observation import observe
-
+def _view_everyone(session: Session) -> tuple[RegisteredAgentView, ...]:
+    """Everyone registered but voices, with how alive they are."""
     registry = session.workspace.engine.registry()
-    observation = observe(session.workspace, registry.agents, session.stale_millis)
+    facts = find_agent_facts(session, tuple(sorted(registry.agents)))
     guards = guards_of_active(session.workspace)
     everyone = []
     for name, agent in sorted(registry.agents.items()):
-        view = views.view_agent(state, name, observation)
+        if name in facts.voices:
+            continue
+        view, tool = facts.views[name], facts.tools.get(name)
         ending = registry.keys[agent.kid].ending
         label = view.label if ending is None else str(ending).capitalize()
-        facts = {**msgspec.structs.asdict(view), "label": label}
-        status = str(ending or ACTIVE)
         everyone.append(
             RegisteredAgentView(
-                **facts, kind=str(agent.kind), status=status, guarded=guards.get(name)
+                **{**msgspec.structs.asdict(view), "label": label},
+                kind=str(agent.kind),
+                status=str(ending or ACTIVE),
+                guarded=guards.get(name),
+                family=facts.families[name],
+                tool=None if tool is None else Quoted(tool.tool),
             )
         )
     return tuple(everyone)

@@ -10,7 +10,12 @@ import msgspec
 from moot.api.agents import ACTIVE, ShownAgent
 from moot.api.agents import liveness_label as label_of
 
-__all__ = ["ACTIVE", "agent_rows", "label_of"]
+__all__ = ["ACTIVE", "agent_rows", "label_of", "with_tool"]
+
+
+def with_tool(name: str, tool: str | None) -> str:
+    """A name as lists show it: `alice-2 · claude`."""
+    return f"{name} · {tool}" if tool else name
 
 
 def agent_rows(agent: ShownAgent) -> Iterable[tuple[str, str]]:
