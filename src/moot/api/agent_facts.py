@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from moot.core.quoted import Quoted
 from moot.protocols.presence.model import Liveness
@@ -11,7 +11,10 @@ from moot.protocols.presence.model import Liveness
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.flows.observed.agent_tools import AgentTool
+    from moot.flows.presence.run_evidence import RunEvidence
+    from moot.protocols.presence.model import State
     from moot.protocols.presence.views import AgentView
+    from moot.workspace.workspace import Workspace
 
 # The living first; whoever has not joined comes after all who have, the ended last.
 _BY_LIVENESS: Final = {Liveness.ACTIVE: 0, Liveness.STALE: 1, Liveness.EVICTED: 2}
@@ -27,10 +30,12 @@ class AgentFacts(NamedTuple):
     tools: Mapping[str, AgentTool]
     voices: frozenset[str]
     families: Mapping[str, str]
+    runs: Mapping[str, RunEvidence]
 
-    def describe(self, name: str) -> dict[str, object]:
+    def describe(self, name: str) -> dict[str, Any]:
         """The fields that every list adds to a name."""
         view, tool = self.views[name], self.tools.get(name)
+        run = self.runs.get(name)
         return {
             "family": self.families[name],
             "tool": None if tool is None else Quoted(tool.tool),
@@ -40,6 +45,8 @@ class AgentFacts(NamedTuple):
             "label": view.label,
             "last_seen_at": view.last_seen_at,
             "work": view.work,
+            "evidence": None if run is None else run.state,
+            "process": None if run is None else run.because,
         }
 
     def place_in_list(self, name: str, *, has_ended: bool) -> tuple[int, str]:
@@ -69,4 +76,21 @@ def find_agent_facts(session: Session, names: tuple[str, ...]) -> AgentFacts:
         find_tools(workspace, names),
         list_voices(workspace),
         {name: families.family_of(name, registered) for name in names},
+        _look_at_runs(workspace, state, names),
     )
+
+
+def _look_at_runs(
+    workspace: Workspace, state: State, names: tuple[str, ...]
+) -> dict[str, RunEvidence]:
+    """What the locks of those who are here say."""
+    from moot.flows.presence.run_evidence import look_at_run
+    from moot.protocols.presence.sorted_index import find_member
+
+    members = (member for name in names if (member := find_member(state, name)) is not None)
+    looks = (
+        (member.name, look_at_run(workspace, member.name, member.epoch))
+        for member in members
+        if not member.left
+    )
+    return {name: evidence for name, evidence in looks if evidence is not None}

@@ -51,7 +51,9 @@ class RegisteredAgent(msgspec.Struct, frozen=True, kw_only=True, rename={"kind":
 class ListedAgent(RegisteredAgent, frozen=True, kw_only=True):
     """A name with what it does now. `family` is the name it was numbered after (alice of alice-2),
     else its own; `tool` the coding tool it works with, if that is known. `voice`: it only answers
-    questions, and is neither here nor gone. `guarded` says who checks its edits now: guarded,
+    questions, and is neither here nor gone. `evidence` is what the lock of its `moot run` says from
+    here, whatever the time since its last sign of life: `running`, `gone`, or None for nothing;
+    `process` says why. `guarded` says who checks its edits now: guarded,
     expected, unguarded or watched; None if that is not known."""
 
     guarded: str | None = None
@@ -63,6 +65,8 @@ class ListedAgent(RegisteredAgent, frozen=True, kw_only=True):
     label: str = ""
     last_seen_at: str | None = None
     work: Quoted | None = None
+    evidence: str | None = None
+    process: str | None = None
 
 
 class AgentList(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from moot.api.endorsers import require_endorser
+from moot.api.gone_holders import explaining_gone_holders
 from moot.api.operation import operation
 from moot.api.scopes import reserve_command
 from moot.api.session import settings_for
@@ -25,8 +26,8 @@ from moot.protocols.presence.recommendation import (
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.core.machine import Command
     from moot.flows.presence.arrival import ArrivalPlace
+    from moot.protocols.presence.case import Reserving
     from moot.protocols.presence.commands import Evidence
 
 # Chooses under which of these names the session goes on; None: under a new one.
@@ -71,7 +72,7 @@ class _Start(NamedTuple):
     def new_place(self) -> ArrivalPlace:
         return self.place(self.work or self.session.place.branch)
 
-    def reserve_commands(self) -> list[Command]:
+    def reserve_commands(self) -> list[Reserving]:
         if not self.scopes:
             return []
         return [reserve_command(self.session, self.scopes, self.work)]
@@ -190,7 +191,8 @@ def _reserve(start: _Start, name: str, epoch: int) -> None:
 
     try:
         for command in start.reserve_commands():
-            start.session.workspace.engine.execute(STREAM, command, name)
+            with explaining_gone_holders(start.session, command, name):
+                start.session.workspace.engine.execute(STREAM, command, name)
     except Refused as refused:
         refused.hint = f"you have joined (`{export_line(name, epoch)}`), without it: {refused.hint}"
         raise

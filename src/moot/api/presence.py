@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
+from moot.api.gone_holders import explaining_gone_holders
 from moot.api.operation import operation
 from moot.api.run_watch import UNWATCHED, RunWatch
 from moot.api.runner_lending import lent_settings
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     import subprocess
 
     from moot.api.session import Session
-    from moot.core.machine import Command
     from moot.flows.presence.arrival import ArrivalPlace
     from moot.keys.running_names import NameLock
+    from moot.protocols.presence.case import Reserving
     from moot.workspace.workspace import Workspace
 
 LONGEST_PAUSE: Final[Millis] = 60 * SECOND
@@ -92,10 +93,11 @@ def present(
 
 @contextmanager
 def _working(
-    session: Session, wish: StartWish, first: Sequence[Command], reason: str, failed: Failed
+    session: Session, wish: StartWish, first: Sequence[Reserving], reason: str, failed: Failed
 ) -> Iterator[tuple[Session, NameLock]]:
     """The block of `present`, with the lock of the name, which a program may inherit."""
     from moot.flows.presence import arrival
+    from moot.flows.presence.run_evidence import note_run
     from moot.protocols.presence import STREAM
 
     taken = take_name(session, wish)
@@ -106,8 +108,11 @@ def _working(
         if not taken.has_adopted:
             arrival.join(workspace, name, wish.place)
         for command in first:
-            workspace.engine.execute(STREAM, command, name)
+            with explaining_gone_holders(session, command, name):
+                workspace.engine.execute(STREAM, command, name)
         epoch = workspace.engine.registry().agents[name].epoch
+        with suppress(OSError):  # a disk without room for it: then nobody can tell from the lock
+            note_run(workspace, taken.lock, epoch)
         with _heartbeat(workspace, name, _least_patience(session)):
             yield session.acting_as(name, epoch), taken.lock
     finally:  # every reservation is released when `moot run` ends, however it ends
@@ -116,6 +121,7 @@ def _working(
         ):
             arrival.release_and_retire(workspace, name, reason)
             arrived.end(reason)
+            taken.lock.remove()
         taken.lock.release()
 
 
@@ -191,7 +197,7 @@ def _own_name(session: Session) -> str | None:
 
 def _require_welcome(
     session: Session, name: str | None, scopes: Sequence[str], work: str | None
-) -> tuple[ArrivalPlace, list[Command]]:
+) -> tuple[ArrivalPlace, list[Reserving]]:
     """Where a newcomer works and what it reserves first; Refused if it may not come in so."""
     from moot.core.names import require_agent_name
     from moot.flows.presence import arrival

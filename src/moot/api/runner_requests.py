@@ -6,6 +6,7 @@
     depart      that one has ended
     forged      a trace's history is looked at, and a forged record in it reported
     unhooked    a tool's hook was taken away: its sessions are not watched any more
+    gone        sessions whose programs are gone from this machine are ended
     hook        a coding tool's hook, if whoever started the run can answer it
 
 The program is believed one thing, that it is the agent whose private folder named the socket;
@@ -171,6 +172,12 @@ class RunRequests:
             remove_ended_keys(self._session.workspace)
         return (OK,)
 
+    def _gone(self, _fields: list[bytes]) -> Sequence[bytes]:
+        from moot.flows.presence.gone_sessions import end_gone_sessions
+
+        end_gone_sessions(self._session.workspace, self._agent)
+        return (OK,)
+
     def _hook(self, fields: list[bytes]) -> Sequence[bytes]:
         answered = (
             None
@@ -204,5 +211,6 @@ _HANDLERS: Final[Mapping[bytes, Callable[[RunRequests, list[bytes]], Sequence[by
     b"unhooked": RunRequests._unhooked,
     b"arrive": RunRequests._arrive,
     b"depart": RunRequests._depart,
+    b"gone": RunRequests._gone,
     b"hook": RunRequests._hook,
 }

@@ -102,13 +102,15 @@ class Session:
         read_only: bool | Callable[[], bool] = False,
         debug: DebugLog | None = None,
         stays_open: OpenWorkspaces | None = None,
+        ends_gone: bool = False,
     ) -> None:
         """`stale_millis` is how soon this session calls others stale; None: as the workspace does.
 
         `remarks` are warnings about how the session was set up; operations that report findings
         add them. `env` is what programs find that are started for this session, and nothing else.
         `debug` is told what is opened, locked, decided and committed. What `stays_open` is shared
-        with other sessions, and not closed with this one.
+        with other sessions, and not closed with this one. `ends_gone`: once it is open for writing,
+        sessions whose programs are gone from this machine are ended.
         """
         self.folder = folder
         self.acting = acting
@@ -124,6 +126,7 @@ class Session:
         self._read_only = read_only
         self._debug = debug
         self._stays_open = stays_open
+        self._ends_gone = ends_gone
         self._opened: list[Workspace] = []  # shared with the sessions of `acting_as`
         self._closed: list[Workspace] = []
         self._place: Place | None = None
@@ -171,6 +174,10 @@ class Session:
         """The open workspace. Opened on first use: debate files, for example, need none."""
         if not self._opened:
             self._opened.append(self._open())
+            if self._ends_gone and not self._is_read_only():
+                from moot.flows.presence.gone_sessions import end_gone_sessions
+
+                end_gone_sessions(self._opened[0], self.acting)
         return self._opened[0]
 
     def require_workspace(self) -> None:
@@ -513,6 +520,9 @@ class Session:
             self.keys,
             self.ask_passphrase,
             self.clock_text,
-            only_reads=self._read_only() if callable(self._read_only) else self._read_only,
+            only_reads=self._is_read_only(),
             debug=self._debug,
         )
+
+    def _is_read_only(self) -> bool:
+        return self._read_only() if callable(self._read_only) else self._read_only

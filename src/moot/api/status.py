@@ -40,7 +40,9 @@ class RegisteredAgentView(views.AgentView, frozen=True, kw_only=True):
     `status` is active, or how it ended; who has ended shows signs of life to nobody, and its
     `label` says the same. `guarded` says who checks its edits now: guarded, expected, unguarded or
     watched; None if that is not known. `family` is the name it was numbered after (alice of
-    alice-2), else its own; `tool` the coding tool it works with, if that is known.
+    alice-2), else its own; `tool` the coding tool it works with, if that is known. `evidence` is
+    what the lock of its `moot run` says from here: `running`, `gone`, or None for nothing;
+    `process` says why.
     """
 
     kind: str = msgspec.field(name="class")
@@ -48,6 +50,8 @@ class RegisteredAgentView(views.AgentView, frozen=True, kw_only=True):
     guarded: str | None = None
     family: str = ""
     tool: Quoted | None = None
+    evidence: str | None = None
+    process: str | None = None
 
 
 class MailCounts(msgspec.Struct, frozen=True):
@@ -126,7 +130,7 @@ def _view_everyone(session: Session) -> tuple[RegisteredAgentView, ...]:
     for name, agent in sorted(registry.agents.items()):
         if name in facts.voices:
             continue
-        view, tool = facts.views[name], facts.tools.get(name)
+        view, more = facts.views[name], facts.describe(name)
         ending = registry.keys[agent.kid].ending
         label = view.label if ending is None else str(ending).capitalize()
         everyone.append(
@@ -135,8 +139,7 @@ def _view_everyone(session: Session) -> tuple[RegisteredAgentView, ...]:
                 kind=str(agent.kind),
                 status=str(ending or ACTIVE),
                 guarded=guards.get(name),
-                family=facts.families[name],
-                tool=None if tool is None else Quoted(tool.tool),
+                **{field: more[field] for field in ("family", "tool", "evidence", "process")},
             )
         )
     return tuple(everyone)

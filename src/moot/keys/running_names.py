@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -34,6 +35,18 @@ class NameLock:
         self.path = path
         self.descriptor = descriptor
         self._unlock = unlock
+
+    def write_note(self, note: bytes) -> None:
+        """Put into the locked file what is to be known of its holder; nothing where it is closed
+        to readers while it is locked."""
+        if self.descriptor is not None:
+            os.ftruncate(self.descriptor, 0)
+            os.pwrite(self.descriptor, note, 0)
+
+    def remove(self) -> None:
+        """The name will not be held again: remove the file, too."""
+        self.path.unlink(missing_ok=True)
+        self.release()
 
     def release(self) -> None:
         """Free the name for everyone, also if a program that inherited it still runs."""
@@ -92,6 +105,8 @@ else:
     import fcntl
     import time
 
+    _OPEN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+
     def is_held(path: Path) -> bool:
         """Does a live process hold this lock? A file that does not exist is held by nobody.
 
@@ -111,7 +126,7 @@ else:
 
     def _lock(path: Path) -> NameLock | None:
         """Those who only ask are waited for; a holder is not."""
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, _OPEN, 0o600)
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
@@ -125,7 +140,16 @@ else:
                 os.close(descriptor)
                 raise _cannot_lock(path, error) from error
             else:
-                return NameLock(path, descriptor, lambda: _unlock(descriptor))
+                if _is_still(path, descriptor):
+                    return NameLock(path, descriptor, partial(_unlock, descriptor))
+                os.close(descriptor)  # its holder has removed it, and ended, in this moment
+                descriptor = os.open(path, _OPEN, 0o600)
+
+    def _is_still(path: Path, descriptor: int) -> bool:
+        try:
+            return os.path.samestat(os.stat(path), os.fstat(descriptor))
+        except FileNotFoundError:
+            return False
 
     def _unlock(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_UN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from shlex import quote
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
@@ -18,11 +19,27 @@ _NO_ID: Final = "run"  # of a tool that gave its session no id
 _NO_TOOL: Final = "program"
 
 
+# How each tool goes on with one of its own sessions.
+_RESUME: Final = {
+    "claude": "claude --resume {}",
+    "codex": "codex resume {}",
+    "gemini": "gemini --resume {}",
+    "opencode": "opencode --session {}",
+}
+
+
 class AgentTool(NamedTuple):
     """A coding tool, and what it calls its session, if it said so."""
 
     tool: str
     session: str = ""
+
+    @property
+    def resume_line(self) -> str:
+        """The words that let the tool go on with this session; the tool alone if that is all that
+        is known."""
+        way = _RESUME.get(self.tool)
+        return way.format(quote(self.session)) if way and self.session else self.tool
 
 
 class _SessionRow(msgspec.Struct, frozen=True):

@@ -52,6 +52,9 @@ def explain_held(holders: Sequence[Holder], agent: str, moot: str) -> str:
         advice = _SIBLING.format(holder=holders[0].holder)
         return " ".join(("moot:", *sentences, _STAY_OFF, advice))
     most_alive = min(others, key=lambda holder: list(_INSTEAD).index(holder.liveness))
+    if most_alive.gone is not None:
+        advice = f"Work on another file: {most_alive.gone}."
+        return " ".join(("moot:", *sentences, _STAY_OFF, advice))
     advice = _INSTEAD[most_alive.liveness].format(moot=moot, agent=agent, **_words(most_alive))
     return " ".join(("moot:", *sentences, _STAY_OFF, advice))
 

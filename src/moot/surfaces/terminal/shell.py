@@ -76,6 +76,7 @@ class Shell:
                 env=self.env,
                 read_only=self._only_reads,
                 debug=self._debug,
+                ends_gone=True,
             )
         return self._session
 

@@ -9,7 +9,7 @@ from shlex import join
 import click
 
 from moot.api import agents
-from moot.surfaces.cli.presence.agent_facts import agent_rows, with_tool
+from moot.surfaces.cli.presence.agent_facts import agent_rows, alive_word, with_tool
 from moot.surfaces.terminal.answer import Answer, table
 from moot.surfaces.terminal.lazy import Entry, LazyGroup
 from moot.surfaces.terminal.shell import Shell, command, text_argument
@@ -83,7 +83,9 @@ def _agent_lines(known: agents.AgentList, *, ended: bool) -> Iterable[str]:
         (
             with_tool(row.agent, row.tool),
             row.kind,
-            "Voice" if row.voice and row.status == agents.ACTIVE else row.label,
+            "Voice"
+            if row.voice and row.status == agents.ACTIVE
+            else alive_word(row.label, row.evidence),
             row.last_seen_at or "-",
             row.work or "-",
             row.kid[:8],

@@ -9,7 +9,7 @@ import msgspec
 from moot.api import status as screen
 from moot.core.plural import plural
 from moot.surfaces.cli.presence.agenda import due_lines, with_ways
-from moot.surfaces.cli.presence.agent_facts import with_tool
+from moot.surfaces.cli.presence.agent_facts import alive_word, with_tool
 from moot.surfaces.terminal.answer import Answer, paint
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.shell import Shell, command
@@ -87,7 +87,13 @@ def _rows_of(view: screen.RegisteredAgentView, seen: screen.Status) -> Iterable[
     own = [scope for scope in view.holds if scope not in theirs]
     guard = view.guarded or "-"
     name = with_tool(view.agent, view.tool)
-    yield name, view.label, guard, _work_of(view, seen), _first_scopes(own)
+    yield (
+        name,
+        alive_word(view.label, view.evidence),
+        guard,
+        _work_of(view, seen),
+        _first_scopes(own),
+    )
     for sub_agent in view.sub_agents:
         holds = _first_scopes(sub_agent.holds)
         yield sub_agent.name, sub_agent.label, guard, sub_agent.kind or "sub-agent", holds
