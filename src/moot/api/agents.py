@@ -217,13 +217,15 @@ def heartbeat(session: Session, *, agent: str | None = None) -> Heartbeat:
     Only the latest sign of life is kept and it is no event on record, so it may be repeated at
     will.
     """
-    from moot.protocols.presence.liveness import judge_liveness
-    from moot.protocols.presence.model import DEFAULT_STALE_MILLIS
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.liveness import judge_liveness, shown_stale_time
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
 
     name = session.actor(agent)
     engine = session.workspace.engine
     at = engine.beat(name)
-    stale_millis = session.stale_millis or DEFAULT_STALE_MILLIS
+    usual = engine.state(PRESENCE, STREAM).stale_millis
+    stale_millis = shown_stale_time(session.stale_millis, usual)
     verdict = judge_liveness(at, engine.clock(), stale_millis)
     return Heartbeat(name, to_text(at), str(verdict.liveness))
 
@@ -255,11 +257,14 @@ def stale_from(session: Session, name: str) -> str | None:
     """From when on others may take over what `name` still holds; None: they may do so now."""
     from moot.flows.presence.observation import observe
     from moot.protocols.presence import STREAM, views
+    from moot.protocols.presence.liveness import longer_stale_time
     from moot.protocols.presence.machine import MACHINE as PRESENCE
 
     workspace = session.workspace
-    observation = observe(workspace, [name], session.stale_millis)
-    verdict = views.observe_liveness(workspace.engine.state(PRESENCE, STREAM), name, observation)
+    state = workspace.engine.state(PRESENCE, STREAM)
+    decides = longer_stale_time(session.stale_millis, state.stale_millis)
+    observation = observe(workspace, [name], decides)
+    verdict = views.observe_liveness(state, name, observation)
     at = verdict.stale_at
     return None if at is None or at <= observation.now else to_text(at)
 

@@ -167,9 +167,11 @@ def _require_welcome(start: _Start, name: str, epoch: int) -> None:
 
 def _join(start: _Start, name: str, advice: Recommendation) -> Joined:
     from moot.flows.presence import arrival
+    from moot.flows.presence.run_evidence import forget_run
 
     session, workspace = start.session, start.session.workspace
     outcome = arrival.join(workspace, name, start.new_place)
+    forget_run(workspace, name)
     epoch = workspace.engine.registry().agents[name].epoch
     _reserve(start, name, epoch)
     return Joined(

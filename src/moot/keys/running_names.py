@@ -14,8 +14,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from moot.core.errors import Refused, StoreFailed
 from moot.core.names import require_agent_name
 from moot.keys.folder import KeyFolder
@@ -82,6 +80,7 @@ def is_running(folder: KeyFolder, origin: str, name: str) -> bool:
 
 
 if sys.platform == "win32":
+    from filelock import FileLock, Timeout
 
     def is_held(path: Path) -> bool:
         """Does a live process hold this lock? A file that does not exist is held by nobody."""

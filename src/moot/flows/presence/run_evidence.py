@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from moot.core.clock import Millis, to_text
-from moot.keys.running_names import is_held, lock_file
+from moot.keys.running_names import is_held, lock_file, try_to_hold
 from moot.system.this_machine import (
     MachineId,
     network_disk_of,
@@ -57,6 +57,14 @@ def note_run(workspace: Workspace, lock: NameLock, epoch: int) -> None:
     pid = os.getpid()
     note = RunNote(epoch, read_machine_id(), pid, start_time_of(pid), workspace.engine.clock())
     lock.write_note(msgspec.json.encode(note))
+
+
+def forget_run(workspace: Workspace, name: str) -> None:
+    """Somebody works under the name without a run: the lock of an earlier one says nothing now."""
+    folder, origin = workspace.folder, workspace.trust.origin
+    lock = try_to_hold(folder, origin, name) if lock_file(folder, origin, name).exists() else None
+    if lock is not None:
+        lock.remove()
 
 
 def look_at_run(workspace: Workspace, name: str, epoch: int) -> RunEvidence | None:

@@ -186,6 +186,8 @@ def _reservation_rows(recorded: Recorded[Any]) -> Iterable[RowChange]:
     number = event.was if isinstance(event, did.ScopeHandedOver) else event.fencing
     owner = getattr(event, "from_owner", None) or getattr(event, "owner", recorded.actor.id)
     ended = {"scope": event.scope, "owner": owner, "status": str(stage), "at": recorded.at}
+    if isinstance(event, did.ScopeFreed):
+        ended["by"] = recorded.actor.id
     yield Put("presence.archive", f"{number:012d}", ended)
 
 

@@ -102,6 +102,7 @@ MORE: dict[str, dict[str, Entry]] = {
         "tick": Entry(
             f"{_CLI}.presence.agenda:tick", "let time limits that have passed take effect"
         ),
+        "config": Entry(f"{_CLI}.presence.config:config", "settings that stand in the record"),
         "completion": Entry(f"{_CLI}.completion:completion", "shell completion"),
     },
 }
