@@ -11,12 +11,11 @@ import msgspec
 from moot.core.errors import Refused
 from moot.core.findings import Finding, Severity
 from moot.core.quoted import Quoted
-from moot.protocols.presence import STREAM
+from moot.protocols.presence import STREAM, commands, sorted_index
 from moot.protocols.presence.machine import MACHINE as PRESENCE
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.protocols.presence import commands
 
 IN_THE_WAY: Final = ("reservation_conflict", "reservation_stale_found")
 
@@ -65,6 +64,8 @@ def explaining_gone_holders(
     owners = PRESENCE.needs_signs_of(engine.state(PRESENCE, STREAM), command)
     others = [owner for owner in owners if owner != name]
     kept = free_from_gone(session, others) if others else ()
+    if others and isinstance(command, commands.TakeOver):
+        _require_none_running(session, others)
     try:
         yield
     except Refused as refused:
@@ -74,6 +75,25 @@ def explaining_gone_holders(
             refused.hint = "; ".join((*ways, refused.hint or ""))
             refused.findings = (*refused.findings, *map(_finding, kept))
         raise
+
+
+def _require_none_running(session: Session, owners: Iterable[str]) -> None:
+    """Nobody living is taken over: a machine that slept gives no signs of life, and wakes up."""
+    from moot.flows.presence.run_evidence import RUNNING, look_at_run
+
+    workspace = session.workspace
+    state = workspace.engine.state(PRESENCE, STREAM)
+    for owner in owners:
+        member = sorted_index.find_member(state, owner)
+        if member is None or not sorted_index.reservations_of(state, owner, member.epoch):
+            continue  # what an earlier holder of the name has left is not its own
+        evidence = look_at_run(workspace, owner, member.epoch)
+        if evidence is not None and evidence.state == RUNNING:
+            raise Refused(
+                "agent_alive",
+                f"{owner} gave no sign of life and is alive: {evidence.because}",
+                hint="wait a minute, its next sign is due; if it hangs, end its program first",
+            )
 
 
 def _finding(holder: GoneHolder) -> Finding:

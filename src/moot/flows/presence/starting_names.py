@@ -17,6 +17,7 @@ from moot.core.errors import Refused
 from moot.core.machine import KeyClass
 from moot.engine.agents import find_agent
 from moot.flows.presence import arrival
+from moot.keys.everyday_name import read_everyday_name
 from moot.keys.running_names import NameLock, hold_name, try_to_hold
 from moot.protocols.presence import STREAM, families, sorted_index
 from moot.protocols.presence.machine import MACHINE
@@ -110,6 +111,12 @@ def _require_session_name(workspace: Workspace, name: str) -> None:
         raise Refused(
             "name_taken",
             f"{name} is a person's name",
+            hint="choose another name, or none: one is made up for you",
+        )
+    if name == read_everyday_name(workspace.folder.user_folder, workspace.trust.origin):
+        raise Refused(
+            "name_taken",
+            f"{name} is your own everyday name here",
             hint="choose another name, or none: one is made up for you",
         )
 

@@ -77,6 +77,7 @@ class Shell:
                 read_only=self._only_reads,
                 debug=self._debug,
                 ends_gone=True,
+                is_at_terminal=_is_at_terminal,
             )
         return self._session
 
@@ -125,7 +126,7 @@ class Shell:
         return self.session.actor(named)
 
     def interactive(self) -> bool:
-        return sys.stdin.isatty() and sys.stderr.isatty() and not self.json
+        return _is_at_terminal() and not self.json
 
     def _can_ask_passphrase(self) -> bool:
         return "MOOT_PASSPHRASE_FILE" in self.env or self.interactive()
@@ -159,6 +160,10 @@ class Shell:
             confirmation_prompt="once more",
         )
         return typed or None
+
+
+def _is_at_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def text_argument(value: str) -> str:
