@@ -14,7 +14,6 @@ from moot.surfaces.terminal.answer import Answer, table
 from moot.surfaces.terminal.lazy import Entry, LazyGroup
 from moot.surfaces.terminal.shell import Shell, command, text_argument
 
-NO_KEY = "none"  # a sub-agent's session signs for it
 _HERE = "moot.surfaces.cli.presence"
 SECTIONS: dict[str, dict[str, Entry | str]] = {
     "Who": {
@@ -80,23 +79,21 @@ def _agent_lines(known: agents.AgentList, *, ended: bool) -> Iterable[str]:
     from moot.surfaces.terminal.listing import listing
 
     rows = [
-        (
-            with_tool(row.agent, row.tool),
-            row.kind,
-            "Voice"
-            if row.voice and row.status == agents.ACTIVE
-            else alive_word(row.label, row.evidence),
-            row.last_seen_at or "-",
-            row.work or "-",
-            row.kid[:8],
-        )
+        (with_tool(row.agent, row.tool), _alive(row), row.last_seen_at or "-", row.work or "-")
         for row in known.agents
     ]
     rows += [
-        (row.name, "sub-agent", row.label, row.last_seen_at or "-", "-", NO_KEY)
+        (row.name, row.label, row.last_seen_at or "-", "sub-agent, without a key")
         for row in known.sub_agents
     ]
-    return listing(rows, ("NAME", "CLASS", "ALIVE", "LAST SEEN", "WORK", "KEY"))
+    return listing(rows, ("NAME", "ALIVE", "LAST SEEN", "WORK"))
+
+
+def _alive(row: agents.ListedAgent) -> str:
+    """A person and a voice are neither alive nor stale."""
+    if row.status == agents.ACTIVE and (row.voice or row.kind == "human"):
+        return "Voice" if row.voice else "Person"
+    return alive_word(row.label, row.evidence)
 
 
 @command(agent, "show", "agent.show")
