@@ -92,7 +92,6 @@ def test_the_session_of_the_block_acts_as_the_agent(session: Session) -> None:
 @pytest.mark.parametrize(
     ("name", "scopes", "code"),
     [
-        ("amber-otter", [], "name_taken"),
         ("Not A Name", [], "bad_name"),
         (FINCH, ["../elsewhere"], "scope_outside"),
     ],

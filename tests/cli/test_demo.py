@@ -74,14 +74,14 @@ def test_nothing_waits_where_the_whole_path_was_walked(copy: Path) -> None:
     assert left.ok("receipt", session, "-o", "bill.json")["stage"] == "approved"
 
 
-def test_the_holder_was_taken_over_and_the_forger_got_nowhere(played: tuple[Path, Any]) -> None:
+def test_the_gone_holder_was_ended_and_the_forger_got_nowhere(played: tuple[Path, Any]) -> None:
     left = left_in(played[0])
     types = [one["type"] for one in left.ok("ledger", "log", "presence")["events"]]
     assert "presence.incursion_noted" in types
     assert types.count("presence.scope_reserved") == 2
     (held,) = left.ok("scope", "list")["reservations"]
     assert (held["owner"], held["fencing"]) == ("teal-crane", 2)
-    assert left.ok("mail", "inbox", "--agent", "amber-otter")["messages"] == []
+    assert left.ok("mail", "inbox", "--agent", "teal-crane")["messages"] == []
     assert (left.root / "src/auth/cache.py").read_text("utf-8") == "LIMIT = 5\n"
 
 
@@ -355,7 +355,7 @@ def test_at_a_terminal_it_says_what_it_does_and_offers_the_page(bare: Project) -
         typed=["veto", "", "y"],
         BROWSER=f"{browser} %s",
     )
-    assert "\r\x1b[2K\x1b[2m… waiting until amber-otter gives no sign of life" in shown
+    assert "\r\x1b[2K\x1b[2m… waiting until it is seen that amber-otter is gone" in shown
     assert "$ moot" not in shown
     assert "open the decision in your browser? [Y/n]: y" in shown
     page = (bare.root / "stage" / "decision.html").as_uri()

@@ -98,15 +98,6 @@ def test_the_passphrase_of_a_person_is_withheld(shop: Project, passphrase: str) 
     assert done.out == "False\n"
 
 
-def test_a_taken_name_is_refused_before_anything_runs(shop: Project, tmp_path: Path) -> None:
-    shop.ok("agent", "register", "amber-otter")
-    mark = tmp_path / "ran"
-    script = f"open({str(mark)!r}, 'w')"
-    done = shop.spawn("run", "--name", "amber-otter", "--json", "--", PYTHON, "-c", script)
-    assert (done.code, done.error["code"]) == (1, "name_taken")
-    assert not mark.exists()
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_signals_reach_the_program(shop: Project, number: signal.Signals) -> None:
     script = (

@@ -344,7 +344,7 @@ def _parameter(operation: str, name: str, known: Collection[str]) -> str:
 
 def _option(option: click.Option, value: Any) -> list[str]:
     flag = option.opts[-1]
-    if option.is_flag:
+    if option.is_flag or value is True:  # an option whose value may be left out is one, too
         return [flag] if value else list(option.secondary_opts[-1:])
     if isinstance(value, Mapping):
         value = [f"{name}={text}" for name, text in value.items()]

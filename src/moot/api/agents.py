@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from moot.api.agent_facts import AgentFacts, find_agent_facts
 from moot.api.operation import operation
 from moot.core.clock import to_text
 from moot.core.errors import Refused
@@ -48,15 +49,29 @@ class RegisteredAgent(msgspec.Struct, frozen=True, kw_only=True, rename={"kind":
 
 
 class ListedAgent(RegisteredAgent, frozen=True, kw_only=True):
-    """`guarded` says who checks its edits now: guarded, expected, unguarded or watched; None if
-    that is not known."""
+    """A name with what it does now. `family` is the name it was numbered after (alice of alice-2),
+    else its own; `tool` the coding tool it works with, if that is known. `voice`: it only answers
+    questions, and is neither here nor gone. `evidence` is what the lock of its `moot run` says from
+    here, whatever the time since its last sign of life: `running`, `gone`, or None for nothing;
+    `process` says why. `guarded` says who checks its edits now: guarded,
+    expected, unguarded or watched; None if that is not known."""
 
     guarded: str | None = None
+    family: str = ""
+    tool: Quoted | None = None
+    voice: bool = False
+    here: bool = False
+    liveness: str = ""
+    label: str = ""
+    last_seen_at: str | None = None
+    work: Quoted | None = None
+    evidence: str | None = None
+    process: str | None = None
 
 
 class AgentList(msgspec.Struct, frozen=True):
-    """All names ever registered here, by name; `sub_agents` are those at work under one of them,
-    without a name or key of their own."""
+    """The names that are registered here, the living first; `sub_agents` are those at work under
+    one of them, without a name or key of their own."""
 
     agents: list[ListedAgent]
     sub_agents: tuple[SubAgentView, ...] = ()
@@ -76,14 +91,9 @@ class ShownAgent(ListedAgent, frozen=True, kw_only=True):
 
     session_agent_id: str
     logical_agent_id: str
-    liveness: str
-    label: str
-    last_seen_at: str | None
     because: str
-    here: bool
     worktree: Quoted
     branch: Quoted | None
-    work: Quoted | None
     holds: tuple[Quoted, ...]
     keys: list[AgentKey]
     sub_agents: tuple[SubAgentView, ...] = ()
@@ -140,18 +150,28 @@ def register(
 
 
 @operation("agent.list")
-def list_agents(session: Session) -> AgentList:
-    """All names ever registered here: agents and people, also those that have ended."""
+def list_agents(session: Session, *, ended: bool = False) -> AgentList:
+    """Agents and people, the living first, with their tool, work and last sign of life.
+
+    With `ended` also those that have ended: all names ever registered here.
+    """
     from moot.flows.observed.guards import guards_of_active
 
     registry = session.workspace.engine.registry()
-    guards = guards_of_active(session.workspace)
-    known = (describe_agent(registry, name) for name in sorted(registry.agents))
-    agents = [
-        ListedAgent(**msgspec.structs.asdict(agent), guarded=guards.get(agent.agent))
-        for agent in known
-    ]
+    every = (describe_agent(registry, name) for name in registry.agents)
+    known = {one.agent: one for one in every if ended or one.status == ACTIVE}
+    facts, guards = find_agent_facts(session, tuple(known)), guards_of_active(session.workspace)
+    order = sorted(
+        known, key=lambda name: facts.place_in_list(name, has_ended=known[name].status != ACTIVE)
+    )
+    agents = [_list_agent(known[name], facts, guards.get(name)) for name in order]
     return AgentList(agents, _list_sub_agents(session))
+
+
+def _list_agent(agent: RegisteredAgent, facts: AgentFacts, guarded: str | None) -> ListedAgent:
+    fields = {**msgspec.structs.asdict(agent), **facts.describe(agent.agent)}
+    label = liveness_label(facts.views[agent.agent], agent.status)
+    return ListedAgent(**{**fields, "label": label}, guarded=guarded)
 
 
 def _list_sub_agents(session: Session) -> tuple[SubAgentView, ...]:
@@ -170,29 +190,20 @@ def _list_sub_agents(session: Session) -> tuple[SubAgentView, ...]:
 def show(session: Session, name: str) -> ShownAgent:
     """One agent: how alive it is and why we say so, what it holds, its keys."""
     from moot.flows.observed.guards import guards_of_active
-    from moot.flows.presence.observation import observe
-    from moot.protocols.presence import STREAM, views
-    from moot.protocols.presence.machine import MACHINE as PRESENCE
 
     session.require_agent(name)
     workspace = session.workspace
     registry = workspace.engine.registry()
-    agent = describe_agent(registry, name)
-    observation = observe(workspace, [name], session.stale_millis)
-    view = views.view_agent(workspace.engine.state(PRESENCE, STREAM), name, observation)
+    facts = find_agent_facts(session, (name,))
+    view, guarded = facts.views[name], guards_of_active(workspace).get(name)
+    listed = _list_agent(describe_agent(registry, name), facts, guarded)
     return ShownAgent(
-        **msgspec.structs.asdict(agent),
-        guarded=guards_of_active(workspace).get(name),
+        **msgspec.structs.asdict(listed),
         session_agent_id=view.session_agent_id,
         logical_agent_id=view.logical_agent_id,
-        liveness=str(view.liveness),
-        label=liveness_label(view, agent.status),
-        last_seen_at=view.last_seen_at,
         because=view.because,
-        here=view.here,
         worktree=view.worktree,
         branch=view.branch,
-        work=view.work,
         holds=view.holds,
         keys=_keys_of(registry, name),
         sub_agents=view.sub_agents,
@@ -206,20 +217,22 @@ def heartbeat(session: Session, *, agent: str | None = None) -> Heartbeat:
     Only the latest sign of life is kept and it is no event on record, so it may be repeated at
     will.
     """
-    from moot.protocols.presence.liveness import judge_liveness
-    from moot.protocols.presence.model import DEFAULT_STALE_MILLIS
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.liveness import judge_liveness, shown_stale_time
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
 
     name = session.actor(agent)
     engine = session.workspace.engine
     at = engine.beat(name)
-    stale_millis = session.stale_millis or DEFAULT_STALE_MILLIS
+    usual = engine.state(PRESENCE, STREAM).stale_millis
+    stale_millis = shown_stale_time(session.stale_millis, usual)
     verdict = judge_liveness(at, engine.clock(), stale_millis)
     return Heartbeat(name, to_text(at), str(verdict.liveness))
 
 
 @operation("agent.retire", writes=True, as_ledger=True)
 def retire(session: Session, name: str, *, reason: str = "") -> RetiredAgent:
-    """End the work of `name`: the name stays taken, its key signs no more.
+    """End the work of `name`: the name stays taken, its key signs no more and is removed.
 
     What it holds is given back first, if its key is here to sign that; else it goes stale and can
     be taken over then. An agent may retire only itself, a person anyone. These are two commits;
@@ -227,6 +240,7 @@ def retire(session: Session, name: str, *, reason: str = "") -> RetiredAgent:
     """
     from moot.engine.agents import retire as end_key
     from moot.flows.mail.lapsed_duties import lapse_duties
+    from moot.flows.presence.ended_keys import remove_ended_keys
 
     session.require_self_or_person(name)
     workspace = session.workspace
@@ -236,6 +250,7 @@ def retire(session: Session, name: str, *, reason: str = "") -> RetiredAgent:
         leave(workspace, name, reason)
     end_key(workspace.engine, name, reason)
     lapse_duties(workspace)
+    remove_ended_keys(workspace)
     agent = describe_agent(workspace.engine.registry(), name)
     return RetiredAgent(**msgspec.structs.asdict(agent), still_holds=_still_holds(workspace, name))
 
@@ -244,11 +259,14 @@ def stale_from(session: Session, name: str) -> str | None:
     """From when on others may take over what `name` still holds; None: they may do so now."""
     from moot.flows.presence.observation import observe
     from moot.protocols.presence import STREAM, views
+    from moot.protocols.presence.liveness import longer_stale_time
     from moot.protocols.presence.machine import MACHINE as PRESENCE
 
     workspace = session.workspace
-    observation = observe(workspace, [name], session.stale_millis)
-    verdict = views.observe_liveness(workspace.engine.state(PRESENCE, STREAM), name, observation)
+    state = workspace.engine.state(PRESENCE, STREAM)
+    decides = longer_stale_time(session.stale_millis, state.stale_millis)
+    observation = observe(workspace, [name], decides)
+    verdict = views.observe_liveness(state, name, observation)
     at = verdict.stale_at
     return None if at is None or at <= observation.now else to_text(at)
 

@@ -16,6 +16,7 @@ from moot.api.operation import operation
 from moot.core.errors import NotFound
 from moot.core.findings import Finding
 from moot.core.quoted import Quoted
+from moot.flows.presence.receivers import find_receiver
 from moot.protocols.presence import STREAM, codec, commands, timeline
 from moot.protocols.presence.events import WITH_ENVELOPE
 
@@ -92,8 +93,9 @@ def handoff(
 ) -> SentNotice:
     """Pass work on to `to`, as an event and as a message. Once accepted, `scope` moves along.
 
-    Without a scope nothing moves; `work` is the branch unless it is named. Whoever has ended gets
-    nothing (`agent_retired`), and neither does a name that nobody has. The same `key` sends once.
+    Without a scope nothing moves; `work` is the branch unless it is named. If `to` has ended, the
+    one of its family that is here gets it; of several you say which (`which_agent`), and if nobody
+    is, nobody gets it (`agent_retired`). The same `key` sends once.
     """
     workspace, name = session.workspace, session.actor()
     session.require_pace(name)
@@ -137,8 +139,7 @@ def blocked(
 ) -> SentNotice:
     """Tell `to` that you cannot go on, why, and what you need, as an event and as a message.
 
-    Whoever has ended gets nothing (`agent_retired`), and neither does a name that nobody has. The
-    same `key` sends once.
+    Who gets it if `to` has ended is as for `handoff`. The same `key` sends once.
     """
     workspace, name = session.workspace, session.actor()
     session.require_pace(name)
@@ -231,6 +232,7 @@ def _handoff_command(
     work: str | None,
     requires_ack: bool,
 ) -> commands.SendHandoff:
+    to = find_receiver(session.workspace, to)
     return commands.SendHandoff(
         to=to,
         subject=subject,
@@ -255,6 +257,7 @@ def _blocked_command(
     scope: str | None,
     work: str | None,
 ) -> commands.SendBlocked:
+    to = find_receiver(session.workspace, to)
     return commands.SendBlocked(
         to=to,
         subject=subject,

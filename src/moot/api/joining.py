@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from moot.api.endorsers import require_endorser
+from moot.api.gone_holders import explaining_gone_holders
 from moot.api.operation import operation
 from moot.api.scopes import reserve_command
 from moot.api.session import settings_for
@@ -24,9 +26,8 @@ from moot.protocols.presence.recommendation import (
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.core.machine import Command
-    from moot.core.signing import Signer
     from moot.flows.presence.arrival import ArrivalPlace
+    from moot.protocols.presence.case import Reserving
     from moot.protocols.presence.commands import Evidence
 
 # Chooses under which of these names the session goes on; None: under a new one.
@@ -71,7 +72,7 @@ class _Start(NamedTuple):
     def new_place(self) -> ArrivalPlace:
         return self.place(self.work or self.session.place.branch)
 
-    def reserve_commands(self) -> list[Command]:
+    def reserve_commands(self) -> list[Reserving]:
         if not self.scopes:
             return []
         return [reserve_command(self.session, self.scopes, self.work)]
@@ -166,9 +167,11 @@ def _require_welcome(start: _Start, name: str, epoch: int) -> None:
 
 def _join(start: _Start, name: str, advice: Recommendation) -> Joined:
     from moot.flows.presence import arrival
+    from moot.flows.presence.run_evidence import forget_run
 
     session, workspace = start.session, start.session.workspace
     outcome = arrival.join(workspace, name, start.new_place)
+    forget_run(workspace, name)
     epoch = workspace.engine.registry().agents[name].epoch
     _reserve(start, name, epoch)
     return Joined(
@@ -190,7 +193,8 @@ def _reserve(start: _Start, name: str, epoch: int) -> None:
 
     try:
         for command in start.reserve_commands():
-            start.session.workspace.engine.execute(STREAM, command, name)
+            with explaining_gone_holders(start.session, command, name):
+                start.session.workspace.engine.execute(STREAM, command, name)
     except Refused as refused:
         refused.hint = f"you have joined (`{export_line(name, epoch)}`), without it: {refused.hint}"
         raise
@@ -220,7 +224,7 @@ def _go_on_as(start: _Start, name: str, name_unfinished_work: NameUnfinishedWork
         if not text:
             raise
         start = _with_unfinished(start, text, evidence)
-    endorser = _require_endorser(start.session, name)
+    endorser = require_endorser(start.session, name)
     place = start.place(start.work)
     outcome = adoption.adopt(workspace, name, place, evidence, start.scopes, endorser)
     resumed = outcome.newest(AgentResumed)
@@ -241,21 +245,6 @@ def _with_unfinished(start: _Start, text: str, evidence: Evidence) -> _Start:
     if text in {bead.id for bead in evidence.beads or ()}:
         return start._replace(work=text)
     return start._replace(scopes=(*start.scopes, text))
-
-
-def _require_endorser(session: Session, name: str) -> Signer:
-    """Whoever consents to the new key: the name's old key, or a person's."""
-    workspace = session.workspace
-    agent = workspace.engine.registry().agents[name]
-    held = workspace.keys.find(name, agent.kid)
-    signer = held.signer if held is not None else session.person_signer()
-    if signer is None:
-        raise Refused(
-            "not_endorsed",
-            f"neither {name}'s old key nor a person's key is here",
-            hint="run this where the old key is, or let a person unlock theirs",
-        )
-    return signer
 
 
 def _decision_required(advice: Recommendation) -> Refused:

@@ -20,7 +20,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 SUBJECTS: Final = (
     *("workspaces", "ledger", "verification", "trust", "artifacts"),
     *("mail.sending", "mail.answers", "mail.reading", "mail.texts", "mail.research", "mail.runs"),
-    *("agents", "agent_keys", "joining", "scopes"),
+    *("agents", "agent_keys", "joining", "scopes", "config"),
     *(
         "guard.checks",
         "guard.edits",

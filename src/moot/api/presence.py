@@ -9,16 +9,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
+from moot.api.gone_holders import explaining_gone_holders
 from moot.api.operation import operation
 from moot.api.run_watch import UNWATCHED, RunWatch
-from moot.api.runner_arriving import Arrived, arrive_by_runner
 from moot.api.runner_lending import lent_settings
 from moot.api.scopes import reserve_command
 from moot.api.session import settings_for
+from moot.api.taken_names import MayAdopt, StartWish, take_name
 from moot.core.clock import SECOND, Millis
 from moot.core.errors import Malformed, MootError
 
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     import subprocess
 
     from moot.api.session import Session
-    from moot.core.machine import Command
     from moot.flows.presence.arrival import ArrivalPlace
+    from moot.keys.running_names import NameLock
+    from moot.protocols.presence.case import Reserving
     from moot.workspace.workspace import Workspace
 
 LONGEST_PAUSE: Final[Millis] = 60 * SECOND
@@ -36,6 +38,7 @@ SHORTEST_PAUSE: Final[Millis] = 50
 SIGN_EVERY_SECONDS: Final = 60.0
 # What a program must not inherit: a person's passphrase is no business of an agent's.
 WITHHELD: Final = ("MOOT_PASSPHRASE_FILE",)
+ENDED: Final = "its program ended"
 # Stands for the newcomer while it is checked whether it may come in: names are never given twice,
 # so none is made up before.
 _NEWCOMER: Final = "some-body"
@@ -64,50 +67,71 @@ def present(
     *,
     scopes: Sequence[str] = (),
     work: str | None = None,
-    reason: str = "its program ended",
+    adopt: bool = False,
+    may_adopt: MayAdopt | None = None,
+    reason: str = ENDED,
     process: str | None = None,
     failed: Failed = UNWATCHED.failed,
 ) -> Iterator[Session]:
-    """A block in which a new agent is present; it gets the session that acts as this agent.
+    """A block in which an agent is present; it gets the session that acts as this agent.
 
     The agent is registered (`name`, else one is made up), locked so that nobody adopts it, joined,
     and holds `scopes`; a thread says that it is alive. However the block ends, everything is given
-    back and the name retired, with `reason` on record. What is refused before the block (a bad or
-    taken name, a scope outside the worktree) leaves nothing behind; a scope that another holds is
+    back and the name retired, with `reason` on record. What is refused before the block (a bad
+    name, a scope outside the worktree) leaves nothing behind; a scope that another holds is
     refused to the agent, which then ends. If giving back fails, `failed` is told: what is held goes
     stale by itself.
+
+    A `name` that is registered and never worked starts as it is. If it did, and its unfinished work
+    may be continued, `may_adopt` is asked whether to; else it is the next of its family: alice-2.
+    With `adopt` that work is continued, or the call refused.
 
     `process` is the key of the coding tool's process below which we run. If its hooks have joined
     under the same name by the end, the name is theirs and goes on.
     """
-    from moot.flows.mail.lapsed_duties import lapse_duties
-    from moot.flows.presence import arrival
-    from moot.flows.presence.tool_processes import is_in_session
-    from moot.keys.running_names import hold_name
-    from moot.protocols.presence import STREAM
-
     place, first = _require_welcome(session, name, scopes, work)
     place = place._replace(process_key=process)
-    arrived = _arrive(session, name)
+    wish = StartWish(name, place, tuple(scopes), adopt, may_adopt)
+    with _working(session, wish, first, reason, failed) as (acting, _lock):
+        yield acting
+
+
+@contextmanager
+def _working(
+    session: Session, wish: StartWish, first: Sequence[Reserving], reason: str, failed: Failed
+) -> Iterator[tuple[Session, NameLock]]:
+    """The block of `present`, with the lock of the name, which a program may inherit."""
+    from moot.flows.mail.lapsed_duties import lapse_duties
+    from moot.flows.presence import arrival
+    from moot.flows.presence.run_evidence import note_run
+    from moot.flows.presence.tool_processes import is_in_session
+    from moot.protocols.presence import STREAM
+
+    taken = take_name(session, wish)
+    arrived = taken.arrived
     session, name = arrived.session, arrived.name
     workspace = session.workspace
-    lock = hold_name(workspace.folder, workspace.trust.origin, name)
     try:
-        arrival.join(workspace, name, place)
+        if not taken.has_adopted:
+            arrival.join(workspace, name, wish.place)
         for command in first:
-            workspace.engine.execute(STREAM, command, name)
+            with explaining_gone_holders(session, command, name):
+                workspace.engine.execute(STREAM, command, name)
         epoch = workspace.engine.registry().agents[name].epoch
+        with suppress(OSError):  # a disk without room for it: then nobody can tell from the lock
+            note_run(workspace, taken.lock, epoch)
         with _heartbeat(workspace, name, _least_patience(session)):
-            yield session.acting_as(name, epoch)
+            yield session.acting_as(name, epoch), taken.lock
     finally:  # every reservation is released when `moot run` ends, however it ends
         with _never_raising(
             failed, "could not release and retire; what it holds goes stale by itself"
         ):
-            if process is None or not is_in_session(workspace, name):
+            if wish.place.process_key is None or not is_in_session(workspace, name):
                 arrival.release_and_retire(workspace, name, reason)
                 lapse_duties(workspace)
                 arrived.end(reason)
-        lock.release()
+                taken.lock.remove()
+        taken.lock.release()
 
 
 @contextmanager
@@ -152,6 +176,7 @@ def run(
     words: Sequence[str],
     *,
     name: str | None = None,
+    adopt: bool = False,
     scopes: Sequence[str] = (),
     work: str | None = None,
     unguarded: bool = False,
@@ -159,12 +184,14 @@ def run(
     output: int | None = None,
     watch: RunWatch = UNWATCHED,
 ) -> Ran:
-    """Run a program as a new agent, which is `present` until the program ends.
+    """Run a program as an agent, which is `present` until the program ends.
 
     `words` is the program and its arguments. It runs in the session's folder and finds the
     session's `env`, with its name in MOOT_AGENT; a person's passphrase is withheld. `output` is the
     descriptor that it prints to (default: ours). Signals are the caller's to pass on
-    (`watch.started`).
+    (`watch.started`). `name` (default: the one the session acts as, else a made-up one) and `adopt`
+    are as for `present`; `watch.consents_to_adoption` is asked where unfinished work may be
+    continued.
 
     Missing hooks of a coding tool are installed, also behind wrappers such as `env` or `npx`; with
     `mcp` it then learns to start `moot mcp`, too. If its hook would not run all the same, it is not
@@ -178,10 +205,14 @@ def run(
 
     if not words:
         raise Malformed("no program is named", code="no_program", hint="name one behind `--`")
-    _require_welcome(session, name, scopes, work)
+    name = name if name is not None else _own_name(session)
+    if adopt and name is None:
+        raise Malformed("adopt whom?", code="no_name", hint="`moot run --adopt NAME -- COMMAND`")
+    place, first = _require_welcome(session, name, scopes, work)
     starts = prepare_start(session, words, unguarded=unguarded, mcp=mcp, watch=watch)
     tools = tuple(dict.fromkeys(start.tool for start in starts))
-    with present(session, name, scopes=scopes, work=work, failed=watch.failed) as agent:
+    wish = StartWish(name, place, tuple(scopes), adopt, watch.consents_to_adoption)
+    with _working(session, wish, first, ENDED, watch.failed) as (agent, lock):
         acting = agent.actor()
         watch.arrived(acting)
         with (
@@ -190,7 +221,8 @@ def run(
             _watching_others(agent, watch),
         ):
             watch.starting(acting, tools)
-            exit_status = _run_program(words, agent, lent, output, watch, prove)
+            program = _Program(words, output, lock)
+            exit_status = _run_program(program, agent, lent, watch, prove)
     return Ran(acting, exit_status, tools, tuple(one.tool for one in starts if one.problems))
 
 
@@ -202,31 +234,29 @@ def environment_of(session: Session, lent: Mapping[str, str]) -> dict[str, str]:
     return {**inherited, **identity, "MOOT_HOME": str(session.workspace.path), **lent}
 
 
+def _own_name(session: Session) -> str | None:
+    """The name that the session acts under, if a program may have it: a person's is no agent's,
+    and a program's own is taken by the very program that asks."""
+    if session.acting is None or session.keys.loan is not None or session.acts_as_person():
+        return None
+    return session.acting
+
+
 def _require_welcome(
     session: Session, name: str | None, scopes: Sequence[str], work: str | None
-) -> tuple[ArrivalPlace, list[Command]]:
+) -> tuple[ArrivalPlace, list[Reserving]]:
     """Where a newcomer works and what it reserves first; Refused if it may not come in so."""
+    from moot.core.names import require_agent_name
     from moot.flows.presence import arrival
 
     branch = session.place.branch
     place = arrival.ArrivalPlace(session.place.worktree, branch, work or branch)
     first = [reserve_command(session, scopes, work)] if scopes else []
-    arrival.require_welcome(session.workspace, name or _NEWCOMER, place, *first)
+    # As whom it will work is not known yet if somebody was called so before.
+    is_known = name in session.workspace.engine.registry().agents
+    newcomer = _NEWCOMER if name is None or is_known else require_agent_name(name)
+    arrival.require_welcome(session.workspace, newcomer, place, *first)
     return place, list(first)
-
-
-def _arrive(session: Session, name: str | None) -> Arrived:
-    """Register the new agent; where an agent's own program does this, its `moot run` does it."""
-    from moot.flows.presence import arrival
-
-    if session.keys.loan is not None:
-        return arrive_by_runner(session, session.keys.loan, name)
-    workspace = session.workspace
-    if name is None:
-        name = arrival.enter_fresh(workspace)
-    else:
-        arrival.enter(workspace, name)
-    return Arrived(session, name)
 
 
 def _least_patience(session: Session) -> Millis:
@@ -278,11 +308,22 @@ def _watching_others(session: Session, watch: RunWatch) -> Iterator[None]:
         yield
 
 
+class _Program(NamedTuple):
+    """What is started, where it prints to (None: as we do), and the lock that it inherits."""
+
+    words: Sequence[str]
+    output: int | None
+    lock: NameLock
+
+    @property
+    def inherited(self) -> tuple[int, ...]:
+        return () if self.lock.descriptor is None else (self.lock.descriptor,)
+
+
 def _run_program(
-    words: Sequence[str],
+    started: _Program,
     session: Session,
     lent: Mapping[str, str],
-    output: int | None,
     watch: RunWatch,
     prove: Callable[[subprocess.Popen[bytes]], None],
 ) -> int:
@@ -293,10 +334,14 @@ def _run_program(
 
     try:
         program = subprocess.Popen(
-            words, env=environment_of(session, lent), stdout=output, cwd=session.folder
+            started.words,
+            env=environment_of(session, lent),
+            stdout=started.output,
+            cwd=session.folder,
+            pass_fds=started.inherited,
         )
     except OSError as error:
-        raise cannot_run(words[0], error.strerror or str(error)) from None
+        raise cannot_run(started.words[0], error.strerror or str(error)) from None
     watch.started(program)
     prove(program)
     code = program.wait()

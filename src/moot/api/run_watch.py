@@ -22,6 +22,10 @@ class RunWatch:
         """Does the user trust our hooks in this tool? Only a person may say yes."""
         return False
 
+    def consents_to_adoption(self, _name: str, _unfinished: str) -> bool:
+        """Is the unfinished work of an earlier session of this name to be continued?"""
+        return False
+
     def arrived(self, name: str) -> None:
         """The agent has joined and holds its scopes; no program has started."""
 

@@ -6,6 +6,7 @@
     depart      that one has ended
     forged      a trace's history is looked at, and a forged record in it reported
     unhooked    a tool's hook was taken away: its sessions are not watched any more
+    gone        sessions whose programs are gone from this machine are ended
     hook        a coding tool's hook, if whoever started the run can answer it
 
 The program is believed one thing, that it is the agent whose private folder named the socket;
@@ -144,13 +145,11 @@ class RunRequests:
         return (OK,)
 
     def _arrive(self, fields: list[bytes]) -> Sequence[bytes]:
-        from moot.flows.presence import arrival
+        from moot.flows.presence.arrival import enter_fresh
+        from moot.flows.presence.starting_names import register_in_family
 
-        workspace, name = self._session.workspace, fields[0].decode()
-        if name:
-            arrival.enter(workspace, name)
-        else:
-            name = arrival.enter_fresh(workspace)
+        workspace, wanted = self._session.workspace, fields[0].decode()
+        name = register_in_family(workspace, wanted) if wanted else enter_fresh(workspace)
         stack = self._arrived[name] = ExitStack()
         epoch = workspace.engine.registry().agents[name].epoch
         lent = self._lend(self._session.acting_as(name, epoch), stack)
@@ -158,6 +157,7 @@ class RunRequests:
 
     def _depart(self, fields: list[bytes]) -> Sequence[bytes]:
         from moot.engine.agents import retire
+        from moot.flows.presence.ended_keys import remove_ended_keys
 
         name, reason = fields[0].decode(), fields[1].decode()
         stack = self._arrived.pop(name, None)
@@ -169,6 +169,13 @@ class RunRequests:
             )
         with stack:
             retire(self._session.workspace.engine, name, reason)
+            remove_ended_keys(self._session.workspace)
+        return (OK,)
+
+    def _gone(self, _fields: list[bytes]) -> Sequence[bytes]:
+        from moot.flows.presence.gone_sessions import end_gone_sessions
+
+        end_gone_sessions(self._session.workspace, self._agent)
         return (OK,)
 
     def _hook(self, fields: list[bytes]) -> Sequence[bytes]:
@@ -204,5 +211,6 @@ _HANDLERS: Final[Mapping[bytes, Callable[[RunRequests, list[bytes]], Sequence[by
     b"unhooked": RunRequests._unhooked,
     b"arrive": RunRequests._arrive,
     b"depart": RunRequests._depart,
+    b"gone": RunRequests._gone,
     b"hook": RunRequests._hook,
 }

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 import msgspec
 
+from moot.api.gone_holders import explaining_gone_holders
 from moot.api.operation import operation
 from moot.core.clock import to_text
 from moot.core.errors import Malformed
@@ -95,11 +96,15 @@ def reserve(
     `work` is the work item (default: the branch); with `ttl_minutes`, 5 to 1440, the reservation
     ends by itself. `exclusive` reserves the task `work` too, as `task:WORK`: then no other agent
     can. `agent` is who acts (default: whoever the session acts as).
+
+    A holder whose program is gone from this machine, and that left nothing uncommitted, is ended
+    first; of one that did, the refusal says what can be done.
     """
     scopes = [*scopes, _task_of(work)] if exclusive else scopes
     engine, name = session.workspace.engine, session.actor(agent)
     command = reserve_command(session, scopes, work, ttl_minutes, take_stale=take_stale)
-    outcome = engine.execute(STREAM, command, name, key=key)
+    with explaining_gone_holders(session, command, name):
+        outcome = engine.execute(STREAM, command, name, key=key)
     recorded = [each.event for each in outcome.recorded]
     return Reserved(
         name,
@@ -115,13 +120,19 @@ def release(
     scopes: Sequence[str] = (),
     *,
     everything: bool = False,
+    force: bool = False,
+    reason: str = "",
     agent: str | None = None,
     key: str | None = None,
 ) -> Released:
     """Give back scopes, named exactly as they were reserved, or `everything` the agent holds.
 
-    Refused if one of them is another's, or not held at all; then none is given back.
+    Refused if one of them is another's, or not held at all; then none is given back. With `force`
+    a person releases what others hold, with a `reason`, by a key that was unlocked by hand: it is
+    archived so, and nobody gets it.
     """
+    if force:
+        return _release_by_force(session, scopes, reason, key)
     workspace, name = session.workspace, session.actor(agent)
     command = commands.Release(
         scopes=tuple(scopes),
@@ -133,6 +144,22 @@ def release(
     recorded = [each.event for each in outcome.recorded]
     released = [event.scope for event in recorded if isinstance(event, events.ScopeReleased)]
     return Released(name, released, list(outcome.findings))
+
+
+def _release_by_force(
+    session: Session, scopes: Sequence[str], reason: str, key: str | None
+) -> Released:
+    workspace, name = session.workspace, session.person("releasing what another holds")
+    command = commands.FreeScopes(
+        scopes=tuple(scopes),
+        project_root=str(workspace.root),
+        worktree=str(session.place.worktree),
+        reason=reason,
+    )
+    outcome = workspace.engine.execute(STREAM, command, name, key=key)
+    recorded = [each.event for each in outcome.recorded]
+    freed = [event.scope for event in recorded if isinstance(event, events.ScopeFreed)]
+    return Released(name, freed, list(outcome.findings))
 
 
 @operation("scope.list")

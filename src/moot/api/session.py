@@ -11,6 +11,7 @@ reads the environment. Who may act for whom is decided here and nowhere else:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -103,6 +104,8 @@ class Session:
         debug: DebugLog | None = None,
         stays_open: OpenWorkspaces | None = None,
         messages_per_minute: int | None = None,
+        ends_gone: bool = False,
+        is_at_terminal: Callable[[], bool] | None = None,
     ) -> None:
         """`stale_millis` is how soon this session calls others stale; None: as the workspace does.
 
@@ -110,7 +113,9 @@ class Session:
         add them. `env` is what programs find that are started for this session, and nothing else.
         `debug` is told what is opened, locked, decided and committed. What `stays_open` is shared
         with other sessions, and not closed with this one. `messages_per_minute` is how many mails
-        and questions whoever acts may send; None: any number.
+        and questions whoever acts may send; None: any number. `ends_gone`: once it is open for
+        writing, sessions whose programs are gone from this machine are ended. If nobody is named and
+        `is_at_terminal` says yes, and no coding tool is around, the user's everyday name acts.
         """
         self.folder = folder
         self.acting = acting
@@ -127,6 +132,8 @@ class Session:
         self._debug = debug
         self._stays_open = stays_open
         self._messages_per_minute = messages_per_minute
+        self._ends_gone = ends_gone
+        self._is_at_terminal = is_at_terminal
         self._opened: list[Workspace] = []  # shared with the sessions of `acting_as`
         self._closed: list[Workspace] = []
         self._place: Place | None = None
@@ -174,6 +181,10 @@ class Session:
         """The open workspace. Opened on first use: debate files, for example, need none."""
         if not self._opened:
             self._opened.append(self._open())
+            if self._ends_gone and not self._is_read_only():
+                from moot.flows.presence.gone_sessions import end_gone_sessions
+
+                end_gone_sessions(self._opened[0], self.acting)
         return self._opened[0]
 
     def require_workspace(self) -> None:
@@ -331,7 +342,7 @@ class Session:
                 f"you are {own}; this would act as {named}",
                 hint="leave the option away: one agent does not act under another's name",
             )
-        name = named or own
+        name = named or own or self.everyday_name()
         if not name:
             raise self._nobody_acts()
         self.require_current_holder(name)
@@ -346,6 +357,20 @@ class Session:
         if name:
             self.require_current_holder(name)
         return name or None
+
+    def everyday_name(self) -> str | None:
+        """The everyday name of the person at the terminal, made if there is none yet; None if
+        somebody is named, or nobody can tell that a person is there."""
+        if self.acting is not None or self.tool_session is not None:
+            return None
+        if self._is_at_terminal is None or not self._is_at_terminal():
+            return None
+        from moot.flows.launch.tool_around import find_tool_around
+        from moot.flows.presence.everyday import take_everyday_name
+
+        if find_tool_around(self.env, os.getpid()) is not None:  # some give their commands one
+            return None
+        return take_everyday_name(self.workspace)
 
     def _tool_agent(self) -> str | None:
         keys = () if self.tool_session is None else self.tool_session.keys
@@ -534,6 +559,9 @@ class Session:
             self.keys,
             self.ask_passphrase,
             self.clock_text,
-            only_reads=self._read_only() if callable(self._read_only) else self._read_only,
+            only_reads=self._is_read_only(),
             debug=self._debug,
         )
+
+    def _is_read_only(self) -> bool:
+        return self._read_only() if callable(self._read_only) else self._read_only

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from moot.api.agenda import DueItem, list_due
+from moot.api.agent_facts import find_agent_facts
 from moot.api.operation import operation
 from moot.core.errors import Tampered
+from moot.core.quoted import Quoted
 from moot.flows.observed.guards import UnguardedSpan, guards_of_active, list_unguarded
 from moot.protocols.presence import STREAM, views
 from moot.protocols.presence.machine import MACHINE as PRESENCE
@@ -18,7 +20,6 @@ from moot.protocols.presence.work_state import Health
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.engine.engine import Engine
-    from moot.protocols.presence.model import State
     from moot.workspace.workspace import Workspace
 
 __all__ = [
@@ -39,12 +40,19 @@ class RegisteredAgentView(views.AgentView, frozen=True, kw_only=True):
 
     `status` is active, or how it ended; who has ended shows signs of life to nobody, and its
     `label` says the same. `guarded` says who checks its edits now: guarded, expected, unguarded or
-    watched; None if that is not known.
+    watched; None if that is not known. `family` is the name it was numbered after (alice of
+    alice-2), else its own; `tool` the coding tool it works with, if that is known. `evidence` is
+    what the lock of its `moot run` says from here: `running`, `gone`, or None for nothing;
+    `process` says why.
     """
 
     kind: str = msgspec.field(name="class")
     status: str
     guarded: str | None = None
+    family: str = ""
+    tool: Quoted | None = None
+    evidence: str | None = None
+    process: str | None = None
 
 
 class MailCounts(msgspec.Struct, frozen=True):
@@ -102,7 +110,7 @@ def status(session: Session) -> Status:
     return Status(
         workspace=str(workspace.path),
         you=session.acting,
-        agents=view_everyone(session, state),
+        agents=view_everyone(session),
         reservations=presence.reservations,
         pending=presence.pending,
         work=presence.work,
@@ -114,23 +122,25 @@ def status(session: Session) -> Status:
     )
 
 
-def view_everyone(session: Session, state: State) -> tuple[RegisteredAgentView, ...]:
-    """Everyone registered, with how alive they are."""
-    from moot.flows.presence.observation import observe
-
+def view_everyone(session: Session) -> tuple[RegisteredAgentView, ...]:
+    """Everyone registered but voices, with how alive they are."""
     registry = session.workspace.engine.registry()
-    observation = observe(session.workspace, registry.agents, session.stale_millis)
+    facts = find_agent_facts(session, tuple(sorted(registry.agents)))
     guards = guards_of_active(session.workspace)
     everyone = []
     for name, agent in sorted(registry.agents.items()):
-        view = views.view_agent(state, name, observation)
+        if name in facts.voices:
+            continue
+        view, more = facts.views[name], facts.describe(name)
         ending = registry.keys[agent.kid].ending
         label = view.label if ending is None else str(ending).capitalize()
-        facts = {**msgspec.structs.asdict(view), "label": label}
-        status = str(ending or ACTIVE)
         everyone.append(
             RegisteredAgentView(
-                **facts, kind=str(agent.kind), status=status, guarded=guards.get(name)
+                **{**msgspec.structs.asdict(view), "label": label},
+                kind=str(agent.kind),
+                status=str(ending or ACTIVE),
+                guarded=guards.get(name),
+                **{field: more[field] for field in ("family", "tool", "evidence", "process")},
             )
         )
     return tuple(everyone)

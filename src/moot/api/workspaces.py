@@ -28,7 +28,8 @@ class MadeWorkspace(msgspec.Struct, frozen=True):
     """`created` is False if it was there already: then nothing was changed.
 
     `programs` are the coding tools on PATH (and git) that do not ask before they edit here, after
-    what `hooks` says was set up; a tool that could not be is in both, with the reason.
+    what `hooks` says was set up; a tool that could not be is in both, with the reason. `you` is the
+    everyday name of the person at the terminal, if one is there.
     """
 
     created: bool
@@ -39,6 +40,7 @@ class MadeWorkspace(msgspec.Struct, frozen=True):
     earlier: list[EarlierLedger]
     programs: list[str]
     hooks: list[InstalledHooks]
+    you: str | None = None
 
 
 class ForgottenWorkspace(msgspec.Struct, frozen=True):
@@ -97,6 +99,7 @@ def init(
         _earlier_ledgers(session, folder) if created else [],
         list(unguarded_programs(session)),
         hooks,
+        session.everyday_name(),
     )
 
 

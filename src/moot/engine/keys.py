@@ -119,7 +119,9 @@ def _valid_key(registry: State, name: str) -> RegisteredKey:
     agent = registry.agents.get(name)
     if agent is None:
         raise NotFound(
-            "agent_not_found", f"no agent is called {name}", hint="`moot agent list` shows all"
+            "agent_not_found",
+            f"no agent is called {name}",
+            hint=f"`moot agent register {name}` makes it one; `moot agent list` shows all",
         )
     key = registry.keys[agent.kid]
     if key.ended is not None:  # LDG-041

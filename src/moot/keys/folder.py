@@ -161,7 +161,7 @@ class KeyFolder:
         return signer
 
     def remove_key(self, origin: str, name: str, kid: str) -> None:
-        """Remove a key that was never registered."""
+        """Remove a key that nobody will sign with: it was never registered, or has ended."""
         self._path(origin, name, kid).unlink(missing_ok=True)
 
     def read_key(self, origin: str, name: str, kid: str) -> KeyFile | None:
@@ -194,6 +194,12 @@ class KeyFolder:
         """Names that have a key file here for that ledger."""
         for path in sorted(self.ledger_folder(origin).glob("*.key")):
             yield path.name.split(".", 1)[0]
+
+    def list_keys(self, origin: str) -> list[tuple[str, str]]:
+        """Name and kid of every key file here for that ledger."""
+        files = sorted(self.ledger_folder(origin).glob("*.key"))
+        parts = (file.name.split(".") for file in files)
+        return [(part[0], part[1]) for part in parts if len(part) == 3]
 
     def _path(self, origin: str, name: str, kid: str) -> Path:
         return self.ledger_folder(origin) / f"{name}.{kid}.key"

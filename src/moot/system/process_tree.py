@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 _PROC: Final = Path("/proc")
 _PS: Final = ("ps", "-axo", "pid=,ppid=,command=")
 PS_SECONDS: Final = 5.0
+_DEEPEST: Final = 200
 
 
 class Process(NamedTuple):
@@ -41,6 +42,27 @@ def processes_of_run(root: int, variable: str, value: str) -> list[Process]:
         elif carried not in (None, value):
             found.pop(pid, None)
     return [process for process in found.values() if process.words]
+
+
+def list_ancestors(pid: int) -> list[Process]:
+    """The processes above this one, the nearest first, as far as they can be seen."""
+    has_proc = (_PROC / "self" / "stat").exists()
+    known = {} if has_proc else dict(_list_by_ps())
+    above: list[Process] = []
+    process = _read_process(pid) if has_proc else known.get(pid)
+    while process is not None and process.parent not in (0, process.pid) and len(above) < _DEEPEST:
+        parent = process.parent
+        process = _read_process(parent) if has_proc else known.get(parent)
+        if process is not None:
+            above.append(process._replace(words=process.words or _words_of(process.pid)))
+    return above
+
+
+def _read_process(pid: int) -> Process | None:
+    with suppress(OSError, ValueError, IndexError):
+        text = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
+        return Process(pid, int(text.rpartition(")")[2].split()[1]), ())
+    return None
 
 
 def _below(root: int, processes: Mapping[int, Process]) -> Iterator[Process]:

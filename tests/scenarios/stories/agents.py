@@ -73,3 +73,15 @@ def keys_are_renewed_and_revoked(world: World) -> None:
     # A revoked key consents to nothing; only a person does, whose key is locked.
     assert world.refuse("agent.rotate", name="amber-otter") == "human_key_required"
     assert world.as_person("agent.rotate", name="amber-otter")["status"] == "active"
+
+
+@story(does="config", refuses="config")
+def when_agents_count_as_stale_is_a_persons_word(world: World) -> None:
+    (setting,) = world.do("config")["settings"]
+    assert (setting["key"], setting["value"]) == ("stale-minutes", "15")
+    shorter = {"name": "stale-minutes", "value": "1"}
+    assert world.refuse("config", "amber-otter", **shorter) == "human_key_required"
+    assert world.refuse("config", **shorter) == "human_key_required"  # nobody is registered as one
+    assert world.refuse("config", name="stale-minutes", value="soon") == "bad_stale_minutes"
+    assert world.refuse("config", name="stale-minuets") == "config_not_found"
+    assert world.do("config", name="stale-minutes")["settings"] == [setting]

@@ -109,7 +109,7 @@ def a_program_runs_as_an_agent_and_leaves_nothing_behind(world: World) -> None:
     mark = world.project.root / "ran"
     code = "import os, sys; open(sys.argv[1], 'w').write(os.environ['MOOT_AGENT']); sys.exit(3)"
     words = (sys.executable, "-c", code, str(mark))
-    assert world.refuse("run", name=OTTER, words=words) == "name_taken"
+    assert world.refuse("run", name=OTTER, adopt=True, words=words) == "adoption_rejected"
     assert world.refuse("run", name="coral-finch", scopes=["../x"], words=words) == "scope_outside"
     bare = ["sh", "-c", "claude --bare"]
     assert world.refuse("run", name="coral-finch", words=bare) == "guard_off"

@@ -11,7 +11,7 @@ the question at hand needs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,6 +22,7 @@ from moot.core.quoted import Quoted
 from moot.flows.guard.unmerged import UnmergedChange
 
 if TYPE_CHECKING:
+    from moot.api.gone_holders import GoneHolder
     from moot.api.session import Session
     from moot.core.errors import Refused
     from moot.engine.job import JobOutcome
@@ -225,12 +226,14 @@ def _check_and_reserve(session: Session, guarded: GuardedPaths) -> EditVerdict:
     engine, name = session.workspace.engine, session.actor()
     state = engine.state(PRESENCE, STREAM)
     scopes = (*guarded.scopes, *_names_held_by_others(session, state, guarded, name))
+    command = _reserve_command(session, guarded, scopes)
+    gone = _free_from_gone(session, PRESENCE.needs_signs_of(state, command), name)
     try:
-        outcome = engine.execute(STREAM, _reserve_command(session, guarded, scopes), name)
+        outcome = engine.execute(STREAM, command, name)
     except Refused as refused:
         if refused.code not in OVERLAP_CODES:
             raise
-        return _held_back(session, guarded, scopes, name, refused)
+        return _held_back(session, guarded, scopes, name, refused, gone)
     after = PRESENCE.require_state(outcome.state)
     if outcome.recorded:
         between = after.fencing - state.fencing - len(_reserved_scopes(outcome))
@@ -240,6 +243,16 @@ def _check_and_reserve(session: Session, guarded: GuardedPaths) -> EditVerdict:
         member = sorted_index.find_member(after, name)
         session.workspace.beat_if_due(name, member.last_at if member is not None else 0)
     return EditVerdict(True, name)
+
+
+def _free_from_gone(session: Session, owners: Iterable[str], name: str) -> dict[str, GoneHolder]:
+    """Looked at only where somebody else holds something there."""
+    others = [owner for owner in owners if owner != name]
+    if not others:
+        return {}
+    from moot.api.gone_holders import free_from_gone
+
+    return {holder.agent: holder for holder in free_from_gone(session, others)}
 
 
 def _names_held_by_others(
@@ -314,7 +327,12 @@ def _give_back_if_late(
 
 
 def _held_back(
-    session: Session, guarded: GuardedPaths, scopes: tuple[str, ...], name: str, refused: Refused
+    session: Session,
+    guarded: GuardedPaths,
+    scopes: tuple[str, ...],
+    name: str,
+    refused: Refused,
+    gone: Mapping[str, GoneHolder] = {},
 ) -> EditVerdict:
     """Looked up once more for the details; if it was freed meanwhile, the refusal stands."""
     from moot.flows.guard.blockers import find_blockers
@@ -329,4 +347,5 @@ def _held_back(
         raise refused
     state = workspace.engine.state(PRESENCE, STREAM)
     first = first_by_reservation(conflicts)
-    return EditVerdict(False, name, tuple(describe_holder(conflict, state) for conflict in first))
+    holders = tuple(describe_holder(conflict, state, gone) for conflict in first)
+    return EditVerdict(False, name, holders)

@@ -9,6 +9,9 @@ import msgspec
 from moot.core.quoted import Quoted, quote_optional
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from moot.api.gone_holders import GoneHolder
     from moot.protocols.presence.liveness import LivenessVerdict
     from moot.protocols.presence.model import State
     from moot.protocols.presence.overlap import OverlapConflict
@@ -19,6 +22,7 @@ class Holder(msgspec.Struct, frozen=True):
 
     `seen` says when they were last seen, or why that is not known. `is_wider`: they hold another
     scope than the path itself. `work` is what they hold it for, else what they work on at all.
+    `gone`: its program is gone from this machine, and this says what it left and what can be done.
     `holder` is the owner, or the alias of the owner's sub-agent that works there; `own_session`: it
     is one of the very session that asks.
     """
@@ -34,10 +38,13 @@ class Holder(msgspec.Struct, frozen=True):
     since: str
     holder: str
     own_session: bool = False
+    gone: str | None = None
 
 
-def describe_holder(conflict: OverlapConflict, state: State) -> Holder:
-    """Who holds it, how alive they are and on what they work."""
+def describe_holder(
+    conflict: OverlapConflict, state: State, gone: Mapping[str, GoneHolder] = {}
+) -> Holder:
+    """Who holds it, how alive they are and on what they work; `gone` are those who are."""
     from moot.core.clock import to_text
     from moot.protocols.presence import sorted_index
 
@@ -55,7 +62,16 @@ def describe_holder(conflict: OverlapConflict, state: State) -> Holder:
         since=to_text(held.since),
         holder=held.holder,
         own_session=conflict.own_session,
+        gone=_explain_gone(gone.get(held.owner), held.scope),
     )
+
+
+def _explain_gone(holder: GoneHolder | None, scope: str) -> str | None:
+    if holder is None:
+        return None
+    from moot.api.gone_holders import explain_gone
+
+    return explain_gone(holder, scope)
 
 
 def _last_seen(verdict: LivenessVerdict) -> str:

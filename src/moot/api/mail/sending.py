@@ -112,8 +112,8 @@ def send(
     if ack_minutes is None:
         ack_minutes = _minutes_for(subject, usual_ack_minutes)
     letter = Letter(
-        to=_as_names(to),
-        cc=_as_names(cc),
+        to=_receivers(workspace, to),
+        cc=_receivers(workspace, cc),
         subject=subject,
         body=_choose_body(subject, name, body, text),
         thread=thread,
@@ -128,8 +128,12 @@ def send(
     return _describe_sent(send_message(workspace, name, letter))
 
 
-def _as_names(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+def _receivers(workspace: Workspace, names: str | Sequence[str]) -> tuple[str, ...]:
+    """Whom the names mean now: a name that has ended means the living one of its family."""
+    from moot.flows.presence.receivers import find_receiver
+
+    each = (names,) if isinstance(names, str) else names
+    return tuple(dict.fromkeys(find_receiver(workspace, name) for name in each))
 
 
 def _describe_sent(posted: PostedLetter) -> SentMessage:

@@ -1,7 +1,11 @@
 """Presence and what it needs beside its machine.
 
-arrival.py      a new name comes to work here, and leaves
-adoption.py     going on under the name of an earlier session, with evidence from git and beads
-new_key.py      a key that is kept before it is registered
-observation.py  this moment, with the signs of life that were proved
+arrival.py         a new name comes to work here, and leaves
+starting_names.py  a name that somebody had: as it is, adopted, or the next of its family
+adoption.py        going on under the name of an earlier session, with evidence from git and beads
+new_key.py         a key that is kept before it is registered
+ended_keys.py      private keys that nobody may sign with any more
+observation.py     this moment, with the signs of life that were proved
+receivers.py       who gets what is sent to a name that has ended
+voices.py          who only answers questions
 """

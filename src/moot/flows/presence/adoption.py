@@ -64,9 +64,14 @@ def adopt(
     evidence: Evidence,
     scopes: tuple[str, ...],
     endorser: Signer,
+    *,
+    has_lock: bool = False,
 ) -> JobOutcome:
-    """Go on as `name` under a new key: judged first, so that a refusal changes nothing."""
-    require_adoptable(workspace, name, place, evidence, scopes)
+    """Go on as `name` under a new key: judged first, so that a refusal changes nothing.
+
+    `has_lock`: this process holds the name already, so nobody else works under it.
+    """
+    require_adoptable(workspace, name, place, evidence, scopes, has_lock=has_lock)
     resume = _resume_command(workspace, name, place, evidence, scopes)
     later = find_agent(workspace.engine, name).epoch + 1
     rehearse(workspace, VerifiedActor(name, later, "", KeyClass.AGENT), resume)
@@ -86,10 +91,13 @@ def require_adoptable(
     place: ArrivalPlace,
     evidence: Evidence,
     scopes: tuple[str, ...],
-) -> None:
-    """Refused, with each condition that is not met, unless work of `name` is unfinished here."""
+    *,
+    has_lock: bool = False,
+) -> str:
+    """What of `name` is unfinished here; Refused, with each condition that is not met, if nothing
+    is, or if somebody works under the name."""
     find_agent(workspace.engine, name)
-    barred = _why_barred(workspace, name)
+    barred = _why_barred(workspace, name, has_lock=has_lock)
     if barred is not None:
         raise barred
     root = str(place.worktree)
@@ -113,9 +121,10 @@ def require_adoptable(
             hint="`moot join --register NAME` starts under a new name",
             findings=findings,
         )
+    return verdict.evidence
 
 
-def _why_barred(workspace: Workspace, name: str) -> Refused | None:
+def _why_barred(workspace: Workspace, name: str, *, has_lock: bool = False) -> Refused | None:
     """Why nobody may go on under this name, whatever is left of its work."""
     registry = workspace.engine.registry()
     agent = registry.agents.get(name)
@@ -126,8 +135,9 @@ def _why_barred(workspace: Workspace, name: str) -> Refused | None:
         return Refused("not_allowed", f"{name} is a person, no session", hint=_START_ANEW)
     if key.ending is not None:
         return Refused("agent_retired", f"{name} has ended: {key.ending}", hint=_START_ANEW)
-    if is_running(workspace.folder, workspace.trust.origin, name):
-        return Refused("agent_alive", f"a live `moot run` works as {name}", hint=_START_ANEW)
+    if not has_lock and is_running(workspace.folder, workspace.trust.origin, name):
+        why = f"a live `moot run` works as {name}, or its program still does"
+        return Refused("agent_alive", why, hint=_START_ANEW)
     return None
 
 

@@ -16,6 +16,7 @@ from moot.core.names import REGISTRY, SYSTEM, require_agent_name
 from moot.core.registry.commands import RetireAgent
 from moot.engine.agents import register
 from moot.engine.job import Job, JobOutcome
+from moot.flows.presence.ended_keys import remove_ended_keys
 from moot.flows.presence.new_key import new_key
 from moot.protocols.presence import STREAM, agent_names
 from moot.protocols.presence.commands import Join, Leave
@@ -121,12 +122,14 @@ def leave(workspace: Workspace, name: str, reason: str) -> JobOutcome:
 
 
 def release_and_retire(workspace: Workspace, name: str, reason: str) -> None:
-    """Release every reservation and end the name, as when `moot run` ends; without the root key
-    the name just leaves."""
+    """Release every reservation and end the name, as when `moot run` ends, and remove its private
+    key; without the root key the name just leaves."""
     jobs = [Job(STREAM, Leave(reason=reason), name)]
     jobs.append(Job(REGISTRY, RetireAgent(name=name, reason=reason), SYSTEM))
     left, retired = workspace.engine.execute_all(jobs)
     if isinstance(left, MootError):
         raise left
-    if isinstance(retired, MootError) and retired.code != "key_missing":
+    if not isinstance(retired, MootError):
+        remove_ended_keys(workspace)
+    elif retired.code != "key_missing":
         raise retired

@@ -17,6 +17,7 @@ from moot.core.errors import Refused
 from moot.core.machine import KeyClass
 from moot.engine.keys import find_signatory
 from moot.flows.presence import arrival
+from moot.flows.runs.voices import take_voice
 from moot.protocols.decision.model import DecisionSeat
 from moot.workspace.workspace import Workspace
 
@@ -73,12 +74,18 @@ def require_somebody(specs: Mapping[str, Spec]) -> None:
 
 
 def name_specs(workspace: Workspace, specs: tuple[Spec, ...]) -> dict[str, Spec]:
-    """Each spec under a name whose key is here; those without one get a fresh name (AGT-071)."""
+    """Each spec under a name whose key is here; those without one speak as a voice of their tool
+    or model (AGT-071)."""
     require_distinct_names(specs)
     for spec in specs:
         if spec.name is not None:
             require_seatable(workspace, spec.name, spec)
-    return {spec.name or arrival.enter_fresh(workspace): spec for spec in specs}
+    named = {spec.name for spec in specs if spec.name is not None}
+    seated: dict[str, Spec] = {}
+    for spec in specs:
+        name = spec.name or take_voice(workspace, spec, named | seated.keys())
+        seated[name] = spec
+    return seated
 
 
 def require_distinct_names(specs: Iterable[Spec]) -> None:

@@ -22,6 +22,7 @@ It is our own; no document outside describes it.
 from typing import Final
 
 PROTOCOL: Final = "decision"
+VOICES: Final = "decision.voices"  # index space: everyone who was ever asked, by name
 
 
 def stream_of(decision: str) -> str:

@@ -41,7 +41,7 @@ from moot.core.machine import (
     refuse,
 )
 from moot.core.names import OPERATOR, STREAM
-from moot.protocols.decision import PROTOCOL
+from moot.protocols.decision import PROTOCOL, VOICES
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import events as did
 from moot.protocols.decision.answer_options import list_unranked
@@ -260,6 +260,8 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
         row = {"question": event.question[:500], "supersedes": event.supersedes}
         yield Put(QUESTIONS, place, row)
         yield Words(QUESTIONS, place, event.question)  # DEC-018: questions can be found
+        for seat in event.seats:
+            yield Put(VOICES, seat.agent, {"question": place})  # the newest one it was asked
     elif isinstance(event, did.SessionOpened):
         if STREAM.match(event.session):
             yield Put(SESSIONS, f"{event.session} {place}", {})

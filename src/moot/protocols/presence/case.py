@@ -22,7 +22,7 @@ Reserving = ask.Reserve | ask.TakeOver
 Overlapping = ask.Reserve | ask.TakeOver | ask.NoteIncursion
 Sending = ask.SendHandoff | ask.SendBlocked
 Receiving = ask.MarkSeen | ask.Accept
-Scoped = ask.Reserve | ask.TakeOver | ask.Release | ask.NoteIncursion
+Scoped = ask.Reserve | ask.TakeOver | ask.Release | ask.FreeScopes | ask.NoteIncursion
 Working = (
     ask.Reserve
     | ask.TakeOver
@@ -32,7 +32,7 @@ Working = (
     | ask.SendBlocked
     | ask.Resume
 )
-Located = Working | ask.Release
+Located = Working | ask.Release | ask.FreeScopes
 
 Claims = tuple[Scope, ...]
 # Each text that is no scope, with what is wrong about it.

@@ -15,6 +15,7 @@ from moot.core.machine import Command, KeyClass
 from moot.core.names import AGENT, SYSTEM
 from moot.protocols.presence import agent_names, sorted_index, sub_agents
 from moot.protocols.presence import commands as ask
+from moot.protocols.presence.adoption import AdoptionQuestion, find_uncommitted_files
 from moot.protocols.presence.case import (
     Located,
     OverlapCase,
@@ -34,6 +35,7 @@ from moot.protocols.presence.liveness import MAX_STALE_MILLIS, format_span
 from moot.protocols.presence.model import WORK_ID, EventType, Liveness, Urgency
 from moot.protocols.presence.overlap import TAKEOVER
 from moot.protocols.presence.paths import require_absolute_root
+from moot.protocols.presence.resources import is_resource
 
 Breaches = Iterator[Breach]
 
@@ -156,7 +158,7 @@ def changed_despite_reservation(case: OverlapCase[ask.NoteIncursion]) -> Breache
         yield conflict.sentence, conflict.claim.shown
 
 
-def scope_not_held(case: PresenceCase[ask.Release]) -> Breaches:
+def scope_not_held(case: PresenceCase[ask.Release | ask.FreeScopes]) -> Breaches:
     for scope in case.claims:
         if sorted_index.find_reservation(case.state, scope.key) is None:
             yield f"nobody holds {scope.shown}", scope.shown
@@ -180,12 +182,43 @@ def kept_for_sub_agent(case: PresenceCase[ask.Release]) -> Breaches:
                 yield f"{held.scope} is kept: {held.holder} works on it", held.scope
 
 
+def not_by_attended_person(case: PresenceCase[ask.FreeScopes]) -> Breaches:
+    """A person's word, given by hand: a passphrase in a file would let a program say it."""
+    actor = case.context.actor
+    if actor.kind is not KeyClass.HUMAN:
+        yield "", None
+    elif not actor.attended:
+        yield f"the key of {actor.id} was unlocked from a file", None
+
+
+def reason_missing(case: PresenceCase[ask.FreeScopes]) -> Breaches:
+    if not case.command.reason.strip():
+        yield "", "reason"
+
+
+def gone_with_uncommitted_work(case: PresenceCase[ask.EndGone]) -> Breaches:
+    """What is not committed may be all there is of its work: it keeps its scopes until stale."""
+    command, now = case.command, case.context.now
+    leases = sorted_index.reservations_of(case.state, command.agent, command.agent_epoch)
+    held = tuple(lease for lease in leases if not lease.has_ended(now))
+    if not any(not is_resource(lease.scope) for lease in held):
+        return
+    if command.dirty is None:
+        yield f"what is uncommitted there is not known ({command.no_git or 'no git'})", None
+        return
+    evidence = ask.Evidence(command.dirty)
+    question = AdoptionQuestion(command.agent, held, (), None, command.worktree, evidence)
+    files = find_uncommitted_files(question)
+    if files:
+        yield f"not committed in its scopes: {', '.join(files[:MAX_SHOWN])}", None
+
+
 def sent_by_system(case: PresenceCase[Command]) -> Breaches:
     if case.context.actor.id == SYSTEM:
         yield "", None
 
 
-def not_sent_by_system(case: PresenceCase[ask.ExpireScopes]) -> Breaches:
+def not_sent_by_system(case: PresenceCase[ask.ExpireScopes | ask.EndGone]) -> Breaches:
     if case.context.actor.id != SYSTEM:
         yield "", None
 

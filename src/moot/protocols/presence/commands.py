@@ -214,6 +214,34 @@ class SetStaleMinutes(Command, frozen=True):
     stale_millis: Millis
 
 
+class EndGone(Command, frozen=True):
+    """End a session whose program is gone from its machine; only the workspace itself may.
+
+    `observer` saw it, `because` says by what. `dirty` are git's uncommitted paths where it worked
+    (None: not known, and `no_git` says why): with any in its scopes it keeps them.
+    """
+
+    agent: str
+    agent_epoch: int
+    observer: str
+    because: str
+    worktree: str
+    dirty: tuple[str, ...] | None = None
+    no_git: str = ""
+
+
+class FreeScopes(Command, frozen=True):
+    """Release what somebody else holds, by force. Only a person at a terminal may; nobody gets it.
+
+    Named exactly as reserved, like in `Release`.
+    """
+
+    scopes: tuple[str, ...]
+    project_root: str
+    reason: str
+    worktree: str = ""
+
+
 class ExpireScopes(Command, frozen=True):
     """Archive reservations whose time is over. The machine asks this itself."""
 
@@ -234,5 +262,7 @@ COMMANDS = (
     EndSubAgent,
     SetStaleMinutes,
     LapseAnswer,
+    EndGone,
+    FreeScopes,
     ExpireScopes,
 )

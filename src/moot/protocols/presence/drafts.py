@@ -463,6 +463,41 @@ def _lapse_answer(case: PresenceCase[ask.LapseAnswer], _numbers: NextNumbers) ->
     yield did.AnswerLapsed(id=case.command.id, ended=case.command.ended)
 
 
+def _end_gone(case: PresenceCase[ask.EndGone], _numbers: NextNumbers) -> Iterator[Event]:
+    """Ending who has left, or whose name has another holder by now, records nothing."""
+    command = case.command
+    member = sub_agents.find_session(case.state, command.agent, command.agent_epoch)
+    if member is None or member.left:
+        return
+    for held in sorted_index.reservations_of(case.state, member.name, member.epoch):
+        yield _free_lease(held, "gone", f"observed by {command.observer}")
+    yield did.AgentGone(
+        agent=member.name,
+        agent_epoch=member.epoch,
+        observer=command.observer,
+        because=command.because,
+    )
+
+
+def _free_scopes(case: PresenceCase[ask.FreeScopes], _numbers: NextNumbers) -> Iterator[Event]:
+    for scope in case.claims:
+        held = sorted_index.find_reservation(case.state, scope.key)
+        if held is not None:
+            yield _free_lease(held, "person", case.command.reason)
+
+
+def _free_lease(held: Reservation, why: Literal["gone", "person"], reason: str) -> Event:
+    return did.ScopeFreed(
+        fencing=held.fencing,
+        key=held.key,
+        scope=held.scope,
+        owner=held.owner,
+        owner_epoch=held.epoch,
+        why=why,
+        reason=reason,
+    )
+
+
 def _set_stale_minutes(
     case: PresenceCase[ask.SetStaleMinutes], _numbers: NextNumbers
 ) -> Iterator[Event]:
@@ -493,5 +528,7 @@ DRAFTS: Final[dict[type[Command], Callable[[Any, NextNumbers], Iterable[Event]]]
     ask.EndSubAgent: _end_sub_agent,
     ask.SetStaleMinutes: _set_stale_minutes,
     ask.LapseAnswer: _lapse_answer,
+    ask.EndGone: _end_gone,
+    ask.FreeScopes: _free_scopes,
     ask.ExpireScopes: _expire,
 }

@@ -231,6 +231,30 @@ class StaleMinutesSet(Event, frozen=True):
     stale_millis: Millis
 
 
+class AgentGone(Event, frozen=True):
+    """The session of `agent` has ended without a word: its program is gone from its machine.
+
+    `observer` saw it, and `because` says by what; what it held was freed before.
+    """
+
+    agent: str
+    agent_epoch: int
+    observer: str
+    because: str
+
+
+class ScopeFreed(Event, frozen=True):
+    """What `owner` held is nobody's: its session is `gone`, or a `person` released it by force."""
+
+    fencing: int
+    key: str
+    scope: str
+    owner: str
+    owner_epoch: int
+    why: Literal["gone", "person"]
+    reason: str
+
+
 # The four that have a v1 envelope.
 WITH_ENVELOPE = (HandoffSent, BlockedSent, IncursionNoted, AgentResumed)
 
@@ -253,4 +277,6 @@ EVENTS = (
     SubAgentEnded,
     StaleMinutesSet,
     AnswerLapsed,
+    AgentGone,
+    ScopeFreed,
 )

@@ -341,6 +341,15 @@ def _on_sub_agent_ended(state: State, recorded: Recorded[did.SubAgentEnded]) -> 
     return replace(state, members=members, live=live)
 
 
+def _on_gone(state: State, recorded: Recorded[did.AgentGone]) -> State:
+    event = recorded.event
+    known = sub_agents.find_session(state, event.agent, event.agent_epoch)
+    if known is None:
+        return state
+    ended = replace(known, left=True, sub_agents=())
+    return replace(state, members=sorted_index.put_member(state.members, ended))
+
+
 def _on_stale_set(state: State, recorded: Recorded[did.StaleMinutesSet]) -> State:
     return replace(state, stale_millis=recorded.event.stale_millis)
 
@@ -364,4 +373,6 @@ EFFECTS: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.SubAgentEnded: _on_sub_agent_ended,
     did.StaleMinutesSet: _on_stale_set,
     did.AnswerLapsed: _on_answer_lapsed,
+    did.AgentGone: _on_gone,
+    did.ScopeFreed: _on_ended,
 }

@@ -87,8 +87,15 @@ def judge_sign(
     )
 
 
+def shown_stale_time(reader: Millis | None, workspace: Millis) -> Millis:
+    """By which a reader is told who is stale: its own setting, 5 means 5 (OPR-020), else the
+    workspace's. Nothing is decided by it."""
+    return workspace if reader is None else reader
+
+
 def longer_stale_time(requester: Millis | None, workspace: Millis) -> Millis:
-    """The longer of the two times: nobody may call others stale sooner than the workspace does.
+    """The longer of the two times, by which it is decided who loses what: nobody may call others
+    stale sooner than the workspace does.
 
     Otherwise an agent could take from active owners by being impatient (OPR-001).
     """

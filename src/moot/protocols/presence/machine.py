@@ -3,6 +3,7 @@
     (none) --reserved--> live --released-----> released      by its holder
                           |  |--expired------> expired       its time is over, or it was taken
                           |  |                               from an owner who was evicted
+                          |  |--freed--------> released      by a person, or its session is gone
                           |  |--taken over---> taken_over    from an owner who had gone stale
                           |  `--handed over--> handed_over   a HANDOFF was accepted, or the name
                           |                                  adopted: a new lease begins
@@ -54,6 +55,7 @@ TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
         did.ScopeExpired: Stage.EXPIRED,
         did.ScopeTakenOver: Stage.TAKEN_OVER,
         did.ScopeHandedOver: Stage.HANDED_OVER,
+        did.ScopeFreed: Stage.RELEASED,
     },
     Stage.RELEASED: {},
     Stage.EXPIRED: {},
@@ -198,6 +200,8 @@ def _reservation_rows(recorded: Recorded[Any]) -> Iterable[RowChange]:
     number = event.was if isinstance(event, did.ScopeHandedOver) else event.fencing
     owner = getattr(event, "from_owner", None) or getattr(event, "owner", recorded.actor.id)
     ended = {"scope": event.scope, "owner": owner, "status": str(stage), "at": recorded.at}
+    if isinstance(event, did.ScopeFreed):
+        ended["by"] = recorded.actor.id
     yield Put("presence.archive", f"{number:012d}", ended)
 
 

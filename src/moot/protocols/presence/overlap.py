@@ -142,11 +142,14 @@ def judge_sibling(state: State, held: Reservation, requester: Requester) -> Live
 
 
 def judge_owner(
-    state: State, held: Reservation, requester: Requester
+    state: State, held: Reservation, requester: Requester, shown_by: Millis | None = None
 ) -> tuple[LivenessVerdict, SignOfLife | None]:
-    """How alive the owner is: evicted, if the name is unknown or has a later holder (B-35)."""
+    """How alive the owner is: evicted, if the name is unknown or has a later holder (B-35).
+
+    `shown_by` is the stale time for who only reads; what is decided goes by the longer of two.
+    """
     member = sorted_index.find_member(state, held.owner)
-    stale = liveness.longer_stale_time(requester.stale_millis, state.stale_millis)
+    stale = shown_by or liveness.longer_stale_time(requester.stale_millis, state.stale_millis)
     if (
         member is None
         or member.epoch > held.epoch

@@ -59,7 +59,7 @@ class Observation(msgspec.Struct, frozen=True):
 def observe_liveness(state: State, name: str, observation: Observation) -> LivenessVerdict:
     """How alive `name` is; whoever never acted here is judged by its sign of life alone."""
     member = sorted_index.find_member(state, name)
-    stale = liveness.longer_stale_time(observation.stale_millis, state.stale_millis)
+    stale = liveness.shown_stale_time(observation.stale_millis, state.stale_millis)
     acted, sign = member.last_at if member is not None else None, observation.seen.get(name)
     if acted is None and sign is None:
         registered = observation.registered.get(name)
@@ -199,7 +199,7 @@ def view_sub_agents(state: State, name: str, observation: Observation) -> tuple[
     if member is None or not member.sub_agents:
         return ()
     held = sorted_index.reservations_of(state, name, member.epoch)
-    stale = liveness.longer_stale_time(observation.stale_millis, state.stale_millis)
+    stale = liveness.shown_stale_time(observation.stale_millis, state.stale_millis)
     return tuple(
         _view_sub_agent(
             name,
@@ -245,7 +245,8 @@ def _members_here(state: State) -> Iterable[Member]:
 
 def view_reservation(state: State, held: Reservation, observation: Observation) -> ReservationView:
     asker = Requester("", 0, observation.now, observation.seen, observation.stale_millis)
-    verdict, _sign = overlap.judge_owner(state, held, asker)
+    stale = liveness.shown_stale_time(observation.stale_millis, state.stale_millis)
+    verdict, _sign = overlap.judge_owner(state, held, asker, stale)
     return ReservationView(
         scope=Quoted(held.scope),
         owner=held.owner,

@@ -73,6 +73,8 @@ def _lines(made: workspaces.MadeWorkspace, *, asked: bool) -> Iterable[str]:
     yield f"{paint('workspace', 'green')} {verb} {made.workspace}"
     yield f"keys         {made.keys}"
     yield f"fingerprint  {made.fingerprint}"
+    if made.you is not None:
+        yield f"you          {made.you}: this name acts when you name nobody at a terminal"
     if not made.operator:
         yield "no person's key yet: `moot agent register operator --human` makes one"
     for known in made.earlier:

@@ -113,6 +113,7 @@ MORE: dict[str, dict[str, Entry]] = {
         "tick": Entry(
             f"{_CLI}.presence.agenda:tick", "let time limits that have passed take effect"
         ),
+        "config": Entry(f"{_CLI}.presence.config:config", "settings that stand in the record"),
     },
     "This machine": {
         "prompt": Entry(f"{_CLI}.presence.prompt:prompt", "one line for your shell's prompt"),

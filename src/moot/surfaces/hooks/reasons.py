@@ -53,6 +53,9 @@ def explain_held(
         advice = _SIBLING.format(holder=holders[0].holder)
         return " ".join(("moot:", *sentences, _STAY_OFF, advice))
     most_alive = min(others, key=lambda holder: list(_INSTEAD).index(holder.liveness))
+    if most_alive.gone is not None:
+        advice = f"Work on another file: {most_alive.gone}."
+        return " ".join(("moot:", *sentences, _STAY_OFF, advice))
     words = {"moot": moot, "agent": agent, **_words(most_alive)}
     if tool_name is None:
         words |= {"ask": _ASK.format(**words), "check": f"{moot} guard check {words['path']}"}

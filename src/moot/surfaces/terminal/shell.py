@@ -76,6 +76,8 @@ class Shell:
                 env=self.env,
                 read_only=self._only_reads,
                 debug=self._debug,
+                ends_gone=True,
+                is_at_terminal=_is_at_terminal,
             )
         return self._session
 
@@ -124,7 +126,7 @@ class Shell:
         return self.session.actor(named)
 
     def interactive(self) -> bool:
-        return sys.stdin.isatty() and sys.stderr.isatty() and not self.json
+        return _is_at_terminal() and not self.json
 
     def _can_ask_passphrase(self) -> bool:
         return "MOOT_PASSPHRASE_FILE" in self.env or self.interactive()
@@ -171,6 +173,10 @@ def _checked_passphrase(text: str) -> str:
         except Refused as error:
             raise click.UsageError(f"{error}: {error.hint}") from None
     return text
+
+
+def _is_at_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def text_argument(value: str) -> str:

@@ -9,17 +9,16 @@ from shlex import join
 import click
 
 from moot.api import agents
-from moot.surfaces.cli.presence.agent_facts import agent_rows
+from moot.surfaces.cli.presence.agent_facts import agent_rows, alive_word, with_tool
 from moot.surfaces.terminal.answer import Answer, table
 from moot.surfaces.terminal.lazy import Entry, LazyGroup
 from moot.surfaces.terminal.shell import Shell, command, text_argument
 
-NO_KEY = "none"  # a sub-agent's session signs for it
 _HERE = "moot.surfaces.cli.presence"
 SECTIONS: dict[str, dict[str, Entry | str]] = {
     "Who": {
         "register": "a new name with a key of its own",
-        "list": "all names ever registered here",
+        "list": "who is registered here, the living first",
         "show": "one agent: how alive, what it holds, its keys",
         "heartbeat": Entry(f"{_HERE}.heartbeat:heartbeat", "say that an agent is alive"),
         "retire": "end an agent's work; the name stays taken",
@@ -61,27 +60,40 @@ def register(shell: Shell, name: str, human: bool, keys: Path | None) -> Answer:
 
 
 @command(agent, "list", "agent.list")
-def list_agents(shell: Shell) -> Answer:
-    """All names ever registered here.
+@click.option("--all", "ended", is_flag=True, help="Also those that have ended.")
+def list_agents(shell: Shell, ended: bool) -> Answer:
+    """Who is registered here, the living first; with --all also those that have ended.
 
     Examples:
       moot agent list
-      moot agent list --json
+      moot agent list --all --json
     """
-    known = agents.list_agents(shell.session)
-    return Answer(known, lambda: _agent_lines(known))
+    known = agents.list_agents(shell.session, ended=ended)
+    return Answer(known, lambda: _agent_lines(known, ended=ended))
 
 
-def _agent_lines(known: agents.AgentList) -> Iterable[str]:
+def _agent_lines(known: agents.AgentList, *, ended: bool) -> Iterable[str]:
     if not known.agents:
-        return ["no agents yet: `moot agent register NAME`"]
+        more = "" if ended else "; `moot agent list --all` shows those that have ended"
+        return [f"no agents yet: `moot agent register NAME`{more}"]
     from moot.surfaces.terminal.listing import listing
 
-    rows = [(row.agent, row.kind, row.status, row.kid[:8], row.since) for row in known.agents]
-    rows += [
-        (row.name, "sub-agent", row.label.lower(), NO_KEY, row.since) for row in known.sub_agents
+    rows = [
+        (with_tool(row.agent, row.tool), _alive(row), row.last_seen_at or "-", row.work or "-")
+        for row in known.agents
     ]
-    return listing(rows, ("NAME", "CLASS", "STATUS", "KEY", "SINCE"))
+    rows += [
+        (row.name, row.label, row.last_seen_at or "-", "sub-agent, without a key")
+        for row in known.sub_agents
+    ]
+    return listing(rows, ("NAME", "ALIVE", "LAST SEEN", "WORK"))
+
+
+def _alive(row: agents.ListedAgent) -> str:
+    """A person and a voice are neither alive nor stale."""
+    if row.status == agents.ACTIVE and (row.voice or row.kind == "human"):
+        return "Voice" if row.voice else "Person"
+    return alive_word(row.label, row.evidence)
 
 
 @command(agent, "show", "agent.show")

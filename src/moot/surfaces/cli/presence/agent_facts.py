@@ -10,7 +10,17 @@ import msgspec
 from moot.api.agents import ACTIVE, ShownAgent
 from moot.api.agents import liveness_label as label_of
 
-__all__ = ["ACTIVE", "agent_rows", "label_of"]
+__all__ = ["ACTIVE", "agent_rows", "alive_word", "label_of", "with_tool"]
+
+
+def with_tool(name: str, tool: str | None) -> str:
+    """A name as lists show it: `alice-2 · claude`."""
+    return f"{name} · {tool}" if tool else name
+
+
+def alive_word(label: str, evidence: str | None) -> str:
+    """How alive somebody is, in a word: a program that is gone says more than the time does."""
+    return "Gone" if evidence == "gone" else label
 
 
 def agent_rows(agent: ShownAgent) -> Iterable[tuple[str, str]]:

@@ -97,6 +97,7 @@ def _lines(joined: joining.Joined) -> Iterable[str]:
         yield f"you are {joined.agent}"
     if joined.reserved:
         yield f"{joined.agent} holds {', '.join(joined.reserved)}"
+    yield f"what you do in this shell is {joined.agent}'s once you have run the next line in it:"
     yield joining.export_line(joined.agent, joined.epoch)
     yield from remarks(joined.findings)
 

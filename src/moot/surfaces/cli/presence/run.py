@@ -49,6 +49,13 @@ def _is_gone(_context: click.Context, _parameter: click.Parameter, is_given: boo
     context_settings={"allow_interspersed_args": False},
 )
 @click.option("--name", metavar="NAME", help="The agent's name (default: one is made up).")
+@click.option(
+    "--adopt",
+    is_flag=False,
+    flag_value="",
+    metavar="[NAME]",
+    help="Go on with the unfinished work of NAME (or of --name) without asking.",
+)
 @click.option("--reserve", "scopes", multiple=True, metavar="SCOPE", help="Reserve this first.")
 @click.option("--work", "--bead", "work", metavar="ID", help="On what (default: the branch).")
 @click.option(
@@ -62,6 +69,7 @@ def _is_gone(_context: click.Context, _parameter: click.Parameter, is_given: boo
 def run(
     shell: Shell,
     name: str | None,
+    adopt: str | None,
     scopes: tuple[str, ...],
     work: str | None,
     unguarded: bool,
@@ -79,25 +87,42 @@ def run(
     starts it all the same; from when to when is on record. Of any other program edits are watched,
     not checked.
 
+    A name may be used again. If files in its scopes are uncommitted, or it owns a work item in
+    progress, and nothing works under it any more, you are asked whether to go on with that (with
+    --adopt you are not asked). Else it is the next of its family: alice-2 after alice.
+
     Examples:
       moot run -- claude
+      moot run --name alice -- claude
+      moot run --adopt alice -- claude --continue
       moot run --name amber-otter --reserve src/auth -- codex
       moot run -- env CODEX_HOME=/srv/codex timeout 1h npx -y @openai/codex exec "fix the tests"
       moot run --unguarded -- gemini --skip-trust
     """
+    wanted = _one_name(name, adopt)
     with _Signals() as signals, scope_hints(shell, scopes, "run --reserve"):
         ran = presence.run(
             shell.session,
             words,
-            name=name,
+            name=wanted,
+            adopt=adopt is not None,
             scopes=scopes,
             work=work,
             unguarded=unguarded,
             mcp=mcp,
             output=STDERR if shell.json else None,
-            watch=_Commentary(words[0], scopes, shell, signals),
+            watch=_Commentary(wanted, words[0], scopes, shell, signals),
         )
     return Answer(ran, lambda: (), ran.exit_status)
+
+
+def _one_name(name: str | None, adopt: str | None) -> str | None:
+    """`--adopt NAME` says it alone; beside `--name` it needs none."""
+    if name and adopt and name != adopt:
+        raise click.UsageError(
+            f"--name {name} and --adopt {adopt} are two names; write `--` before the command"
+        )
+    return name if name is not None else (adopt or None)
 
 
 class _Commentary(RunWatch):
@@ -106,14 +131,29 @@ class _Commentary(RunWatch):
     answer_hook = staticmethod(answer_hook)
 
     def __init__(
-        self, program: str, scopes: tuple[str, ...], shell: Shell, signals: _Signals
+        self,
+        wanted: str | None,
+        program: str,
+        scopes: tuple[str, ...],
+        shell: Shell,
+        signals: _Signals,
     ) -> None:
+        self._wanted = wanted
         self._program = program
         self._scopes = scopes
         self._shell = shell
         self._signals = signals
 
-    def arrived(self, _name: str) -> None:
+    def consents_to_adoption(self, name: str, unfinished: str) -> bool:
+        if not self._shell.interactive():
+            _say(f"not going on as {name} ({visible(unfinished)}): --adopt does")
+            return False
+        _say(f"{name} ended with work unfinished: {visible(unfinished)}")
+        return click.confirm(f"go on as {name}?", default=True, err=True)
+
+    def arrived(self, name: str) -> None:
+        if self._wanted not in (None, name):
+            _say(f"{self._wanted} was a session before: this one is {name}")
         for finding in remark_on_misread(self._scopes, self._shell.session.place):
             _say(f"{finding.message}: {finding.hint}")
 

@@ -13,7 +13,7 @@ from moot.surfaces.cli.presence.scope_hints import scope_hints
 from moot.surfaces.terminal.answer import Answer, remarks
 from moot.surfaces.terminal.lazy import LazyGroup
 from moot.surfaces.terminal.listing import listing
-from moot.surfaces.terminal.shell import Shell, command
+from moot.surfaces.terminal.shell import Shell, command, text_argument
 
 _TAKEOVER = click.option(  # OPR-087
     "--takeover-stale", is_flag=True, help="Take it from an owner who has gone quiet or is gone."
@@ -92,23 +92,44 @@ def _reserved_lines(reserved: api.Reserved, scopes: tuple[str, ...]) -> Iterable
 
 @click.argument("scopes", nargs=-1, metavar="[SCOPE]...")
 @click.option("--all", "everything", is_flag=True, help="Everything you hold.")
+@click.option("--force", is_flag=True, help="Release what another holds; for people only.")
+@click.option("--reason", default="", metavar="TEXT", help="Why it is forced; kept on record.")
 @_AGENT
 def release_scopes(
-    shell: Shell, scopes: tuple[str, ...], everything: bool, agent: str | None
+    shell: Shell,
+    scopes: tuple[str, ...],
+    everything: bool,
+    force: bool,
+    reason: str,
+    agent: str | None,
 ) -> Answer:
     """Give back what you hold, named exactly as you reserved it.
+
+    With --force and a --reason you release, as a person with your own key, what another holds,
+    such as a program that is gone. Nobody gets it: whoever wants it reserves it.
 
     Examples:
       moot release src/auth
       moot release --all
+      moot release src/auth --force --reason "its program crashed, I have saved its work"
       moot scope release src/auth --agent amber-otter
     """
     if not scopes and not everything:
         raise click.UsageError("name a SCOPE, or use --all")
+    if force and (everything or agent is not None):
+        raise click.UsageError("--force names each SCOPE, and a person acts")
     with scope_hints(shell, scopes, "release"):
-        released = api.release(shell.session, scopes, everything=everything, agent=agent)
+        released = api.release(
+            shell.session,
+            scopes,
+            everything=everything,
+            force=force,
+            reason=text_argument(reason),
+            agent=agent,
+        )
     given = ", ".join(released.released) or "nothing"
-    return Answer(released, lambda: [f"{released.agent} gave back {given}"])
+    done = "released by force" if force else "gave back"
+    return Answer(released, lambda: [f"{released.agent} {done} {given}"])
 
 
 SECTIONS = {

@@ -10,6 +10,7 @@ import msgspec
 from moot.api import status as screen
 from moot.core.plural import plural
 from moot.surfaces.cli.presence.agenda import due_lines, with_ways
+from moot.surfaces.cli.presence.agent_facts import alive_word, with_tool
 from moot.surfaces.terminal.answer import Answer, paint
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.local_time import span_since
@@ -116,7 +117,8 @@ def _rows_of(
     theirs = {scope for sub_agent in view.sub_agents for scope in sub_agent.holds}
     own = [scope for scope in view.holds if scope not in theirs]
     guard, ago = view.guarded or "-", span_since(view.last_seen_at, now)
-    yield view.agent, view.label, ago, guard, _work_of(view, seen), _first_scopes(own)
+    name, alive = with_tool(view.agent, view.tool), alive_word(view.label, view.evidence)
+    yield name, alive, ago, guard, _work_of(view, seen), _first_scopes(own)
     for sub_agent in view.sub_agents:
         holds, ago = _first_scopes(sub_agent.holds), span_since(sub_agent.last_seen_at, now)
         yield sub_agent.name, sub_agent.label, ago, guard, sub_agent.kind or "sub-agent", holds

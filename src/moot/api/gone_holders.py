@@ -1,0 +1,120 @@
+"""Holders whose program is gone: ended before somebody asks in vain, or explained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from moot.core.errors import Refused
+from moot.core.findings import Finding, Severity
+from moot.core.quoted import Quoted
+from moot.protocols.presence import STREAM, commands, sorted_index
+from moot.protocols.presence.machine import MACHINE as PRESENCE
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+
+IN_THE_WAY: Final = ("reservation_conflict", "reservation_stale_found")
+
+
+class GoneHolder(msgspec.Struct, frozen=True):
+    """A holder whose program is gone and whose work is not committed: what that is, from when on
+    it may be taken over, and the command that continues it."""
+
+    agent: str
+    unfinished: Quoted
+    stale_from: str | None
+    adopt: str
+
+
+def free_from_gone(session: Session, holders: Iterable[str]) -> tuple[GoneHolder, ...]:
+    """End those of the holders that are gone; what is left are those that keep what they hold."""
+    from moot.flows.presence.gone_sessions import end_gone_sessions
+
+    workspace = session.workspace
+    kept = end_gone_sessions(workspace, session.acting, holders)
+    if not kept:
+        return ()
+    from moot.api.agents import stale_from
+    from moot.flows.observed.agent_tools import find_tools
+
+    tools = find_tools(workspace, (each.agent for each in kept))
+    return tuple(
+        GoneHolder(
+            each.agent,
+            Quoted(each.why),
+            stale_from(session, each.agent),
+            f"moot run --adopt {each.agent} -- "
+            + (tools[each.agent].resume_line if each.agent in tools else "COMMAND"),
+        )
+        for each in kept
+    )
+
+
+@contextmanager
+def explaining_gone_holders(
+    session: Session, command: commands.Reserve | commands.TakeOver, name: str
+) -> Iterator[None]:
+    """A block that reserves: gone holders of what it asks for are ended before it; if it is refused
+    for those that keep what they hold, the refusal says what can be done."""
+    engine = session.workspace.engine
+    owners = PRESENCE.needs_signs_of(engine.state(PRESENCE, STREAM), command)
+    others = [owner for owner in owners if owner != name]
+    kept = free_from_gone(session, others) if others else ()
+    if others and isinstance(command, commands.TakeOver):
+        _require_none_running(session, others)
+    try:
+        yield
+    except Refused as refused:
+        if kept and refused.code in IN_THE_WAY:
+            scope = next((each.where for each in refused.findings if each.where), "SCOPE")
+            ways = [explain_gone(holder, scope) for holder in kept]
+            refused.hint = "; ".join((*ways, refused.hint or ""))
+            refused.findings = (*refused.findings, *map(_finding, kept))
+        raise
+
+
+def _require_none_running(session: Session, owners: Iterable[str]) -> None:
+    """Nobody living is taken over: a machine that slept gives no signs of life, and wakes up."""
+    from moot.flows.presence.run_evidence import RUNNING, look_at_run
+
+    workspace = session.workspace
+    state = workspace.engine.state(PRESENCE, STREAM)
+    for owner in owners:
+        member = sorted_index.find_member(state, owner)
+        if member is None or not sorted_index.reservations_of(state, owner, member.epoch):
+            continue  # what an earlier holder of the name has left is not its own
+        evidence = look_at_run(workspace, owner, member.epoch)
+        if evidence is not None and evidence.state == RUNNING:
+            raise Refused(
+                "agent_alive",
+                f"{owner} gave no sign of life and is alive: {evidence.because}",
+                hint="wait a minute, its next sign is due; if it hangs, end its program first",
+            )
+
+
+def _finding(holder: GoneHolder) -> Finding:
+    message = f"the program of {holder.agent} is gone: {holder.unfinished}"
+    return Finding(
+        rule="P-44",
+        code="holder_gone",
+        severity=Severity.INFO,
+        message=message,
+        where=holder.agent,
+        hint=holder.adopt,
+    )
+
+
+def explain_gone(holder: GoneHolder, scope: str) -> str:
+    """What can be done about it, for whoever was refused."""
+    from shlex import quote
+
+    when = f"until {holder.stale_from}" if holder.stale_from else "until it is taken over"
+    force = f"moot release {quote(scope)} --force --reason TEXT"
+    return (
+        f"the program of {holder.agent} is gone ({holder.unfinished}); it is held {when}:"
+        f" `{holder.adopt}` goes on with it, and a person may free it: `{force}`"
+    )

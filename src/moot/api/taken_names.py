@@ -1,0 +1,128 @@
+"""The name that a program works under: taken with its lock before the program starts.
+
+Where an agent's own program starts another, the `moot run` around it registers the name, and never
+one that somebody had: an agent takes on nobody else's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from moot.api.endorsers import require_endorser
+from moot.api.runner_arriving import Arrived, arrive_by_runner
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.flows.presence.arrival import ArrivalPlace
+    from moot.keys.running_names import NameLock
+    from moot.protocols.presence.commands import Evidence
+
+# Is told a name and what of it is unfinished; True: continue that work under the name.
+MayAdopt = Callable[[str, str], bool]
+
+
+class StartWish(NamedTuple):
+    """Under which name somebody wants to start; None: a made-up one.
+
+    `must_adopt`: its unfinished work is continued, or nothing starts. Else `may_adopt` is asked if
+    there is any. `scopes` are named by the caller, and count for what is unfinished.
+    """
+
+    name: str | None
+    place: ArrivalPlace
+    scopes: tuple[str, ...] = ()
+    must_adopt: bool = False
+    may_adopt: MayAdopt | None = None
+
+
+class TakenName(NamedTuple):
+    """A name that is held for this process; `arrived` has the session with its key.
+
+    `has_adopted`: it goes on with the work of an earlier session, and has joined so.
+    """
+
+    arrived: Arrived
+    lock: NameLock
+    has_adopted: bool = False
+
+
+def take_name(session: Session, wish: StartWish) -> TakenName:
+    """Take the name that is wished for, or the next of its family; nobody else can have it then.
+
+    Refused, with nothing changed, if its work must be continued and may not be.
+    """
+    from moot.flows.presence import starting_names
+    from moot.keys.running_names import hold_name
+
+    if wish.must_adopt and wish.name is not None:
+        session.require_self_or_person(wish.name)
+    if session.keys.loan is not None or wish.name is None:
+        arrived = _arrive_anew(session, wish.name)
+        workspace = arrived.session.workspace
+        lock = hold_name(workspace.folder, workspace.trust.origin, arrived.name)
+        return TakenName(arrived, lock)
+    workspace, adoption = session.workspace, _Adoption(session, wish)
+    if wish.must_adopt:
+        start = starting_names.take_for_adoption(workspace, wish.name, adoption.judge)
+    else:
+        is_own = session.acting in (None, wish.name) or session.acts_as_person()
+        may_adopt = wish.may_adopt if is_own and wish.may_adopt is not None else _never_adopt
+        start = starting_names.take_name(workspace, wish.name, adoption.judge, may_adopt)
+    if start.adopts:
+        try:
+            adoption.adopt(start.name)
+        except BaseException:
+            start.lock.release()
+            raise
+    return TakenName(Arrived(session, start.name), start.lock, start.adopts)
+
+
+def _never_adopt(_name: str, _unfinished: str) -> bool:
+    return False
+
+
+def _arrive_anew(session: Session, name: str | None) -> Arrived:
+    """Register a new agent; where an agent's own program does this, its `moot run` does it."""
+    from moot.flows.presence.arrival import enter_fresh
+
+    if session.keys.loan is not None:
+        return arrive_by_runner(session, session.keys.loan, name)
+    return Arrived(session, enter_fresh(session.workspace))
+
+
+class _Adoption:
+    """Judges and makes an adoption; git and beads are asked once, if it comes to that."""
+
+    def __init__(self, session: Session, wish: StartWish) -> None:
+        self._session = session
+        self._wish = wish
+
+    @cached_property
+    def _evidence(self) -> Evidence:
+        from moot.flows.presence.adoption import collect_evidence
+
+        return collect_evidence(self._wish.place.worktree)
+
+    def judge(self, name: str) -> str:
+        from moot.flows.presence.adoption import require_adoptable
+
+        workspace, wish = self._session.workspace, self._wish
+        return require_adoptable(
+            workspace, name, wish.place, self._evidence, wish.scopes, has_lock=True
+        )
+
+    def adopt(self, name: str) -> None:
+        from moot.flows.presence import adoption
+
+        wish, endorser = self._wish, require_endorser(self._session, name)
+        adoption.adopt(
+            self._session.workspace,
+            name,
+            wish.place,
+            self._evidence,
+            wish.scopes,
+            endorser,
+            has_lock=True,
+        )

@@ -1,0 +1,77 @@
+"""Who is stale: shown by one's own setting, decided by the workspace's as well."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.project import Project
+from tests.cli.test_presence import as_, held
+
+AT = "2026-02-18T12:{}:00.000Z"
+
+
+@pytest.fixture
+def shop(bare: Project) -> Project:
+    bare.env["MOOT_CLOCK"] = AT.format("00")
+    bare.ok("init")
+    bare.ok("join", "--register", "amber-otter", "--scope", "src")
+    bare.ok("join", "--register", "teal-crane")
+    return bare
+
+
+def shown(shop: Project, minute: str, own: str = "") -> tuple[str, str, str]:
+    """How alive amber-otter is, in every place that says so."""
+    settings = {"MOOT_CLOCK": AT.format(minute), "BB_AGENT_STALE_MINUTES": own}
+    (reservation,) = shop.ok("scope", "list", **settings)["reservations"]
+    (view,) = (
+        one for one in shop.ok("status", **settings)["agents"] if one["agent"] == "amber-otter"
+    )
+    agent = shop.ok("agent", "show", "amber-otter", **settings)
+    return view["liveness"], reservation["liveness"], agent["liveness"]
+
+
+@pytest.mark.requirement("OPR-020")
+@pytest.mark.parametrize(
+    ("own", "minute", "state"),
+    [
+        ("5", "04", "active"),
+        ("5", "05", "stale"),
+        ("5", "10", "evicted"),
+        ("", "14", "active"),
+        ("", "15", "stale"),
+        ("60", "20", "active"),
+    ],
+)
+def test_every_state_that_is_shown_follows_the_readers_setting(
+    shop: Project, own: str, minute: str, state: str
+) -> None:
+    assert set(shown(shop, minute, own)) == {state}
+
+
+@pytest.mark.requirement("OPR-030")
+def test_an_impatient_agent_takes_nothing_before_the_workspaces_time(shop: Project) -> None:
+    taking = as_("teal-crane", "reserve", "src", "--takeover-stale")
+    hurry = {"BB_AGENT_STALE_MINUTES": "5", "MOOT_CLOCK": AT.format("06")}
+    assert shop.refused(*taking, **hurry) == ("reservation_conflict", 1)
+    assert held(shop) == [("src", "amber-otter")]
+    shop.ok(*taking, **{**hurry, "MOOT_CLOCK": AT.format("15")})
+
+
+def test_a_patient_agent_waits_for_its_own_time(shop: Project) -> None:
+    taking = as_("teal-crane", "reserve", "src", "--takeover-stale")
+    slow = {"BB_AGENT_STALE_MINUTES": "30", "MOOT_CLOCK": AT.format("20")}
+    assert shop.refused(*taking, **slow) == ("reservation_conflict", 1)
+
+
+@pytest.mark.usefixtures("cheap_locks")
+def test_a_person_sets_the_workspaces_time_on_record(shop: Project, passphrase: str) -> None:
+    shop.env["MOOT_PASSPHRASE_FILE"] = passphrase
+    shop.ok("agent", "register", "ada-person", "--human")
+    data = shop.ok("config", "stale-minutes", "7.5")
+    assert (data["settings"][0]["value"], data["changed_by"]) == ("7.5", "ada-person")
+    assert shop.run("config").out.startswith("stale-minutes  7.5")
+    assert set(shown(shop, "08")) == {"stale"}
+    words = ("ledger", "log", "presence", "--type", "presence.stale_minutes_set")
+    (event,) = shop.ok(*words)["events"]
+    assert event["actor"] == "ada-person"
+    shop.ok(*as_("teal-crane", "reserve", "src", "--takeover-stale"), MOOT_CLOCK=AT.format("08"))
