@@ -9,7 +9,8 @@ import pytest
 
 from moot.core.names import SYSTEM
 from moot.flows.debate import session
-from moot.flows.decisions import ask, debate_rounds, session_context
+from moot.flows.decisions import debate_rounds, session_context
+from moot.flows.decisions.chosen_motion import set_motion
 from moot.flows.runs.run_parliament import convene_for_question
 from moot.flows.runs.run_seats import USUAL
 from moot.protocols.debate.writer import make_session_text
@@ -67,7 +68,7 @@ def test_what_a_killed_run_left_is_used(ready: Project, chamber: str) -> None:
         stream = stream_of("q-1")
         for agent in space.engine.state(DECISION, stream).unanswered:
             space.engine.execute(stream, PassAnswer(agent=agent, why="gone"), SYSTEM)
-        ask._set_motion(space, "q-1")
+        set_motion(space, "q-1")
         state = space.engine.state(DECISION, stream)
         place = session_context.session_file(space, "q-1")
         problem = session_context.compose_context(space, "q-1", state)

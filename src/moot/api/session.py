@@ -114,7 +114,7 @@ class Session:
         `debug` is told what is opened, locked, decided and committed. What `stays_open` is shared
         with other sessions, and not closed with this one. `messages_per_minute` is how many mails
         and questions whoever acts may send; None: any number. `ends_gone`: once it is open for
-        writing, sessions whose programs are gone from this machine are ended. If nobody is named and
+        writing, sessions whose programs are gone from this machine are ended. If nobody is named,
         `is_at_terminal` says yes, and no coding tool is around, the user's everyday name acts.
         """
         self.folder = folder

@@ -127,7 +127,7 @@ def sessions(session: Session) -> Sessions:
     """Who works on what and how alive, what each holds, what was said last, and who met whom."""
     workspace = session.workspace
     state = workspace.engine.state(PRESENCE, STREAM)
-    agents = view_everyone(session, state)
+    agents = view_everyone(session)
     with workspace.store.read() as view:
         events = read_newest_events(view, state, NEWEST_EVENTS)
         incursions = _list_incursions(view, events)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from moot.core.clock import Millis
-from moot.flows.observed.sessions import PROTOCOL, RUN, SESSION_SPACE
+from moot.protocols.observed import PROTOCOL, RUN, SESSION_SPACE
 
 if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
