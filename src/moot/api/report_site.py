@@ -113,9 +113,19 @@ def _streams_with_pages(workspace: Workspace) -> Iterator[str]:
                 continue
             if protocol == "decision":
                 state = workspace.engine.state(DECISION, stream)
-                if state.chamber not in ARGUED or state.stage is Stage.NEW:
+                if (
+                    state.chamber not in ARGUED
+                    or state.stage is Stage.NEW
+                    or _is_book_of(stream, streams)
+                ):
                     continue
             yield stream
+
+
+def _is_book_of(decision: str, streams: list[str]) -> bool:
+    """A session that was run by itself keeps its costs in a decision of the same id."""
+    name = decision.partition("/")[2]
+    return f"parliament/{name}" in streams or f"debate/{name}" in streams
 
 
 def _index(folder: Path, pages: list[SitePage], undrawn: list[UndrawnPage]) -> Report:
