@@ -103,6 +103,7 @@ def _streams_with_pages(workspace: Workspace) -> Iterator[str]:
     from moot.flows.bridges.decision_story import ARGUED
     from moot.flows.bridges.page_links import PAGES
     from moot.protocols.decision.machine import MACHINE as DECISION
+    from moot.protocols.decision.model import Stage
 
     with workspace.store.read() as view:
         streams = sorted(stream for stream, _ in view.streams())
@@ -110,8 +111,21 @@ def _streams_with_pages(workspace: Workspace) -> Iterator[str]:
         for stream in streams:
             if stream.partition("/")[0] != protocol:
                 continue
-            if protocol != "decision" or workspace.engine.state(DECISION, stream).chamber in ARGUED:
-                yield stream
+            if protocol == "decision":
+                state = workspace.engine.state(DECISION, stream)
+                if (
+                    state.chamber not in ARGUED
+                    or state.stage is Stage.NEW
+                    or _is_book_of(stream, streams)
+                ):
+                    continue
+            yield stream
+
+
+def _is_book_of(decision: str, streams: list[str]) -> bool:
+    """A session that was run by itself keeps its costs in a decision of the same id."""
+    name = decision.partition("/")[2]
+    return f"parliament/{name}" in streams or f"debate/{name}" in streams
 
 
 def _index(folder: Path, pages: list[SitePage], undrawn: list[UndrawnPage]) -> Report:
@@ -121,7 +135,7 @@ def _index(folder: Path, pages: list[SitePage], undrawn: list[UndrawnPage]) -> R
     blocks: list[page.Block] = []
     for kind in dict.fromkeys(each.kind for each in pages):
         rows = tuple(
-            (page.Cell(each.title, file_name=each.file), each.id.partition("/")[2], each.verdict)
+            (page.Cell(each.title, file_name=each.file), _short_id(each.id), each.verdict)
             for each in pages
             if each.kind == kind
         )
@@ -146,6 +160,8 @@ def _index(folder: Path, pages: list[SitePage], undrawn: list[UndrawnPage]) -> R
     )
 
 
+# A longer id says nothing to a person; it stands on the page.
+_MOST_ID = 24
 _HEADINGS = {
     "decision": "Decisions",
     "debate": "Debates",
@@ -153,6 +169,11 @@ _HEADINGS = {
     "trace": "Traces",
     "story": "Paths",
 }
+
+
+def _short_id(stream: str) -> str:
+    name = stream.partition("/")[2]
+    return name if len(name) <= _MOST_ID else ""
 
 
 def _summary(pages: list[SitePage]) -> str:

@@ -135,7 +135,7 @@ def _decision(content: ReceiptContent) -> page.DecisionCard:
 
 def _dissent(content: ReceiptContent) -> page.Dissent:
     against, tools = _is_majority_against(content), tools_by_name(content)
-    losing = _supporters(content) if against else content["argument"]["dissent"]
+    losing = _last_supporters(content) if against else content["argument"]["dissent"]
     nobody = "Nobody who took part in the last vote disagreed."
     heading = "For the motion" if against else "Dissent"
     return page.Dissent(quote_voices(losing, tools), "" if losing else nobody, heading)
@@ -149,8 +149,16 @@ def _reasons(content: ReceiptContent) -> tuple[tuple[page.Quote, ...], str]:
 
 
 def _supporters(content: ReceiptContent) -> list[ReceiptContent]:
-    """Receipts of older versions do not quote them."""
-    return list(content["argument"].get("support", ()))
+    """Every reason once, the last time it was given; receipts of older versions quote nobody."""
+    voices = content["argument"].get("support", ())
+    given = {(voice["agent"], voice["summary"], voice["text"]): voice for voice in voices}
+    return list(given.values())
+
+
+def _last_supporters(content: ReceiptContent) -> list[ReceiptContent]:
+    """What they said in the last vote: in full is told why it came out as it did."""
+    last = content["argument"]["last"]["round"]
+    return [voice for voice in _supporters(content) if voice["round"] == last]
 
 
 def _is_majority_against(content: ReceiptContent) -> bool:

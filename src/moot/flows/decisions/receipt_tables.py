@@ -274,10 +274,11 @@ def proof_blocks(receipt: Receipt, file_name: str) -> Iterator[page.Block]:
         folded=True,
     )
     yield page.Prose(
-        f"moot verify {file_name} --trust trust.json\n\nOr without Moot, with one file of at most "
-        f"800 lines:\n\npython standalone.py {file_name} --trust trust.json\n\nBoth check every "
+        "The command stands below. Without Moot, with one file of at most 800 lines: "
+        f"`python standalone.py {file_name} --trust trust.json`.\n\nBoth check every "
         "signature, the chain of hashes, that nothing is missing up to the checkpoint, and that "
         "the receipt says what was signed for. The trust file holds the two public keys of the "
-        "ledger; take it from its owner (moot trust export), never from beside this page.",
+        "ledger; take it from its owner (`moot trust export`), never from beside this page.",
         title="How to check it",
+        markdown=True,
     )

@@ -128,7 +128,15 @@ def _records(title: str, records: Sequence[Record], enough: bool) -> Iterator[pa
     if ranked:
         yield _scores_chart(title, ranked)
     yield page.Table(
-        ("Who", "Forecasts", "Right", "Wrong", "Not scored", "Changing its mind", "A right one"),
+        (
+            "Who",
+            "Forecasts",
+            "Right",
+            "Wrong",
+            "Not scored",
+            "Changing its mind",
+            "Cost of a right one",
+        ),
         tuple(_row(each, each in ranked) for each in sorted(records, key=lambda one: one.name)),
         title="" if ranked else title,
         caption="" if ranked else _DOTS,
