@@ -20,6 +20,8 @@ from moot.surfaces.terminal.answer import paint, visible
 GAP: Final = "  "
 # Columns that hold what the next command asks for.
 COPIED: Final = frozenset({"id", "scope"})
+# Stands between a name and its tool: `alice-2 · claude`.
+WITH_TOOL: Final = " · "
 # A time until when something must be done.
 DEADLINE: Final = "by"
 # How narrow a column may get: a text that is worth reading, a name that one knows, a day with its
@@ -151,8 +153,8 @@ def _times(rows: list[list[str]]) -> list[int]:
 
 
 def _texts(rows: list[list[str]]) -> list[int]:
-    """Columns of words with spaces, or in a script that has none."""
-    cells = {n: [row[n] for row in rows[1:]] for n in _loose(rows)}
+    """Columns of words with spaces, or in a script that has none; names with tools are not."""
+    cells = {n: [row[n].replace(WITH_TOOL, "") for row in rows[1:]] for n in _loose(rows)}
     return [n for n, said in cells.items() if any(" " in one or _is_wide(one) for one in said)]
 
 
