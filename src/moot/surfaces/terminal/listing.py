@@ -23,6 +23,8 @@ GAP: Final = "  "
 COPIED: Final = frozenset({"id", "scope"})
 # Columns of names that one has to type: they give way when nothing else can.
 NAMES: Final = frozenset({"name", "agent", "holder", "who", "whom"})
+# Stands between a name and its tool: `alice-2 · claude`.
+WITH_TOOL: Final = " · "
 # A time until when something must be done.
 DEADLINE: Final = "by"
 # How narrow a column may get: a text that is worth reading, a name that one knows, a day with its
@@ -182,8 +184,8 @@ def _times(rows: list[list[str]]) -> list[int]:
 
 
 def _texts(rows: list[list[str]]) -> list[int]:
-    """Columns of words with spaces, or in a script that has none."""
-    cells = {n: [row[n] for row in rows[1:]] for n in _loose(rows)}
+    """Columns of words with spaces, or in a script that has none; names with tools are not."""
+    cells = {n: [row[n].replace(WITH_TOOL, "") for row in rows[1:]] for n in _loose(rows)}
     return [
         n
         for n, said in cells.items()

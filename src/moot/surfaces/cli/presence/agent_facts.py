@@ -9,13 +9,14 @@ import msgspec
 
 from moot.api.agents import ACTIVE, ShownAgent
 from moot.api.agents import liveness_label as label_of
+from moot.surfaces.terminal.listing import WITH_TOOL
 
 __all__ = ["ACTIVE", "agent_rows", "alive_word", "label_of", "with_tool"]
 
 
 def with_tool(name: str, tool: str | None) -> str:
     """A name as lists show it: `alice-2 · claude`."""
-    return f"{name} · {tool}" if tool else name
+    return f"{name}{WITH_TOOL}{tool}" if tool else name
 
 
 def alive_word(label: str, evidence: str | None) -> str:
