@@ -64,3 +64,8 @@ class Tab:
 
     def see(self, text: str, inside: str = "body") -> None:
         self.page.locator(inside).get_by_text(text, exact=False).first.wait_for()
+
+
+if __name__ == "__main__":
+    if find_chromium() is None:
+        print("no Chromium on this machine: the page was NOT looked at in a browser")  # noqa: T201
