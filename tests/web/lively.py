@@ -9,7 +9,7 @@ OTTER, CRANE, FINCH = "amber-otter", "teal-crane", "coral-finch"
 VOICES = ("--with", "rules:approve,rules:sceptic,rules:listener")
 
 
-def make_lively(project: Project, passphrase: str | None = None) -> None:
+def make_lively(project: Project) -> None:
     project.ok("agent", "register", FINCH)
     project.ok("--as", OTTER, "reserve", "src/auth", "--work", "T-7.1")
     project.ok("--as", CRANE, "reserve", "src/billing", "--work", "T-7.2", "--ttl", "60")
@@ -20,7 +20,7 @@ def make_lively(project: Project, passphrase: str | None = None) -> None:
         *("--next-action", "Finish tests/test_cache.py"),
     )
     project.ok(
-        *("--as", CRANE, "blocked", OTTER, "--work", "T-7.2", "--scope", "src/billing"),
+        *("--as", CRANE, "blocked", OTTER, "--work", "T-7.2"),
         *("--subject", "Which currency table?", "--blocker", "Two tables disagree."),
         *("--requested-action", "Say which one counts", "--urgency", "high"),
     )

@@ -1,4 +1,4 @@
-"""Sessions: who works on what, as cards in groups, with what is read at a glance (OPR-089, 090).
+"""Sessions: who works on what, as cards in groups, read at a glance (OPR-089, OPR-090).
 
 A card is a work item; whoever is here without one has a card of their own. Cards of work items
 that belong together (`T-7.1` and `T-7.2`) stand in one group.

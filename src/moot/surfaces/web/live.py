@@ -1,4 +1,4 @@
-"""Who listens, and what they are told: which screens changed, never what happened.
+"""Who listens, and what they are told: which screens changed, never what happened (OPR-096).
 
 A listener that reads slowly holds nothing but a set of names, however much changes meanwhile. Each
 is told at most four times a second. `id` counts within this process; whoever comes back with an id

@@ -173,7 +173,7 @@ async function begin() {
   await refresh();
   new Live({
     changed,
-    standing: (word) => { state.standing = word; drawTop(); },
+    standing: (word) => { state.standing = word; if (word === "closed") complain({ status: 401 }); drawTop(); },
     wantsHidden: wantsNotices,
   });
   setInterval(() => { if (!document.hidden && state.standing === "live") refresh(); }, 30000);

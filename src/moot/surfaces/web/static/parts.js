@@ -20,6 +20,11 @@ export function section(title, key, ...children) {
   return h("section", { key, "aria-labelledby": `h-${key}` }, h("h2", { id: `h-${key}` }, title), children);
 }
 
+export function table(name, columns, rows) {
+  return h("div", { class: "scroll", role: "group", tabindex: "0", "aria-label": name }, h("table", {}, h("caption", { class: "hidden" }, name),
+    h("thead", {}, h("tr", {}, columns.map((column) => h("th", { key: column, scope: "col" }, column)))), h("tbody", {}, rows)));
+}
+
 export function empty(text) {
   return h("p", { class: "empty" }, text);
 }

@@ -2,7 +2,7 @@
 
 import { read } from "./api.js";
 import { h, plain, say } from "./dom.js";
-import { alive, chip, command, empty, link, section, toStream, toWork, who } from "./parts.js";
+import { alive, chip, command, empty, link, section, table, toStream, toWork, who } from "./parts.js";
 import { overlaps, verdict } from "./screen-now.js";
 import { ago } from "./time.js";
 
@@ -14,12 +14,12 @@ export const record = {
     const streams = [...log.streams].sort((a, b) => (b.last_at || "").localeCompare(a.last_at || ""));
     return [
       section("Is it intact?", "intact", verdict(check), details(check), command("moot verify")),
-      section("Histories", "histories", h("table", {}, h("caption", { class: "hidden" }, "Histories, the newest act first"), h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "History"), h("th", { scope: "col" }, "Events"), h("th", { scope: "col" }, "Last"))),
-        h("tbody", {}, streams.map((line) => h("tr", { key: line.id }, h("td", {}, link(toStream(line.id), say(line.id, 120))), h("td", { class: "number" }, line.events), h("td", {}, ago(line.last_at)))))),
+      section("Histories", "histories", table("Histories, the newest act first", ["History", "Events", "Last"],
+        streams.map((line) => h("tr", { key: line.id }, h("td", {}, link(toStream(line.id), say(line.id, 120))), h("td", { class: "number" }, line.events), h("td", {}, ago(line.last_at))))),
         log.total > streams.length ? empty(`${log.total - streams.length} older ones are not listed.`) : null),
       section("Keys", "keys", h("dl", {}, h("dt", {}, "Fingerprint"), h("dd", {}, h("code", {}, keys.fingerprint)), h("dt", {}, "Root"), h("dd", {}, h("code", {}, keys.root)), h("dt", {}, "Checkpoints"), h("dd", {}, h("code", {}, keys.checkpoint))),
-        h("table", {}, h("caption", { class: "hidden" }, "Whose keys"), h("thead", {}, h("tr", {}, ["Name", "Class", "Standing", "Kept in", "Since"].map((name) => h("th", { key: name, scope: "col" }, name)))),
-          h("tbody", {}, agents.agents.map((agent) => h("tr", { key: agent.agent }, h("td", {}, who(agent.agent)), h("td", {}, agent.class), h("td", {}, agent.status), h("td", {}, h("code", { title: plain(agent.custodian || "", 80) }, plain(agent.custodian || "", 80).slice(0, 8))), h("td", {}, ago(agent.since))))))),
+        table("Whose keys", ["Name", "Class", "Standing", "Kept in", "Since"],
+          agents.agents.map((agent) => h("tr", { key: agent.agent }, h("td", {}, who(agent.agent)), h("td", {}, agent.class), h("td", {}, agent.status), h("td", {}, h("code", { title: plain(agent.custodian || "", 80) }, plain(agent.custodian || "", 80).slice(0, 8))), h("td", {}, ago(agent.since)))))),
       section("Overlaps", "overlaps", overlaps(sessions.incursions)),
       section("Unguarded times", "unguarded", status.unguarded.length ? h("ul", { class: "rows" }, status.unguarded.map((span, place) => h("li", { key: place, class: "row" }, Object.entries(span).map(([name, value]) => [h("span", { class: "soft" }, `${plain(name, 30)} `), say(value ?? "", 120), " "])))) : empty("Every tool's edits were checked.")),
     ];

@@ -1,0 +1,71 @@
+"""A real Chromium, driven by playwright: found on this machine, or the tests are left out."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+# No sandbox within a container's; and nothing that asks other hosts by itself.
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+PATIENCE = 15_000
+
+
+def find_chromium() -> str | None:
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    path = find_chromium()
+    if path is None:
+        pytest.skip("no Chromium on this machine: the page was not looked at in a browser")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Tab:
+    """A page with what went wrong in it."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.errors: list[str] = []
+        self.hosts: set[str] = set()
+        self.bytes = 0
+        page.set_default_timeout(PATIENCE)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda line: self._note(line.type, line.text))
+        page.on("request", lambda request: self.hosts.add(request.url.split("/")[2]))
+
+    def _note(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning"):
+            self.errors.append(text)
+
+    def open(self, address: str) -> None:
+        self.page.goto(address)
+        self.wait_until_live()
+
+    def wait_until_live(self) -> None:
+        self.page.wait_for_selector("#standing[data-state=live]")
+
+    def go(self, place: str) -> None:
+        self.page.evaluate("place => { location.hash = place }", place)
+
+    def see(self, text: str, inside: str = "body") -> None:
+        self.page.locator(inside).get_by_text(text, exact=False).first.wait_for()
+
+
+if __name__ == "__main__":
+    if find_chromium() is None:
+        print("no Chromium on this machine: the page was NOT looked at in a browser")  # noqa: T201
