@@ -105,7 +105,7 @@ def _beside(report: Report) -> Iterator[str]:
     (changed,) = [block for block in tables if block.title.startswith("Who changed")]
     yield _text(COLUMN, place, changed.title, "head")
     for row in changed.rows:
-        who, _round, before, now, heard, _entry = (
+        who, _round, before, now, heard = (
             cell if isinstance(cell, str) else cell.text for cell in row
         )
         place += 26
