@@ -5,6 +5,8 @@
     LEDGER/trust.json        what is believed about that ledger, pinned when it was made or joined
     LEDGER/made-in           the folder it was made in, as its path was then; only where it was made
     LEDGER/NAME.KID.key      one private key, mode 0600; a person's is locked by a passphrase
+    LEDGER/NAME.running      locked while a `moot run` works under that name (running_names.py)
+    LEDGER/everyday          the name its owner works under at a terminal (everyday_name.py)
     lent/                    folders that `moot run` has lent to its programs (agent_folder.py)
 
 LEDGER is the kid of the ledger's root key. A folder that was lent has a `lent.json` that names
