@@ -195,12 +195,14 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
 # What the command line does by an option of another operation's command.
 COMMANDS: Final = {
     "ask.resume": "ask",
+    "plan.amend": "plan",
     **dict.fromkeys(("undo.list", "undo.show", "undo.restore"), "undo"),
 }
 # Texts that the command line reads from a file whose name is typed.
 READ_FROM_FILES: Final = {
     *(("mail.send", "body"), ("mail.import", "message"), ("mail.lint", "message")),
     ("decide", "text"),
+    ("plan.amend", "text"),
 }
 
 

@@ -9,10 +9,11 @@ from moot.core.plural import plural
 from moot.surfaces.hooks.waiting import waiting_line
 
 if TYPE_CHECKING:
-    from moot.api.guard.tool_sessions import OtherAgent, StartedSession
+    from moot.api.guard.tool_sessions import OtherAgent, SharedPlan, StartedSession
 
 SHOWN: Final = 20
 SCOPES_SHOWN: Final = 6
+MOST_OF_PLAN: Final = 1_500
 
 RULES: Final = """\
 You are {me} here; other agents work in this repository too, and moot keeps you off each other's \
@@ -31,9 +32,20 @@ back early: `{moot} release SCOPE`.
 def briefing(started: StartedSession, moot: str) -> str:
     """`moot` is how the agent calls us."""
     lines = [RULES.format(me=started.agent, moot=moot), *_others(started.others)]
+    if started.plan is not None:
+        lines.append(_plan_lines(started.plan, moot))
     if started.waiting:
         lines.append(waiting_line(started.waiting, started.agent, moot))
     return "\n".join(lines)
+
+
+def _plan_lines(plan: SharedPlan, moot: str) -> str:
+    """The page as its agents wrote it: quoted, so that it is not taken for a word of ours."""
+    text = plan.text if len(plan.text) <= MOST_OF_PLAN else f"{plan.text[:MOST_OF_PLAN]}…"
+    quoted = "\n".join(f"> {line}" for line in text.rstrip("\n").split("\n"))
+    amend = f"`{moot} plan {plan.work} --amend FILE --version {plan.version}`"
+    head = f"Shared plan of {plan.work}, version {plan.version} by {plan.by} (amend it: {amend}):"
+    return f"{head}\n{quoted}"
 
 
 def _others(others: tuple[OtherAgent, ...]) -> Iterator[str]:
