@@ -26,6 +26,7 @@ TABLES: Final = {
     "trace": ("moot.protocols.trace.lifecycle", "a trace"),
     "decision": ("moot.protocols.decision.evolution", "a decision"),
     "path": ("moot.protocols.path.evolution", "a step of a path"),
+    "plan": ("moot.protocols.plan.machine", "a plan"),
     "observed": ("moot.protocols.observed.machine", "watched work"),
     "example": ("moot.protocols.example.machine", "an errand"),
 }

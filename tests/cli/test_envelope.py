@@ -81,6 +81,7 @@ SUCCEEDS: dict[str, Words] = {
     "help": ("help", "status"),
     "completion": ("completion", "zsh"),
     "doctor": ("doctor",),
+    "plan": ("plan", "T-7"),
     "prompt": ("prompt",),
     "log": ("log", LIST),
     "explain": ("explain", "reservation_conflict"),

@@ -271,6 +271,7 @@ READING: dict[str, tuple[str, ...]] = {
     "ledger.log": ("ledger", "log", LIST),
     "log": ("log", LIST),
     "prompt": ("prompt",),
+    "plan": ("plan", "T-7"),
     "explain": ("explain", "reservation_conflict"),
     "ledger.export": ("ledger", "export", "-o", "{out}/record.moot"),
     "ledger.backup": ("ledger", "backup", "{out}/copy.db"),

@@ -268,6 +268,7 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
 COMMANDS: Final = {
     "ask.resume": "ask",
     "report.all": "report",
+    "plan.amend": "plan",
     **dict.fromkeys(("undo.list", "undo.show", "undo.restore"), "undo"),
 }
 # The option by which it is then asked for, where no argument of its own says so.
@@ -276,6 +277,7 @@ OPTIONS: Final = {"report.all": ("--all",)}
 READ_FROM_FILES: Final = {
     *(("mail.send", "body"), ("mail.import", "message"), ("mail.lint", "message")),
     ("decide", "text"),
+    ("plan.amend", "text"),
 }
 
 

@@ -34,7 +34,7 @@ SUBJECTS: Final = (
     *("parliaments.sessions", "parliaments.bills", "parliaments.files", "parliaments.runs"),
     *("traces.lifecycle", "traces.planning", "traces.execution", "traces.claims"),
     *("traces.reading", "traces.verification"),
-    *("agenda", "status", "prompt", "events", "presence"),
+    *("agenda", "status", "prompt", "plans", "events", "presence"),
     *("page.sessions", "page.conversation", "page.messages", "page.decisions", "page.search"),
     *(
         "decisions",

@@ -23,6 +23,7 @@ MODULES: dict[str, str] = {
     "debate": "moot.protocols.debate.machine",
     "parliament": "moot.protocols.parliament.machine",
     "path": "moot.protocols.path.machine",
+    "plan": "moot.protocols.plan.machine",
 }
 
 

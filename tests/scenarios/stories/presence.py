@@ -121,3 +121,13 @@ def a_program_runs_as_an_agent_and_leaves_nothing_behind(world: World) -> None:
     seen = world.do("status")
     (finch,) = (one for one in seen["agents"] if one["agent"] == "coral-finch")
     assert (finch["status"], finch["here"], seen["reservations"]) == ("retired", False, [])
+
+
+@story(does="plan plan.amend", refuses="plan.amend")
+def a_plan_is_shared_and_only_its_newest_version_amended(world: World) -> None:
+    assert world.do("plan", work="T-7")["plan"]["version"] == 0
+    world.do("plan.amend", OTTER, work="T-7", text="1. cache", version=0)
+    assert world.refuse("plan.amend", CRANE, work="T-7", text="2.", version=0) == "plan_outdated"
+    amended = world.do("plan.amend", CRANE, work="T-7", text="1. cache, 2. tests", version=1)
+    assert (amended["plan"]["version"], amended["plan"]["by"]) == (2, CRANE)
+    assert world.do("plan", work="T-7") == amended

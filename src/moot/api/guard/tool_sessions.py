@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from moot.flows.presence.arrival import ArrivalPlace
     from moot.protocols.presence.model import Reservation
     from moot.protocols.presence.views import AgentView
+    from moot.workspace.workspace import Workspace
 
 LONGEST_COMMAND: Final = 300
 
@@ -64,12 +65,25 @@ class OtherAgent(msgspec.Struct, frozen=True):
     sub_agents: tuple[str, ...] = ()
 
 
+class SharedPlan(msgspec.Struct, frozen=True):
+    """The page that the agents of one work share, as `by` left it."""
+
+    work: Quoted
+    version: int
+    by: str
+    text: Quoted
+
+
 class StartedSession(msgspec.Struct, frozen=True):
-    """As whom the session works, who else is here, and what waits."""
+    """As whom the session works, who else is here, and what waits.
+
+    `plan` is the shared plan of its work, if there is one.
+    """
 
     agent: str
     others: tuple[OtherAgent, ...]
     waiting: Waiting
+    plan: SharedPlan | None = None
 
 
 class EndedCall(msgspec.Struct, frozen=True):
@@ -141,7 +155,27 @@ def start_session(
         begin_session(workspace, name, session.tool_session_name, alive_at)
         now, root = workspace.engine.clock(), guarded.worktree_root
         note_beginning(guarded.workspace, root, session.tool_session_name, now)
-    return StartedSession(name, tuple(_others(there, name)), take_waiting(workspace, name))
+    others, waiting = tuple(_others(there, name)), take_waiting(workspace, name)
+    return StartedSession(name, others, waiting, _plan_of(workspace, name))
+
+
+def _plan_of(workspace: Workspace, name: str) -> SharedPlan | None:
+    """The shared plan of what the agent works on; most work has none, and that is one look."""
+    from moot.protocols.presence import STREAM, sorted_index
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
+
+    member = sorted_index.find_member(workspace.engine.state(PRESENCE, STREAM), name)
+    work = (member.work or member.branch) if member is not None else None
+    if not work:
+        return None
+    with workspace.store.read() as view:
+        row = view.row("plan.pages", work)
+    if row is None:
+        return None
+    from moot.protocols.plan.machine import MACHINE as PLAN
+
+    plan = workspace.engine.state(PLAN, row.stream)
+    return SharedPlan(Quoted(work), plan.version, plan.by, Quoted(plan.text))
 
 
 def _place_to_join(session: Session, guarded: GuardedPaths, name: str) -> ArrivalPlace:

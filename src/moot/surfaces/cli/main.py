@@ -42,6 +42,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "blocked": Entry(
             f"{_CLI}.presence.event:blocked", "say what you need to go on, and from whom"
         ),
+        "plan": Entry(f"{_CLI}.presence.plan:plan", "the page that the agents of one work share"),
         "undo": Entry(f"{_CLI}.guard.undo:undo", "bring back what was in a file before"),
         "agenda": Entry(f"{_CLI}.presence.agenda:agenda", "what is due, for whom, by when"),
         "decide": Entry(f"{_CLI}.decisions.decide:decide", "your word: approve, veto or amend"),

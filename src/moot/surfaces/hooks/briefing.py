@@ -10,10 +10,11 @@ from moot.surfaces.hooks.waiting import waiting_line
 
 if TYPE_CHECKING:
     from moot.api.guard.offered_tools import ToolName
-    from moot.api.guard.tool_sessions import OtherAgent, StartedSession
+    from moot.api.guard.tool_sessions import OtherAgent, SharedPlan, StartedSession
 
 SHOWN: Final = 20
 SCOPES_SHOWN: Final = 6
+MOST_OF_PLAN: Final = 1_500
 
 RULES: Final = """\
 You are {me} here; other agents work in this repository too, and moot keeps you off each other's \
@@ -45,9 +46,20 @@ def briefing(started: StartedSession, moot: str, tool_name: ToolName | None = No
         names = {name: tool_name(name) for name in ("scope", "now", "event")}
         rules += BY_TOOL.format(moot=moot, **names)
     lines = [rules, *_others(started.others)]
+    if started.plan is not None:
+        lines.append(_plan_lines(started.plan, moot))
     if started.waiting:
         lines.append(waiting_line(started.waiting, started.agent, moot, tool_name))
     return "\n".join(lines)
+
+
+def _plan_lines(plan: SharedPlan, moot: str) -> str:
+    """The page as its agents wrote it: quoted, so that it is not taken for a word of ours."""
+    text = plan.text if len(plan.text) <= MOST_OF_PLAN else f"{plan.text[:MOST_OF_PLAN]}…"
+    quoted = "\n".join(f"> {line}" for line in text.rstrip("\n").split("\n"))
+    amend = f"`{moot} plan {plan.work} --amend FILE --version {plan.version}`"
+    head = f"Shared plan of {plan.work}, version {plan.version} by {plan.by} (amend it: {amend}):"
+    return f"{head}\n{quoted}"
 
 
 def _others(others: tuple[OtherAgent, ...]) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""The shared plan of a piece of work."""
