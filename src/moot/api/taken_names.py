@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from moot.api.endorsers import require_endorser
 from moot.api.runner_arriving import Arrived, arrive_by_runner
+from moot.core.errors import Refused
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -59,6 +60,7 @@ def take_name(session: Session, wish: StartWish) -> TakenName:
     if wish.must_adopt and wish.name is not None:
         session.require_self_or_person(wish.name)
     if session.keys.loan is not None or wish.name is None:
+        _require_no_adoption(wish)
         arrived = _arrive_anew(session, wish.name)
         workspace = arrived.session.workspace
         lock = hold_name(workspace.folder, workspace.trust.origin, arrived.name)
@@ -77,6 +79,16 @@ def take_name(session: Session, wish: StartWish) -> TakenName:
             start.lock.release()
             raise
     return TakenName(Arrived(session, start.name), start.lock, start.adopts)
+
+
+def _require_no_adoption(wish: StartWish) -> None:
+    """An agent's own program takes on nobody else's name, so it cannot go on as one."""
+    if wish.must_adopt:
+        raise Refused(
+            "adoption_rejected",
+            f"the program of an agent adopts nobody's work, also not that of {wish.name}",
+            hint=f"in a terminal of your own: `moot run --adopt {wish.name} -- COMMAND`",
+        )
 
 
 def _never_adopt(_name: str, _unfinished: str) -> bool:
