@@ -128,9 +128,9 @@ def _sure(voice: Quote) -> str:
 
 
 def _told(heard: str) -> Iterator[str]:
-    """What was heard, without the ids, which differ each time."""
-    for one in heard.split("; "):
-        yield from wrap(f"after {re.sub(r' [(]entry [0-9a-f]+[)]', '', one)}", TEXT_WIDTH)
+    """What was heard, a line for each who spoke."""
+    for one in heard.splitlines():
+        yield from wrap(f"after {one}", TEXT_WIDTH)
 
 
 def _foot(report: Report) -> Iterator[str]:
