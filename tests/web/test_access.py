@@ -42,7 +42,7 @@ def test_another_origin_is_refused_on_every_route(visitor: Visitor) -> None:
 
 
 def test_one_half_of_the_secret_opens_nothing(visitor: Visitor) -> None:
-    halves = (
+    halves: tuple[dict[str, str], ...] = (
         {},
         {"Cookie": visitor.cookie},
         {"X-Moot-Half": visitor.half},

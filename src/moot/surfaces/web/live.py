@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from typing import Final
 
 import msgspec
@@ -59,7 +59,7 @@ class Listeners:
         for _, woken in self._waiting.values():
             woken.set()
 
-    async def frames(self, last_id: str) -> AsyncIterator[bytes]:
+    async def frames(self, last_id: str) -> AsyncGenerator[bytes, None]:
         """What one listener is sent, until it goes or the server ends."""
         pending: set[str] = set()
         woken = asyncio.Event()
