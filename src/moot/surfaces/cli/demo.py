@@ -17,7 +17,7 @@ from moot.surfaces.terminal.shell import Shell, command
 from moot.surfaces.terminal.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from moot.surfaces.demo.stage import Line
+    from moot.surfaces.demo.stage import DemoStage, Line
 
 _WIDTH: Final = 78
 # Seconds to read a line, at a terminal only; all of them together take less than half a minute.
@@ -46,9 +46,16 @@ _VERDICTS: Final = {
 @click.option("--full", is_flag=True, help="Also the whole path: BLOCKED to verified claims.")
 @click.option("--commands", is_flag=True, help="Show every command and what it printed.")
 @click.option("--short", is_flag=True, help="Show only what came of it, which is the default.")
+@click.option("--page", is_flag=True, help="Also in the browser, live; it ends with Ctrl-C.")
 @click.option("--fast", is_flag=True, help="Do not pause for reading at a terminal.")
 def demo(
-    shell: Shell, out: Path | None, full: bool, commands: bool, short: bool, fast: bool
+    shell: Shell,
+    out: Path | None,
+    full: bool,
+    commands: bool,
+    short: bool,
+    page: bool,
+    fast: bool,
 ) -> Answer:
     """See it work, in three acts on a real repository.
 
@@ -59,6 +66,7 @@ def demo(
     Examples:
       moot demo
       moot demo --commands
+      moot demo --page
       moot demo --out /tmp/moot-demo --full --fast
     """
     from moot.surfaces.demo import act_decision, act_proof, act_whole_path
@@ -67,6 +75,8 @@ def demo(
 
     if commands and short:
         raise click.UsageError("either --commands or --short")
+    if page and shell.json:
+        raise click.UsageError("--page is for people, --json for programs")
     stage = DemoStage(out or Path(tempfile.mkdtemp(prefix="moot-demo-")))
     stage.prepare()
     person, status = shell.interactive(), StatusLine()
@@ -87,11 +97,30 @@ def demo(
     paced = sys.stdout.isatty() and not fast
 
     def lines() -> Iterator[str]:
-        yield from _shown(select(played.play(), commands, status), paced)
+        acts = _shown(select(played.play(), commands, status), paced)
+        if page:
+            yield from _with_page(stage, shell, acts)
+            return
+        yield from acts
         if person:
             yield from _offer_to_open(report)
 
     return Answer(data, lines)
+
+
+def _with_page(stage: DemoStage, shell: Shell, acts: Iterator[str]) -> Iterator[str]:
+    """The acts between the address and the end of the page."""
+    from moot.surfaces.demo.live_page import LivePage
+
+    live = LivePage(stage, shell.env)
+    yield f"open this and watch: {live.address}"
+    if shell.interactive():
+        click.pause("press a key when it is open ...", err=True)
+    yield from acts
+    yield ""
+    yield "the page stays open; Ctrl-C ends it"
+    sys.stdout.flush()
+    live.wait()
 
 
 def _nobody(_decision: str) -> None:

@@ -59,7 +59,7 @@ class Listeners:
         for _, woken in self._waiting.values():
             woken.set()
 
-    async def frames(self, last_id: str) -> AsyncGenerator[bytes]:
+    async def frames(self, last_id: str) -> AsyncGenerator[bytes, None]:
         """What one listener is sent, until it goes or the server ends."""
         pending: set[str] = set()
         woken = asyncio.Event()
