@@ -15,7 +15,7 @@ import msgspec
 from moot.protocols.decision.model import ChamberKind, FirstAnswer, State
 from moot.protocols.decision.motion import group_answers
 
-_DOMAIN: Final = "moot order of answers 1"
+_DOMAIN: Final = "moot-order-of-answers-1"
 
 
 class AnswerOption(msgspec.Struct, frozen=True):

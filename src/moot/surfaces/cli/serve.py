@@ -33,8 +33,16 @@ class Served(msgspec.Struct, frozen=True):
     "--decide", is_flag=True, help="Take a person's word here, prepared on the page; at a terminal."
 )
 @click.option("--listen", metavar="ADDRESS", help="Beyond this machine; needs TLS.")
-@click.option("--certificate", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--key", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="The certificate for --listen, in PEM.",
+)
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="The key of that certificate, in PEM.",
+)
 @click.option("--name", "names", multiple=True, metavar="HOST", help="A name in the certificate.")
 def serve(
     shell: Shell,

@@ -64,8 +64,10 @@ def _ranking(decision: DecisionView) -> Iterable[str]:
     for option in report.options:
         if report.differ or decision.motion is None or option.number in numbers:
             yield f"answer {option.number}: {visible(_shortened(option.text))}"
-    rules = "; ".join(f"{choice.rule.value}: {choice.sentence}" for choice in report.choices)
-    yield f"ranked: {rules}{' (they differ)' if report.differ else ''}"
+    if len({choice.sentence for choice in report.choices}) == 1:
+        yield f"ranked by all rules: {report.choices[0].sentence}"
+    else:
+        yield from (f"ranked by {each.rule.value}: {each.sentence}" for each in report.choices)
     swayed = [choice.rule.value for choice in report.choices if choice.own_mattered]
     if swayed:
         rules = f"{', '.join(swayed)} would choose otherwise"
