@@ -35,6 +35,7 @@ _NAMES = (
     "trace_exec",
     "trace_verify",
     "parliament_submit",
+    "live_page",
 )
 
 
