@@ -37,6 +37,7 @@ _NAMES = (
     "trace_verify",
     "parliament_submit",
     "mcp",
+    "live_page",
 )
 
 

@@ -41,7 +41,6 @@ class Readers:
     """Reads for the server; `session` says where, and is never used itself."""
 
     def __init__(self, session: Session, threads: int = THREADS) -> None:
-        all_operations()
         self._session = session
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="moot-read")
         # Looking for changes never waits behind a long read.
@@ -87,6 +86,8 @@ class Readers:
             known = self._own().answers.get(address)
             if known is not None and known[0] == moment:
                 return known[1]
+            if name not in OPERATIONS:  # loaded with the first question, not before the first line
+                all_operations()
             answer = answer_with(name, OPERATIONS[name].function(session, **arguments))
             self._remember(address, moment, answer)
         except MootError as error:

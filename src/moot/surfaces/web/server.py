@@ -18,7 +18,6 @@ from moot.surfaces.web.app import PageServer
 from moot.surfaces.web.checks import RecordChecks
 from moot.surfaces.web.gate import Gate
 from moot.surfaces.web.live import Listeners
-from moot.surfaces.web.persons_word import PersonsWords
 from moot.surfaces.web.readers import Readers
 
 if TYPE_CHECKING:
@@ -81,6 +80,8 @@ def make_server(
     checks = RecordChecks(folder, env, lambda: listeners.tell(("verify", "status")))
     words = None
     if decide:
+        from moot.surfaces.web.persons_word import PersonsWords
+
         words = PersonsWords(readers, folder, env, say, lambda: listeners.tell(("decisions",)))
     page = PageServer(
         readers,
