@@ -192,7 +192,7 @@ def test_a_majority_against_is_no_dissent_and_nothing_is_settled(project: Projec
     assert "settled" not in fresh.lower()
     project.ok("receipt", "q-1", "-o", "r.md")
     text = (project.root / "r.md").read_text("utf-8")
-    assert "AGM" in text, text
+    assert "**Against the motion:**" in text
     assert "## Dissent" not in text
 
 

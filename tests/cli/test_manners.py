@@ -172,8 +172,8 @@ def test_what_others_wrote_is_shown_and_never_obeyed(project: Project) -> None:
 
 
 def test_choices_are_named_on_one_line(bare: Project) -> None:
-    said = bare.run("completion").err.splitlines()[0]
-    assert said.endswith("Choose from: bash, zsh, fish")
+    said = bare.run("completion", "tcsh").err.splitlines()[0]
+    assert said.endswith("'tcsh' is not one of 'bash', 'zsh', 'fish'.")
 
 
 @pytest.mark.parametrize("command", ALL)
@@ -199,7 +199,7 @@ def test_examples_parse() -> None:
 def _words(text: str) -> list[str]:
     import shlex
 
-    plain = shlex.split(re.sub(r" >>? .*", "", text))
+    plain = shlex.split(re.sub(r" >>? .*|\)['\"].*", "", text))
     return [word for word in plain if word != "--json"]
 
 

@@ -58,7 +58,7 @@ def ask(
     """Put QUESTION to agents that are registered here. Whoever is silent too long is passed over.
 
     Examples:
-      moot --as amber-otter council ask "Which cache?" --with amber-otter,teal-crane
+      moot council ask "Which cache?" --with amber-otter,teal-crane
     """
     names = tuple(filter(None, (name.strip() for name in agents.split(","))))
     return _answer(
@@ -87,7 +87,7 @@ def answer(shell: Shell, decision: str, text: str, why: str, key: str | None) ->
     when it is your turn to argue.
 
     Examples:
-      moot --as amber-otter council answer q-7 "Postgres" --why "We run it already"
+      moot council answer q-7 "Postgres" --why "We run it already"
     """
     said = text_argument(text)
     return _answer(councils.answer(shell.session, decision, said, why=text_argument(why), key=key))

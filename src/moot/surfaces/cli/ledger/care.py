@@ -18,6 +18,7 @@ def examine(shell: Shell) -> Answer:
     Examples:
       moot doctor
       moot doctor --json
+      moot ledger doctor
     """
     seen = ledger.doctor(shell.session)
     lines = _diagnosis(seen)

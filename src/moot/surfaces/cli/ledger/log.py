@@ -30,7 +30,7 @@ def show_log(shell: Shell, name: str | None, limit: int, kind: str | None) -> An
 
     Examples:
       moot log
-      moot log registry
+      moot log presence
       moot ledger log registry --type registry.key_added --limit 5
     """
     shown = ledger.log(shell.session, name, limit=limit, kind=kind)
