@@ -13,6 +13,7 @@ from moot.flows.decisions import debate_rounds, session_context
 from moot.flows.decisions.chosen_motion import set_motion
 from moot.flows.runs.run_parliament import convene_for_question
 from moot.flows.runs.run_seats import USUAL
+from moot.flows.runs.sealed_answers import SealedAnswers
 from moot.protocols.debate.writer import make_session_text
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.commands import PassAnswer
@@ -66,8 +67,9 @@ def test_what_a_killed_run_left_is_used(ready: Project, chamber: str) -> None:
     ready.json(*words, "--max-turns", "2")
     with ready.workspace() as space:
         stream = stream_of("q-1")
-        for agent in space.engine.state(DECISION, stream).unanswered:
+        for agent in space.engine.state(DECISION, stream).unsealed:
             space.engine.execute(stream, PassAnswer(agent=agent, why="gone"), SYSTEM)
+        SealedAnswers(space, "q-1").open_all()
         set_motion(space, "q-1")
         state = space.engine.state(DECISION, stream)
         place = session_context.session_file(space, "q-1")

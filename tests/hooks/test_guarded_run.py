@@ -484,7 +484,9 @@ def test_a_session_that_its_own_hook_began_is_guarded(yard: Yard) -> None:
     assert shown == {OTTER: "guarded", CRANE: None}
     assert yard.ok("agent", "show", OTTER)["guarded"] == "guarded"
     (row,) = [line for line in yard.run("status").out.splitlines() if line.startswith(OTTER)]
-    assert row.split()[:5] == [OTTER, "·", "claude", "Active", "guarded"]
+    words = row.split()
+    assert words[:4] == [OTTER, "·", "claude", "Active"]
+    assert "guarded" in words
 
 
 def test_a_hook_that_was_taken_away_unguards_its_session(yard: Yard) -> None:
