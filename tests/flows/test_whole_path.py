@@ -129,7 +129,7 @@ def a_person_can_read_it(page: Any) -> None:
     ]
     told = [moment["what"] for one in groups for moment in one["moments"]]
     assert any(what.endswith("wrote: BLOCKED: Payments fail.") for what in told[:3]), told[:3]
-    assert "final statement signed: Payments work." in told
+    assert any(what.endswith("Payments work.") for what in told), told
     assert not [what for what in told if what.startswith(("step ", "path "))]
     shown = [one for one in page["blocks"] if not one.get("folded")]
     assert not re.search("[0-9a-f]{64}", json.dumps(shown))
