@@ -35,11 +35,11 @@ def hook(project: Project, event: str, session: str = "s-1") -> None:
 
 
 def names(project: Project) -> list[str]:
-    return [row["agent"] for row in project.json("agent", "list").data["agents"]]
+    return [row["agent"] for row in project.json("agent", "list", "--all").data["agents"]]
 
 
 def status_of(project: Project, name: str) -> str:
-    rows = project.json("agent", "list").data["agents"]
+    rows = project.json("agent", "list", "--all").data["agents"]
     (status,) = [row["status"] for row in rows if row["agent"] == name]
     assert isinstance(status, str)
     return status

@@ -96,7 +96,7 @@ def test_a_server_without_the_name_is_an_agent_of_its_own_with_its_own_key(
             client.call("scope", action="reserve", paths=["docs"])
             owners = {held["owner"] for held in project.json("scope", "list").data["reservations"]}
             assert owners == {name}
-        rows = {row["agent"]: row for row in project.json("agent", "list").data["agents"]}
+        rows = {row["agent"]: row for row in project.json("agent", "list", "--all").data["agents"]}
         assert rows[name]["status"] == "retired"
         assert rows["blue-heron"]["status"] == "active"
     assert project.json("scope", "list").data["reservations"] == []
