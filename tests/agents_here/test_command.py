@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import shlex
 import sys
 import threading
@@ -20,6 +19,7 @@ from moot.agents.recipes import call_for, read_command, read_output, recipe_for
 from moot.agents.spec import read_spec
 from moot.core.errors import Malformed, Unavailable
 from tests.agents_here.voices import brief
+from tests.readable import is_readable
 
 PYTHON = shlex.quote(sys.executable)
 
@@ -117,7 +117,7 @@ signal.pause()
     none = failing(tmp_path, source, seconds=2)
     assert none.ending is CallEnding.TIMED_OUT
     read = b""
-    while select.select([end], [], [], 20)[0] and (piece := os.read(end, 10)):
+    while is_readable(end, 20) and (piece := os.read(end, 10)):
         read += piece
     assert piece == b"", "someone still lives"
     assert read == b"x"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import shlex
 import signal
 import subprocess
@@ -30,6 +29,7 @@ from moot.protocols.decision.model import DecisionResult, Stage, State
 from moot.testing import FakeClock
 from tests.agents_here.voices import Together, Voice
 from tests.cli.project import MOOT, Project
+from tests.readable import is_readable
 
 OTTER, CRANE = "amber-otter", "teal-crane"
 ID = "11111111-1111-4111-8111-111111111111"
@@ -409,7 +409,7 @@ def test_an_unreadable_session_is_refused(bare: Project) -> None:
 
 def heard(end: int) -> bytes:
     """The next byte; a program that never comes to write one fails the test."""
-    assert select.select([end], [], [], 30)[0]
+    assert is_readable(end, 30)
     return os.read(end, 1)
 
 

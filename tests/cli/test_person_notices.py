@@ -12,7 +12,9 @@ import pytest
 
 from moot.surfaces.hooks.entry import answer
 from tests.cli.project import Project
-from tests.scenarios.world import PASSPHRASE
+
+PASSPHRASE = "correct horse battery staple"
+
 
 BLOCKED = (
     *("--subject", "which port?", "--blocker", "none is named"),
