@@ -5,7 +5,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
-JOBS   ?= auto
+# Tests wait for programs as much as they compute: two more than there are processors.
+JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
 ARGS   ?=
 
 .PHONY: help setup demo test quick test-agents check bench bench-loss docs clean

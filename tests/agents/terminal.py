@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
-import select
 import signal
 import struct
 import subprocess
@@ -14,6 +13,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+
+from tests.readable import is_readable
 
 ROWS, COLUMNS = 40, 120
 # What programs ask, and what an ordinary terminal says.
@@ -61,7 +62,7 @@ def run_in_terminal(
 
 
 def _read_and_answer(terminal: int, answers: Mapping[bytes, bytes] = ANSWERS) -> bytes:
-    ready, _, _ = select.select([terminal], [], [], 0.2)
+    ready = is_readable(terminal, 0.2)
     if not ready:
         return b""
     try:

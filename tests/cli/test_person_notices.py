@@ -4,7 +4,6 @@ settings."""
 from __future__ import annotations
 
 import os
-import select
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from moot.surfaces.hooks.entry import answer
 from tests.cli.project import Project
+from tests.readable import is_readable
 
 PASSPHRASE = "correct horse battery staple"
 
@@ -38,7 +38,7 @@ class Bell:
 
     def next(self) -> str:
         while "\n" not in self._read:
-            ready, _, _ = select.select([self._reader], [], [], 20)
+            ready = is_readable(self._reader, 20)
             assert ready, "nobody was told"
             self._read += os.read(self._reader, 4096).decode()
         line, _, self._read = self._read.partition("\n")

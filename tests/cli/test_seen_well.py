@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import select
 import signal
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -14,6 +13,7 @@ from moot.surfaces.terminal.local_time import SHORT, shorten, span_since
 from tests.cli.project import MOOT, Project
 from tests.cli.terminal import on_a_terminal
 from tests.cli.test_presence import as_
+from tests.readable import is_readable
 
 EAST = timezone(timedelta(hours=2))
 NOW = datetime(2026, 2, 18, 16, 42, tzinfo=EAST)
@@ -110,7 +110,7 @@ def test_a_watched_status_shows_what_changes_until_it_is_interrupted(project: Pr
 def _read_until(master: int, text: str) -> str:
     seen = ""
     while text not in seen:
-        ready, _, _ = select.select([master], [], [], 30)
+        ready = is_readable(master, 30)
         if not ready:
             os.kill(os.tcgetpgrp(master), signal.SIGTERM)
             raise AssertionError(f"{text} never came: {seen}")

@@ -6,7 +6,6 @@ import fcntl
 import os
 import pty
 import re
-import select
 import signal
 import subprocess
 import termios
@@ -19,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.cli.project import MOOT, Project
+from tests.readable import is_readable
 from tests.web.served import SECONDS, Visitor, serving
 
 PASSPHRASE = "correct horse battery staple"
@@ -48,7 +48,7 @@ class Terminal:
         limit = time.monotonic() + SECONDS
         while (match := re.search(pattern, self.shown)) is None:
             assert time.monotonic() < limit, self.shown
-            if select.select([self._ours], [], [], 0.2)[0]:
+            if is_readable(self._ours, 0.2):
                 self.shown += os.read(self._ours, 65536).decode("utf-8", "replace")
         return match[0]
 
