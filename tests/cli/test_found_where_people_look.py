@@ -53,6 +53,12 @@ def test_doctor_and_log_answer_under_their_short_names(project: Project) -> None
     assert project.refused("log", LIST) == ("not_found", 1)
 
 
+def test_a_rule_that_is_checked_in_several_places_is_told_once(project: Project) -> None:
+    told = [each for each in project.ok("explain", "not_you")["meanings"] if each["rule"]]
+    assert len({(each["rule"], each["sentence"]) for each in told}) == len(told)
+    assert any("BNC-165" in each["why"] and "BNC-008" in each["why"] for each in told)
+
+
 def test_every_code_of_an_error_is_explained() -> None:
     known = {each.code: each for each in raised_codes()}
     assert len(known) > 100

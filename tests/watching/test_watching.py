@@ -328,12 +328,14 @@ def test_where_no_copy_can_be_made_the_rest_goes_on(yard: Yard) -> None:
     join(yard, OTTER, yard.root)
     write(yard.root / ".git" / "objects" / blob("mine\n")[:2], "in the way")
     with post(yard) as otter:
-        write(yard.root / "a.txt", "mine\n")
-        spoke(yard, CRANE)
+        with command(yard, CRANE, yard.root):
+            write(yard.root / "a.txt", "mine\n")
+            otter.wait_for_line("no copies are kept of what others hold")
         with command(yard, OTTER, yard.root):
             write(yard.root / "a.txt", "not mine\n")
             otter.wait_for_line("a.txt")
     assert all("not watched" not in line for line in otter.lines)
+    assert len([line for line in otter.lines if "no copies are kept" in line]) == 1
 
 
 def test_a_run_that_ends_at_once_still_looks(yard: Yard) -> None:

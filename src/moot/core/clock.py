@@ -19,6 +19,8 @@ SECOND: Millis = 1_000
 MINUTE: Millis = 60 * SECOND
 HOUR: Millis = 60 * MINUTE
 DAY: Millis = 24 * HOUR
+# Written out: the same words in every locale.
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 _TEXT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)")
 # Years 1 to 9999: what the text form can say.

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Final
 
+from moot.core.clock import MONTHS
+
 _SHOWN_DECIMALS: Final = 3
 # A context of our own: the caller's precision must not change the bytes of a page.
 EXACT_DECIMALS: Final = Context(prec=120, rounding=ROUND_FLOOR)
@@ -29,21 +31,6 @@ HIDDEN: Final = re.compile(f"[{_HIDDEN_RANGES}]")
 
 
 _RECORDED_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)")
-# Written out: a page has the same words in every locale.
-_MONTHS: Final = [
-    "Jan",
-    "Feb",
-    "Mar",
-    "Apr",
-    "May",
-    "Jun",
-    "Jul",
-    "Aug",
-    "Sep",
-    "Oct",
-    "Nov",
-    "Dec",
-]
 
 
 def show_hidden_characters(text: str) -> str:
@@ -66,7 +53,7 @@ def human_time(text: str) -> str:
         moment = datetime.fromisoformat(line).astimezone(UTC)
     except (ValueError, OverflowError):
         return line
-    month = _MONTHS[moment.month - 1]
+    month = MONTHS[moment.month - 1]
     return f"{moment.day} {month} {moment.year}, {moment.hour:02}:{moment.minute:02} UTC"
 
 

@@ -44,10 +44,15 @@ def explain_code(code: str) -> tuple[CodeExplanation, ...]:
 
 
 def _rules_called(wanted: str) -> Iterator[CodeExplanation]:
+    """A rule that is checked in several places is told once, with all that it stands on."""
+    found: dict[tuple[str, str, str, str], tuple[Rule[Any], list[str]]] = {}
     for protocol, rule in _all_rules():
         ids = (rule.id, *rule.requirement)
         if wanted.lower() == rule.code.lower() or wanted.upper() in map(str.upper, ids):
-            yield _of_rule(protocol, rule)
+            same = protocol, rule.id, rule.sentence, rule.hint
+            found.setdefault(same, (rule, []))[1].extend(rule.requirement)
+    for (protocol, *_), (rule, requirements) in found.items():
+        yield _of_rule(protocol, rule, tuple(dict.fromkeys(requirements)))
 
 
 def _all_rules() -> Iterator[tuple[str, Rule[Any]]]:
@@ -60,8 +65,8 @@ def _all_rules() -> Iterator[tuple[str, Rule[Any]]]:
         yield DOCTOR, each
 
 
-def _of_rule(protocol: str, rule: Rule[Any]) -> CodeExplanation:
-    basis = ", ".join(rule.requirement) or rule.id
+def _of_rule(protocol: str, rule: Rule[Any], requirements: tuple[str, ...]) -> CodeExplanation:
+    basis = ", ".join(requirements) or rule.id
     consequence = _SEVERITIES[str(rule.severity)]
     why = f"A rule of {protocol} ({basis}). {consequence}"
     if protocol == DOCTOR:

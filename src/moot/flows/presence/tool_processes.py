@@ -13,7 +13,7 @@ import msgspec
 
 from moot.core.registry.model import Agent
 from moot.keys.running_names import is_running
-from moot.protocols.presence import STREAM, agent_names, sorted_index
+from moot.protocols.presence import STREAM, families, sorted_index
 from moot.protocols.presence.machine import MACHINE
 from moot.protocols.presence.model import Member
 from moot.workspace.workspace import Workspace
@@ -76,7 +76,7 @@ def next_name_below(workspace: Workspace, process: str | None) -> str | None:
     below = find_agent_below(workspace, process)
     if below is None:
         return None
-    return agent_names.make_next_name(below.name, workspace.engine.registry().agents)
+    return families.next_in_family(below.name, workspace.engine.registry().agents)
 
 
 def is_in_session(workspace: Workspace, name: str) -> bool:

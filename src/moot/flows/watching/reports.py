@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -47,6 +46,7 @@ class Reports:
         self._waiting: dict[str, list[Change]] = {}
         self._written_at: dict[str, float] = {}
         self._noted_here: set[str] = set()
+        self._lacks_copies = False
 
     def report(self, changes: Iterable[Change]) -> None:
         """Each change once."""
@@ -56,13 +56,35 @@ class Reports:
         evidence = Evidence(self._workspace)
         causes = [(change, evidence.find_cause(change)) for change in batch]
         by_holder = [change for change, cause in causes if cause == change.held.owner]
-        keep_copies(self._workspace.path, [change.file for change in by_holder], by_holder)
+        self.keep_copies([change.file for change in by_holder], by_holder)
         for change, cause in causes:
             if cause == UNKNOWN and self._is_first(change):
                 self._waiting.setdefault(change.held.owner, []).append(change)
         ours = (change for change, cause in causes if cause == self._name != change.held.owner)
         self._note_incursions([change for change in ours if not self._is_noted(change)])
         self.write_letters()
+
+    def keep_copies(self, files: Iterable[HeldFile], changes: Iterable[Change] = ()) -> None:
+        """Copies of what holders have in these files. Where the disk is full there is none: this is
+        told once, less can be brought back then, and nothing else stops."""
+        from moot.flows.guard.copies import Copies, Editor
+
+        owners = {change.file: change.held.owner for change in changes}
+        by_editor: dict[tuple[str, str], list[str]] = {}
+        for file in list(files)[:MOST_COPIED]:
+            by_editor.setdefault((file.root, owners.get(file, "")), []).append(file.path)
+        for (root, owner), paths in by_editor.items():
+            editor = Editor(owner, "", time.time_ns() // 1_000_000, "as seen by the watcher")
+            try:
+                with Copies(self._workspace.path, Path(root)) as copies:
+                    copies.keep(paths, editor)
+            except StoreFailed as error:
+                self._tell_of_no_copies(error)
+
+    def _tell_of_no_copies(self, error: StoreFailed) -> None:
+        if not self._lacks_copies:
+            self._lacks_copies = True
+            self._tell(f"no copies are kept of what others hold: {error}")
 
     def write_letters(self, *, is_last: bool = False) -> None:
         """To each holder whose last letter is a while ago; at the end of the run to all."""
@@ -154,18 +176,3 @@ def _describe(change: Change) -> str:
     act = "deleted" if change.after == "" else "made" if change.before == "" else "changed"
     ids = f"{change.before or 'nothing'} -> {change.after or 'nothing'}"
     return f"- {change.file.path} in {change.file.root}: {act} ({ids})"
-
-
-def keep_copies(workspace: Path, files: Iterable[HeldFile], changes: Iterable[Change] = ()) -> None:
-    """Copies of what holders have in these files. Where the disk is full there is none; less can be
-    brought back then, and nothing else stops."""
-    from moot.flows.guard.copies import Copies, Editor
-
-    owners = {change.file: change.held.owner for change in changes}
-    by_editor: dict[tuple[str, str], list[str]] = {}
-    for file in list(files)[:MOST_COPIED]:
-        by_editor.setdefault((file.root, owners.get(file, "")), []).append(file.path)
-    for (root, owner), paths in by_editor.items():
-        editor = Editor(owner, "", time.time_ns() // 1_000_000, "as seen by the watcher")
-        with suppress(StoreFailed), Copies(workspace, Path(root)) as copies:
-            copies.keep(paths, editor)

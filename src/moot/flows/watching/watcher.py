@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from moot.core.errors import MootError
 from moot.flows.guard.call_notes import start_notes
 from moot.flows.watching.held_files import HeldFiles, find_uncommitted
-from moot.flows.watching.reports import Reports, keep_copies
+from moot.flows.watching.reports import Reports
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.presence.model import Reservation
@@ -150,7 +150,7 @@ class Watcher:
         now, name = engine.clock(), self._run.name
         others = [held for held in self._live if held.owner != name and not held.has_ended(now)]
         fresh = self._files.refresh(others, self._run.root)
-        keep_copies(self._workspace.path, find_uncommitted(fresh))
+        self._reports.keep_copies(find_uncommitted(fresh))
         self._reports.report(self._files.take_changes(fresh))
 
     def _is_outdated(self, paths: frozenset[str]) -> bool:

@@ -64,15 +64,5 @@ def _fresh_longer(project: str, used: set[str]) -> str:
         number += 1
 
 
-def make_next_name(name: str, taken: Iterable[str]) -> str:
-    """The next name of a family: `amber-otter-2` after `amber-otter`."""
-    used = {each.lower() for each in taken}
-    family = re.sub(r"-[0-9]+\Z", "", name)
-    number = 2
-    while f"{family}-{number}" in used:
-        number += 1
-    return f"{family}-{number}"
-
-
 def is_adjective_noun(name: str) -> bool:
     return ADJECTIVE_NOUN.match(name) is not None

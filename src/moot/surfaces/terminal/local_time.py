@@ -11,24 +11,12 @@ import sys
 from datetime import UTC, datetime
 from typing import Final
 
+from moot.core.clock import MONTHS
+
 VARIABLE: Final = "MOOT_UTC"
 _ON_RECORD: Final = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z")
 # What `shorten` makes of a time.
 SHORT: Final = re.compile(r"(?:\d{4} )?(?:[A-Z][a-z]{2} [ \d]\d )?\d\d:\d\d\b")
-_MONTHS: Final = [
-    "Jan",
-    "Feb",
-    "Mar",
-    "Apr",
-    "May",
-    "Jun",
-    "Jul",
-    "Aug",
-    "Sep",
-    "Oct",
-    "Nov",
-    "Dec",
-]
 
 
 def in_local_time(text: str) -> str:
@@ -51,7 +39,7 @@ def shorten(moment: datetime, now: datetime) -> str:
     clock = f"{moment.hour:02}:{moment.minute:02}"
     if moment.date() == now.date():
         return clock
-    day = f"{_MONTHS[moment.month - 1]} {moment.day:2} {clock}"
+    day = f"{MONTHS[moment.month - 1]} {moment.day:2} {clock}"
     return day if moment.year == now.year else f"{moment.year} {day}"
 
 
