@@ -13,9 +13,10 @@ from moot.agents.participant_kinds import RunSurroundings
 from moot.core.errors import Refused
 from moot.core.machine import Command
 from moot.flows.decisions.questions import Question, put_question
-from moot.flows.decisions.seal_custody import TOGETHER
+from moot.flows.decisions.seal_custody import TOGETHER, seal_block
 from moot.flows.runs.first_answers import RunnableAnswers
 from moot.flows.runs.sealed_answers import NOT_OPENED, SealedAnswers
+from moot.pages import Prose
 from moot.protocols.decision import commands as asking
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.rules import RULES
@@ -245,3 +246,10 @@ def test_both_checkers_find_what_the_machine_would_have_refused(
     assert ours.first_bad.seq is not None
     assert line is not None
     assert types(project)[ours.first_bad.seq] == bad
+
+
+@pytest.mark.requirement("DEC-038")
+def test_a_page_without_seals_says_so() -> None:
+    block = seal_block({"seal": None})
+    assert isinstance(block, Prose)
+    assert block.text.startswith("They were not sealed: nothing in the record shows")

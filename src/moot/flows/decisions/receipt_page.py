@@ -176,9 +176,7 @@ def _blocks(content: ReceiptContent) -> Iterator[page.Block]:
     if content["argument"]["text"]:
         yield page.Prose(content["argument"]["text"], title="The bill", markdown=True)
     yield from first_answers(content)
-    seal = seal_block(content)
-    if seal is not None:
-        yield seal
+    yield seal_block(content)
     yield from ranking_tables(content)
     limits = limits_block(content)
     if limits is not None:

@@ -8,6 +8,10 @@ from moot import pages as page
 from moot.protocols.decision.model import State
 
 APART: Final = "no author could fit its answer to another's, short of collusion"
+TITLE: Final = "How the first answers were kept apart"
+NOT_SEALED: Final = (
+    "They were not sealed: nothing in the record shows that nobody fitted its answer to another's."
+)
 TOGETHER: Final = "the runner says it kept them apart; it could have written any of them"
 
 
@@ -47,11 +51,11 @@ def describe_custody(state: State) -> str:
     )
 
 
-def seal_block(content: dict[str, Any]) -> page.Table | None:
-    """How the first answers were kept apart, for the page; older receipts have no seals."""
+def seal_block(content: dict[str, Any]) -> page.Block:
+    """How the first answers were kept apart, for the page, or that nothing shows it."""
     seal = content.get("seal")
     if seal is None:
-        return None
+        return page.Prose(NOT_SEALED, title=TITLE)
     rows = [
         ("Sealed before any was opened", ", ".join(seal["sealed"])),
         ("The checkpoint between", f"number {seal['checkpoint']}"),
@@ -64,7 +68,7 @@ def seal_block(content: dict[str, Any]) -> page.Table | None:
     return page.Table(
         ("What", "Which"),
         tuple(rows),
-        title="How the first answers were kept apart",
+        title=TITLE,
         caption="What each was told first is kept in the record: none was shown another's answer.",
     )
 
