@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from moot.surfaces.mcp.wire import MAX_DEPTH, MAX_LINE, depth_of, find_flaw
+from moot.surfaces.mcp.wire import MAX_DEPTH, MAX_LINE, Flaw, depth_of, read_message
 from tests.cli.project import Project
 from tests.mcp.client import SECONDS, connected
 from tests.mcp.raw import data_of, raw_server
@@ -82,7 +82,9 @@ def test_lines_that_are_no_messages_are_answered_and_the_server_goes_on(project:
 )
 def test_depth_counts_brackets_outside_of_texts(text: str, depth: int) -> None:
     assert depth_of(text.encode()) == depth
-    assert (find_flaw(("[" * (MAX_DEPTH + 1)).encode()) or (0, ""))[0] == -32600
+    flaw = read_message(("[" * (MAX_DEPTH + 1)).encode())
+    assert isinstance(flaw, Flaw)
+    assert flaw.code == -32600
 
 
 def test_a_second_request_with_the_same_id_does_nothing(project: Project) -> None:

@@ -7,8 +7,9 @@
     now.py          the one tool that puts two operations together, and may wait
     results.py      envelopes: others' words are marked, long ones are cut and can be read on
     identity.py     who the server acts as
-    wire.py         lines in and out, bounded
-    server.py       the official SDK, which speaks the protocol
+    wire.py         messages in and out, bounded
+    conversation.py hands each to the official SDK, which speaks the protocol
+    server.py       the SDK's server with our tools; one call at a time
 
 It adds no rule: what may be done, and by whom, is decided in `moot.api`. Operations that start
 programs are not offered, and neither is what takes from others or ends something.

@@ -1,7 +1,8 @@
 """The server: the official SDK speaks the protocol, `calls.py` does what is asked for.
 
-All calls are done in one thread, one after the other: who waits for an answer never meets another
-call half-way. Only a `now` that waits has a thread of its own, until it looks.
+All calls are done in the thread that reads them, one after the other: who waits for an answer never
+meets another call half-way, and no call pays for a change of threads. Only a `now` that waits has
+a thread of its own, until it looks.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import asyncio
 import signal
 import threading
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -18,10 +18,10 @@ from typing import Any, Final
 import mcp_types as types
 import msgspec
 from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
 
 from moot.core.version import VERSION
 from moot.surfaces.mcp.calls import Calls
+from moot.surfaces.mcp.conversation import Conversation
 from moot.surfaces.mcp.identity import Caller, withhold_passphrase
 from moot.surfaces.mcp.results import Reply, encode_reply
 from moot.surfaces.mcp.schemas import schema_of
@@ -45,12 +45,14 @@ async def _serve(calls: Calls) -> None:
         with suppress(AttributeError, NotImplementedError):
             asyncio.get_running_loop().add_signal_handler(getattr(signal, name), lines.end)
     desk = CallDesk(calls)
-    server = make_server(desk)
+    conversation = Conversation(make_server(desk), output, desk.may_wait)
     try:
-        async with stdio_server(lines, output) as (reads, writes):  # type: ignore[arg-type]
-            await server.run(reads, writes, server.create_initialization_options())
+        await conversation.listen(lines.messages())
     finally:
-        await desk.close()
+        desk.end_waiting()
+        await conversation.finish_waiting()
+        await asyncio.get_running_loop().shutdown_default_executor()
+        calls.close()
 
 
 class CallDesk:
@@ -58,9 +60,14 @@ class CallDesk:
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="moot-call")
         self._over = threading.Event()
         self._under_way: set[str | int] = set()
+
+    def may_wait(self, method: str, params: Mapping[str, Any]) -> bool:
+        """Whether a request is a `now` that waits: others go on meanwhile."""
+        return (
+            method == "tools/call" and params.get("name") == "now" and bool(params.get("arguments"))
+        )
 
     async def take(self, request: str | int, tool: str, given: Mapping[str, Any]) -> Reply:
         """Do a call, unless one with the same id is under way: then nobody knew which it was."""
@@ -70,15 +77,13 @@ class CallDesk:
         try:
             if tool == "now":
                 await self._wait(given)
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._thread, self._calls.answer, tool, given)
+            return self._calls.answer(tool, given)
         finally:
             self._under_way.discard(request)
 
     async def _wait(self, given: Mapping[str, Any]) -> None:
         """In a thread that ends soon after the client has cancelled the call, or has gone."""
-        loop = asyncio.get_running_loop()
-        session = await loop.run_in_executor(self._thread, self._calls.waiting_session, given)
+        session = self._calls.waiting_session(given)
         if session is None:
             return
         cancelled = threading.Event()
@@ -89,11 +94,9 @@ class CallDesk:
         finally:
             cancelled.set()
 
-    async def close(self) -> None:
+    def end_waiting(self) -> None:
+        """Whoever waits in a `now` looks, and waits no more."""
         self._over.set()
-        loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._thread, self._calls.close)
-        self._thread.shutdown()
 
 
 def make_server(desk: CallDesk) -> Server[Any]:
