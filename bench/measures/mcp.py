@@ -21,23 +21,6 @@ from moot.protocols.presence.agent_names import NOUNS
 from moot.surfaces.mcp import now
 
 _MOOT = "from moot.surfaces.cli.entry import main; main()"
-# The SDK's own server with one tool that does nothing: what a call costs before ours begins.
-_BARE = """
-import anyio, mcp_types as types
-from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
-
-async def call_tool(_context, _params):
-    part = types.TextContent(type="text", text="{}")
-    return types.CallToolResult(content=[part], structured_content={}, is_error=False)
-
-async def main():
-    server = Server("bare", on_call_tool=call_tool)
-    async with stdio_server() as (reads, writes):
-        await server.run(reads, writes, server.create_initialization_options())
-
-anyio.run(main)
-"""
 CALLS = 1_000
 # A repository in which others work: a look at an empty one costs next to nothing.
 OTHERS = tuple(f"busy-{noun}" for noun in NOUNS[:30])
@@ -53,20 +36,20 @@ def measure(ground: Ground) -> Iterator[Figure]:
         yield value(
             "moot mcp, memory at its first answer", "MB", server.megabytes(), target=at_most(90)
         )
-        with _session(place) as session, McpServer(place, _BARE) as bare:
+        with _session(place) as session:
             yield _now(ground, server, session)
-            yield _reserve(ground, server, session, bare)
+            yield _reserve(ground, server, session)
         yield _memory(server)
 
 
 class McpServer:
     """A server process, greeted; each call waits for its answer."""
 
-    def __init__(self, place: Path, program: str = _MOOT) -> None:
+    def __init__(self, place: Path) -> None:
         env = {**os.environ, "MOOT_KEYS": str(place / "keys"), "MOOT_AGENT": AGENT}
         self._numbers = count()
         self._process = subprocess.Popen(
-            [sys.executable, "-c", program, "mcp"],
+            [sys.executable, "-c", _MOOT, "mcp"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=place,
@@ -135,11 +118,8 @@ def _now(ground: Ground, server: McpServer, session: Session) -> Figure:
     return ratio(name, "ms", rounds.ours, rounds.raw, against=against, target=at_most(2))
 
 
-def _reserve(ground: Ground, server: McpServer, session: Session, bare: McpServer) -> Figure:
-    """Reserved and given back, so that nothing piles up.
-
-    The library needs less than a call of the SDK that does nothing: that call is raw, too.
-    """
+def _reserve(ground: Ground, server: McpServer, session: Session) -> Figure:
+    """Reserved and given back, so that nothing piles up. Both commit durably, in one ledger."""
 
     def ours() -> None:
         server.call("scope", action="reserve", paths=["src/ours"])
@@ -147,12 +127,10 @@ def _reserve(ground: Ground, server: McpServer, session: Session, bare: McpServe
 
     def raw() -> None:
         reserve(session, ["src/raw"])
-        bare.call("nothing")
         release(session, ["src/raw"])
-        bare.call("nothing")
 
     rounds = take_turns(millis(ours, 10), millis(raw, 10), ground.pick(15, 7))
-    name, against = "moot mcp, reserve and release", "the library's, and two bare calls"
+    name, against = "moot mcp, reserve and release", "the library's"
     return ratio(name, "ms", rounds.ours, rounds.raw, against=against, target=at_most(1.2))
 
 

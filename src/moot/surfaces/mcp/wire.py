@@ -149,6 +149,7 @@ class Input:
         os.dup2(nothing, 0)
         os.close(nothing)
         self._next: asyncio.Future[bytes] | None = None  # what is read next, while it is awaited
+        self._is_watched = False
         self._has_ended = False
 
     def end(self) -> None:
@@ -173,15 +174,21 @@ class Input:
         loop = asyncio.get_running_loop()
         self._next = loop.create_future()
         try:
-            loop.add_reader(self._file, lambda: self._hand_over(self._read_chunk()))
+            if not self._is_watched:
+                loop.add_reader(self._file, self._take_chunk, loop)
+                self._is_watched = True
         except (NotImplementedError, PermissionError):  # a plain file, or no such way to wait
             reader = threading.Thread(target=self._read_in_thread, args=(loop,), daemon=True)
             reader.start()
-            return await self._next
-        try:
-            return await self._next
-        finally:
+        return await self._next
+
+    def _take_chunk(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Hand over what came; while nobody awaits it, leave it where it is."""
+        if self._next is None or self._next.done():
             loop.remove_reader(self._file)
+            self._is_watched = False
+        else:
+            self._hand_over(self._read_chunk())
 
     def _read_in_thread(self, loop: asyncio.AbstractEventLoop) -> None:
         chunk = self._read_chunk()
