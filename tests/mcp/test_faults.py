@@ -228,6 +228,25 @@ def test_more_than_ten_messages_a_minute_are_refused(project: Project) -> None:
         client.call("mail", action="send", to=["amber-otter"], subject="INFO: slower")
 
 
+def test_a_repeat_with_the_same_key_is_no_further_message(project: Project) -> None:
+    def letter(number: int) -> dict[str, Any]:
+        subject, key = f"INFO: {number}", f"k-{number}"
+        return {"action": "send", "to": ["teal-crane"], "subject": subject, "key": key}
+
+    with connected(project, "amber-otter") as client:
+        sent = [client.call("mail", **letter(number))["id"] for number in range(9)]
+        assert client.call("mail", **letter(8))["id"] == sent[8]
+        asked = {"question": "Why?", "agents": ["amber-otter", "teal-crane"], "key": "q-1"}
+        question = client.call("ask", action="ask", **asked)["decision"]
+        before = events(project)
+        assert client.refused("mail", **letter(10)) == "too_many"
+        assert client.refused("mail", **{**letter(8), "subject": "INFO: other"}) == "too_many"
+        assert client.call("mail", **letter(8))["id"] == sent[8]
+        assert client.call("ask", action="ask", **asked)["decision"] == question
+        assert events(project) == before
+    assert len(project.json("inbox", MOOT_AGENT="teal-crane").data["messages"]) == 9
+
+
 def test_answers_stay_json_whatever_stands_in_them(project: Project) -> None:
     text = 'line\u2028one \x00\x1b[31m 😀 "quoted" </script>'
     with connected(project, "amber-otter") as client:

@@ -55,7 +55,7 @@ def ask(
     from moot.flows.decisions.council import put_to_agents
 
     workspace, asker = session.workspace, session.actor()
-    session.require_pace(asker)
+    session.require_pace(asker, key, text, agents, context, options, rule)
     decision = put_to_agents(
         workspace,
         asker,

@@ -98,7 +98,7 @@ def handoff(
     is, nobody gets it (`agent_retired`). The same `key` sends once.
     """
     workspace, name = session.workspace, session.actor()
-    session.require_pace(name)
+    session.require_pace(name, key, to, subject, summary, next_action, scope, work)
     ask = _handoff_command(session, to, subject, summary, next_action, scope, work, requires_ack)
     return _send_notice(workspace, name, ask, key, session.remarks)
 
@@ -119,7 +119,7 @@ def send_handoff(
 ) -> SentEvent:
     """Pass work on as an event alone, without a message; else like `handoff`."""
     workspace, name = session.workspace, session.actor(sender)
-    session.require_pace(name)
+    session.require_pace(name, key, to, subject, summary, next_action, scope, work)
     ask = _handoff_command(session, to, subject, summary, next_action, scope, work, requires_ack)
     return _send_event(workspace, name, ask, key, session.remarks)
 
@@ -142,7 +142,7 @@ def blocked(
     Who gets it if `to` has ended is as for `handoff`. The same `key` sends once.
     """
     workspace, name = session.workspace, session.actor()
-    session.require_pace(name)
+    session.require_pace(name, key, to, subject, blocker, requested_action, scope, work)
     ask = _blocked_command(session, to, subject, blocker, requested_action, urgency, scope, work)
     sent = _send_notice(workspace, name, ask, key, session.remarks)
     _tell_person(session, sent.event, subject)
@@ -165,7 +165,7 @@ def send_blocked(
 ) -> SentEvent:
     """Like `blocked`: as an event and as the message about it. `sender` is who cannot go on."""
     workspace, name = session.workspace, session.actor(sender)
-    session.require_pace(name)
+    session.require_pace(name, key, to, subject, blocker, requested_action, scope, work)
     ask = _blocked_command(session, to, subject, blocker, requested_action, urgency, scope, work)
     sent = _send_notice(workspace, name, ask, key, session.remarks)
     _tell_person(session, sent.event, subject)

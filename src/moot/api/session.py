@@ -422,12 +422,15 @@ class Session:
                 hint="stop here, or start anew: `moot join`",
             )
 
-    def require_pace(self, name: str) -> None:
-        """Refused (too_many) if `name` has written to others too often, where that is limited."""
+    def require_pace(self, name: str, key: str | None, *words: object) -> None:
+        """Refused (too_many) if `name` has written to others too often, where that is limited.
+
+        A repeat of the same `words` under the same `key` is sent once, and counts once.
+        """
         if self._messages_per_minute is not None:
             from moot.flows.mail.pace import require_pace
 
-            require_pace(self.workspace, name, self._messages_per_minute)
+            require_pace(self.workspace, name, self._messages_per_minute, key, words)
 
     def require_agent(self, name: str) -> Agent:
         """What the registry knows of a name; NotFound if nobody is called so."""

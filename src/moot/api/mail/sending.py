@@ -108,7 +108,7 @@ def send(
     from moot.flows.mail.notices import send_message
 
     workspace, name, subject = session.workspace, session.actor(sender), subject.strip()
-    session.require_pace(name)
+    session.require_pace(name, key, to, cc, subject, body, text, thread, answers)
     if ack_minutes is None:
         ack_minutes = _minutes_for(subject, usual_ack_minutes)
     letter = Letter(
