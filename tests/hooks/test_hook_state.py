@@ -245,6 +245,12 @@ def test_at_a_terminal_one_yes_sets_up_all_of_them_with_trust(
     is_set_up = (fresh.root / ".claude/settings.local.json").exists()
     trusted = (tmp_path / "home/.gemini/trustedFolders.json").exists()
     assert (is_set_up, trusted) == (answer == "y", answer == "y")
+    assert "claude and gemini that you trust moot's server" in " ".join(asked.split())
+    if answer == "y":  # and only then
+        local = json.loads((fresh.root / ".claude/settings.local.json").read_bytes())
+        assert local["enabledMcpjsonServers"] == ["moot"]
+        server = json.loads((fresh.root / ".gemini/settings.json").read_bytes())["mcpServers"]
+        assert server["moot"]["trust"] is True
     assert not (fresh.root / ".codex").exists()
 
 

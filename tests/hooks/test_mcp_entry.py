@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,85 @@ def test_status_and_test_know_the_server(yard: Yard) -> None:
     assert yard.ok("hook", "test", "claude")["mcp_passed"]
 
 
+def change_entry(yard: Yard, tool: str, **changes: Any) -> None:
+    file = file_of(yard, tool)
+    document = json.loads(file.read_bytes())
+    document[mcp_entries.TOOLS[tool].group]["moot"].update(changes)
+    file.write_text(json.dumps(document), encoding="utf-8")
+
+
+def break_file(yard: Yard, tool: str, before: str, after: str) -> None:
+    file = file_of(yard, tool)
+    file.write_text(file.read_text("utf-8").replace(before, after), encoding="utf-8")
+
+
+def turn_down(yard: Yard) -> None:
+    local = yard.root / ".claude/settings.local.json"
+    document = json.loads(local.read_bytes())
+    local.write_text(json.dumps({**document, "disabledMcpjsonServers": ["moot"]}), "utf-8")
+
+
+def leave_out(yard: Yard, lists: dict[str, list[str]]) -> None:
+    document = json.loads(file_of(yard, "gemini").read_bytes())
+    file_of(yard, "gemini").write_text(json.dumps({**document, "mcp": lists}), encoding="utf-8")
+
+
+OFF, LOST = "mcp_switched_off", "mcp_variables_missing"
+BROKEN: dict[str, tuple[str, Callable[[Yard], None], str]] = {
+    "no program": (
+        "claude",
+        lambda yard: change_entry(yard, "claude", command="/no/such/moot"),
+        "mcp_moot_missing",
+    ),
+    "turned down": ("claude", turn_down, OFF),
+    "no JSON": (
+        "claude",
+        lambda yard: break_file(yard, "claude", "{", "{,"),
+        "mcp_unreadable",
+    ),
+    "no TOML": (
+        "codex",
+        lambda yard: break_file(yard, "codex", "args =", "args"),
+        "mcp_unreadable",
+    ),
+    "off in codex": (
+        "codex",
+        lambda yard: break_file(yard, "codex", "args =", "enabled = false\nargs ="),
+        OFF,
+    ),
+    "no variables in codex": (
+        "codex",
+        lambda yard: break_file(yard, "codex", '"MOOT_AGENT",', ""),
+        LOST,
+    ),
+    "no variables in gemini": ("gemini", lambda yard: change_entry(yard, "gemini", env={}), LOST),
+    "excluded": ("gemini", lambda yard: leave_out(yard, {"excluded": ["moot"]}), OFF),
+    "not allowed": ("gemini", lambda yard: leave_out(yard, {"allowed": ["other"]}), OFF),
+    "off in opencode": (
+        "opencode",
+        lambda yard: change_entry(yard, "opencode", enabled=False),
+        OFF,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_status_and_doctor_say_what_is_wrong_with_an_entry(yard: Yard, case: str) -> None:
+    tool, damage, code = BROKEN[case]
+    yard.env["HOME"] = str(yard.root.parent)
+    yard.ok("hook", "install", tool)
+    assert not [one for one in yard.ok("doctor")["findings"] if one["rule"] == "mcp"]
+    damage(yard)
+    for words in (("doctor",), ("ledger", "doctor")):
+        (finding,) = [one for one in yard.ok(*words)["findings"] if one["rule"] == "mcp"]
+        assert (finding["code"], finding["where"]) == (code, str(file_of(yard, tool)))
+    state = next(row for row in yard.ok("hook", "status")["tools"] if row["tool"] == tool)
+    assert (state["mcp_wrong"], state["mcp_mend"]) == (finding["message"], finding["hint"])
+    if "writes it anew" in finding["hint"]:
+        yard.ok("hook", "install", tool)
+        assert not [one for one in yard.ok("doctor")["findings"] if one["rule"] == "mcp"]
+
+
 def test_a_server_that_says_nothing_of_tools_has_failed(yard: Yard) -> None:
     yard.ok("hook", "install", "claude")
     mute = {"mcpServers": {"moot": {"command": "true", "args": ["mcp"]}}}
@@ -202,6 +282,15 @@ def test_a_refusal_names_the_tool_s_call_where_the_server_is(yard: Yard, tool: s
         given = read_arguments(name, json.loads(arguments))
         action = find_action(name, given.pop("action"), "")
         assert set(action.needs) <= set(given) <= set(action.parameters)
+
+
+def test_a_server_that_is_switched_off_is_not_named_to_a_model(yard: Yard) -> None:
+    yard.reserve(CRANE, "a.txt")
+    yard.ok("hook", "install", "opencode")
+    change_entry(yard, "opencode", enabled=False)
+    in_shell = reason(yard.hook("opencode", call("opencode-write", yard.root)))
+    assert f"event blocked --from {OTTER} --to {CRANE}" in in_shell
+    assert "moot_event" not in in_shell
 
 
 def test_a_session_is_told_the_tools_or_the_command_line(yard: Yard) -> None:

@@ -226,6 +226,8 @@ def test_more_than_ten_messages_a_minute_are_refused(project: Project) -> None:
             assert other.refused("mail", **more) == "too_many"
     with connected(project, "teal-crane") as client:
         client.call("mail", action="send", to=["amber-otter"], subject="INFO: slower")
+    findings = project.json("doctor").data["findings"]
+    assert "unknown_file" not in {finding["code"] for finding in findings}
 
 
 def test_a_repeat_with_the_same_key_is_no_further_message(project: Project) -> None:

@@ -315,16 +315,18 @@ def doctor(session: Session) -> Diagnosis:
     """What is wrong with this workspace and how to mend it. Repairs nothing, writes nothing.
 
     Looks at the ledger file, every chain of events, indexes, stored files, keys, git, the clock,
-    the disk, the hooks of coding tools and the settings.
+    the disk, the hooks and servers of coding tools, and the settings.
     """
     from moot.core.clock import system_clock
     from moot.core.findings import select_errors
     from moot.flows.tools.hook_health import find_problems
+    from moot.flows.tools.mcp_health import find_server_problems
     from moot.workspace.doctor import RULES, examine_workspace
     from moot.workspace.settings import find_settings_problems
 
     findings = examine_workspace(session.workspace_folder, session.keys, system_clock())
     findings += find_problems(session.folder, session.env, session.home)
+    findings += find_server_problems(session.folder, session.env, session.home)
     findings += find_settings_problems(session.folder, session.env)
     return Diagnosis(not select_errors(findings), len(RULES), findings)
 

@@ -23,7 +23,7 @@ class ToolHooks(msgspec.Struct, frozen=True):
     `project` or `user`. `trusted` is None where the tool asks for none. `last_spoke_at` is when a
     hook of it last called here. `wrong` is what keeps it from working, the first of `findings`;
     `mend` the command to type against it. `found`: the tool is on PATH. `mcp_file` has it start
-    `moot mcp`, if it does; `mcp_wrong` is what keeps that from working.
+    `moot mcp`, if it does; `mcp_wrong` is what keeps that from working, `mcp_mend` what to do.
     """
 
     tool: str
@@ -39,6 +39,7 @@ class ToolHooks(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...]
     mcp_file: str | None = None
     mcp_wrong: str | None = None
+    mcp_mend: str | None = None
 
 
 class HookStatus(msgspec.Struct, frozen=True):
@@ -88,6 +89,7 @@ def status(session: Session) -> HookStatus:
 def _tool_hooks(state: ToolState) -> ToolHooks:
     from moot.core.clock import SECOND, to_text
 
+    flaw = None if state.server is None else state.server.flaw
     return ToolHooks(
         tool=state.tool,
         worktree=str(state.worktree),
@@ -101,7 +103,8 @@ def _tool_hooks(state: ToolState) -> ToolHooks:
         found=state.found,
         findings=state.problems,
         mcp_file=None if state.server is None else str(state.server.file),
-        mcp_wrong=None if state.server is None else state.server.wrong,
+        mcp_wrong=None if flaw is None else flaw.message,
+        mcp_mend=None if flaw is None else flaw.hint,
     )
 
 
@@ -117,16 +120,18 @@ def try_hooks(session: Session, tool: str) -> TriedHooks:
     from shlex import join
 
     from moot.flows.tools.hook_probe import send_probe
-    from moot.flows.tools.mcp_files import find_entry
-    from moot.flows.tools.mcp_probe import probe_server
+    from moot.flows.tools.mcp_health import find_entry
+    from moot.flows.tools.mcp_probe import ServerProbe, probe_server
 
     require_tool(tool, CODING_TOOLS)
     guarded = require_guarded(session)
     probe = send_probe(tool, guarded, session.env)
     entry = find_entry(tool, guarded, session.env)
     server = None
-    if entry is not None:
+    if entry is not None and entry.command:
         server = probe_server(entry.command, guarded.worktree_root, session.env)
+    elif entry is not None and entry.flaw is not None:
+        server = ServerProbe(False, entry.flaw.message)
     return TriedHooks(
         tool=tool,
         worktree=str(guarded.worktree_root),

@@ -27,6 +27,7 @@ TOOLS: Final = (*CODING_TOOLS, "git")
 EVERY_TOOL: Final = "all"
 # Those that run hooks only if their user trusts them.
 ASK_FOR_TRUST: Final = frozenset({"codex", "gemini"})
+ASK_FOR_SERVER: Final = frozenset({"claude", "gemini"})  # before they start, or call, our server
 
 
 class McpSetUp(msgspec.Struct, frozen=True):
@@ -112,15 +113,17 @@ def _mcp_set_up(
     tool: str, guarded: GuardedPaths, env: Mapping[str, str], why_not: Finding | None
 ) -> McpSetUp | None:
     from moot.flows.tools import mcp_entries
-    from moot.flows.tools.mcp_files import find_consent, find_entry
+    from moot.flows.tools.mcp_files import find_consent
+    from moot.flows.tools.mcp_health import find_entry
 
     if tool not in mcp_entries.TOOLS:
         return None
     found = find_entry(tool, guarded, env)
+    is_there = found is not None and bool(found.command)
     return McpSetUp(
-        None if found is None else str(found.file),
+        str(found.file) if found is not None and is_there else None,
         mcp_entries.TOOLS[tool].asks,
-        None if found is None else find_consent(tool, guarded),
+        find_consent(tool, guarded) if is_there else None,
         why_not,
     )
 

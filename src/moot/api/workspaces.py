@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from moot.api.operation import operation
-from moot.api.tools import ASK_FOR_TRUST, EVERY_TOOL, TOOLS, InstalledHooks, require_tool
+from moot.api.tools import (
+    ASK_FOR_SERVER,
+    ASK_FOR_TRUST,
+    EVERY_TOOL,
+    TOOLS,
+    InstalledHooks,
+    require_tool,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,8 +77,8 @@ def init(
     folder. With a `passphrase`, of at least 8 characters, the person's own key `operator` is made
     as well. The session's own idea of when an agent is stale becomes that of the workspace.
     `tools` are set up so that they ask before they edit; `all` are those on PATH. `trust` stores
-    the user's trust in these hooks where a tool wants it: a person's decision. A tool that cannot
-    be set up does not stop the others: its reason is in `hooks`.
+    the user's trust in these hooks, and in our server, where a tool wants it: a person's decision.
+    A tool that cannot be set up does not stop the others: its reason is in `hooks`.
     """
     from moot.api.tools import unguarded_programs
     from moot.workspace.create import create_workspace
@@ -113,7 +120,9 @@ def _install_hooks(session: Session, tools: Sequence[str], trust: bool) -> list[
     done = []
     for tool in wanted:
         try:
-            done.append(install(session, tool, trust=trust and tool in ASK_FOR_TRUST))
+            done.append(
+                install(session, tool, trust=trust and tool in ASK_FOR_TRUST | ASK_FOR_SERVER)
+            )
         except MootError as error:
             why = Finding(rule="hooks", code=error.code, message=str(error), hint=error.hint or "")
             done.append(InstalledHooks(tool, [], None, (why,)))

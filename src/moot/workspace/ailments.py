@@ -27,7 +27,8 @@ Breaches = Iterator[Breach]
 
 KNOWN = {"ledger.db", "ledger.db-wal", "ledger.db-shm", "artifacts", "trust.json", ".gitignore"}
 KNOWN |= {"files.db", "files.db-wal", "files.db-shm"}
-KNOWN |= {"decisions", "hooks", "opencode-plugin.js", "papers", "paths", "running", "sealed"}
+KNOWN |= {"decisions", "hooks", "opencode-plugin.js", "pace", "papers", "paths", "running"}
+KNOWN |= {"sealed"}
 KNOWN |= {f"{FILE_MEMORY}{end}" for end in ("", "-wal", "-shm")}
 SHOWN = 10
 CLOCK_SLACK: Millis = 5 * MINUTE

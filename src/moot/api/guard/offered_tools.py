@@ -1,7 +1,7 @@
 """Whether a coding tool's model is offered our tools, and what it calls them.
 
-It is if the tool's settings start `moot mcp`. They are read only where something is said to the
-model that names a call.
+It is if the tool's settings start `moot mcp`, and nothing keeps that from working. They are read
+only where something is said to the model that names a call.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ def find_tool_names(tool: str, session: Session) -> ToolName | None:
     """None if its model is to use the command line."""
     from moot.core.errors import MootError
     from moot.flows.guard.guarded_paths import find_guarded_folder
-    from moot.flows.tools.mcp_entries import CALL_NAMES, TOOLS, read_entry
+    from moot.flows.tools.mcp_entries import CALL_NAMES
+    from moot.flows.tools.mcp_health import find_entry
 
     try:
         guarded = find_guarded_folder(session.folder, session.home)
@@ -28,8 +29,5 @@ def find_tool_names(tool: str, session: Session) -> ToolName | None:
         guarded = None
     if guarded is None:
         return None
-    try:
-        text = (guarded.worktree_root / TOOLS[tool].file).read_text("utf-8")
-    except (OSError, ValueError):
-        return None
-    return CALL_NAMES[tool].format if read_entry(tool, text) is not None else None
+    found = find_entry(tool, guarded, session.env)
+    return None if found is None or found.flaw is not None else CALL_NAMES[tool].format

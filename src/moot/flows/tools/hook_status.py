@@ -16,7 +16,7 @@ from moot.flows.guard.guarded_paths import GuardedPaths
 from moot.flows.tools.hook_health import find_problems_of
 from moot.flows.tools.hook_stamps import last_spoken
 from moot.flows.tools.install import TOOLS, find_installed
-from moot.flows.tools.mcp_files import FoundEntry, find_entry
+from moot.flows.tools.mcp_health import FoundEntry, find_entry
 from moot.flows.tools.settings_files import Reach, SettingsFile
 from moot.flows.tools.worktrees import all_worktrees
 

@@ -7,8 +7,7 @@ it names this very moot by its path. Where it cannot be written, the hooks are a
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -25,7 +24,7 @@ from moot.flows.tools.worktrees import is_tracked
 
 # Claude Code starts the servers of a project that stand in this list of its local settings.
 ENABLED: Final = "enabledMcpjsonServers"
-_CLAUDE_LOCAL: Final = ".claude/settings.local.json"
+CLAUDE_LOCAL: Final = ".claude/settings.local.json"
 
 
 class PlannedEntry(NamedTuple):
@@ -33,14 +32,6 @@ class PlannedEntry(NamedTuple):
 
     files: list[InstalledFile]
     why_not: Finding | None = None
-
-
-class FoundEntry(NamedTuple):
-    """Our entry as it stands in a tool's settings; `wrong` is what keeps it from working."""
-
-    file: Path
-    command: tuple[str, ...]
-    wrong: str | None
 
 
 def entry_file(tool: str, guarded: GuardedPaths) -> Path:
@@ -84,24 +75,11 @@ def files_with_entry(tool: str, guarded: GuardedPaths) -> list[InstalledFile]:
     path = entry_file(tool, guarded)
     files = [_entry(tool, path, False)] if _read_entry(tool, path) is not None else []
     if tool == "claude":
-        local = hook_files.read_document(guarded.worktree_root / _CLAUDE_LOCAL)
+        local = hook_files.read_document(guarded.worktree_root / CLAUDE_LOCAL)
         named = local.get(ENABLED)
         if isinstance(named, list) and mcp_entries.SERVER in named:
             files.append(_enabling(guarded))
     return files
-
-
-def find_entry(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> FoundEntry | None:
-    """Our entry in this worktree's settings; None if there is none, or the tool has no servers."""
-    if tool not in mcp_entries.TOOLS:
-        return None
-    path = entry_file(tool, guarded)
-    command = _read_entry(tool, path)
-    if command is None:
-        return None
-    there = shutil.which(command[0], path=env.get("PATH")) is not None
-    wrong = None if there else f"{command[0]} is not there, and {tool} starts it: no tools of moot"
-    return FoundEntry(path, command, wrong)
 
 
 def find_consent(tool: str, guarded: GuardedPaths) -> str | None:
@@ -179,7 +157,7 @@ def _is_trusted(tool: str, document: json_settings.Document) -> bool:
 
 
 def _enabling(guarded: GuardedPaths) -> InstalledFile:
-    path = guarded.worktree_root / _CLAUDE_LOCAL
+    path = guarded.worktree_root / CLAUDE_LOCAL
     where = str(path)
 
     def merge(before: str | None) -> str:

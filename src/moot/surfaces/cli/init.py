@@ -8,7 +8,7 @@ import click
 from msgspec.structs import replace
 
 from moot.api import workspaces
-from moot.api.tools import ASK_FOR_TRUST, CODING_TOOLS
+from moot.api.tools import ASK_FOR_SERVER, ASK_FOR_TRUST, CODING_TOOLS
 from moot.surfaces.cli.guard.hook_lines import installed_lines
 from moot.surfaces.terminal.answer import Answer, paint
 from moot.surfaces.terminal.shell import Shell, command
@@ -31,7 +31,8 @@ def init(shell: Shell, tools: str | None) -> Answer:
     go on with its record.
 
     At a terminal it offers to set up all coding tools on PATH, and git, in one yes, which is also
-    your trust in these hooks. --tools says it without asking, and stores no trust.
+    your trust in these hooks, and in the server that some of them start (docs/mcp.md).
+    --tools says it without asking, and stores no trust.
 
     Examples:
       moot init
@@ -63,9 +64,14 @@ def _has_coding_tool(made: workspaces.MadeWorkspace) -> bool:
 
 
 def _question(offered: Sequence[str]) -> str:
-    trust = [tool for tool in offered if tool in ASK_FOR_TRUST]
-    kept = f" (this also tells {' and '.join(trust)} that you trust these hooks)" if trust else ""
-    return f"let {', '.join(offered)} ask moot before they edit{kept}?"
+    yes_to = {"these hooks": ASK_FOR_TRUST, "moot's server": ASK_FOR_SERVER}
+    kept = [
+        f"{' and '.join(asking)} that you trust {what}"
+        for what, tools in yes_to.items()
+        if (asking := [tool for tool in offered if tool in tools])
+    ]
+    told = f" (this also tells {', and '.join(kept)})" if kept else ""
+    return f"let {', '.join(offered)} ask moot before they edit{told}?"
 
 
 def _lines(made: workspaces.MadeWorkspace, *, asked: bool) -> Iterable[str]:

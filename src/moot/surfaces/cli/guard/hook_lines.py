@@ -75,7 +75,7 @@ def _tool_lines(row: ToolHooks) -> Iterator[str]:
         )
     if row.mcp_wrong is not None:
         yield f"{_INDENT}{visible(row.mcp_wrong)}"
-        yield f"{_INDENT}{paint(f'moot hook install {row.tool}', 'bold')}"
+        yield f"{_INDENT}{paint(visible(row.mcp_mend or ''), 'bold')}"
     if row.mend is not None:
         yield f"{_INDENT}{paint(visible(row.mend), 'bold')}"
 
