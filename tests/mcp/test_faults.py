@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import signal
 import sqlite3
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from moot.surfaces.mcp.wire import MAX_DEPTH, MAX_LINE, Flaw, depth_of, read_message
-from tests.cli.project import Project
+from tests.cli.project import MOOT, Project
 from tests.mcp.client import SECONDS, connected
 from tests.mcp.raw import data_of, raw_server
 
@@ -131,11 +132,14 @@ def test_a_cancelled_wait_ends_and_what_was_committed_stays(project: Project) ->
         assert server.end() == 0
 
 
-def test_a_server_killed_before_it_answers_did_it_once(project: Project) -> None:
+@pytest.mark.parametrize("when", ["at once", "after it was done"])
+def test_a_server_killed_before_it_answers_did_it_once(project: Project, when: str) -> None:
     """Whether the call was done nobody knows: the repeat with the same key settles it."""
     with raw_server(project) as server:
         server.greet()
         server.call(1, "mail", action="send", to=["teal-crane"], subject="INFO: x", key="k-1")
+        if when == "after it was done":
+            assert server.read()["id"] == 1  # and the client forgets it
         server.process.kill()
         server.process.wait(SECONDS)
     with connected(project, "amber-otter") as client:
@@ -159,6 +163,75 @@ def test_whoever_joined_leaves_however_the_client_goes(project: Project, ending:
             assert server.process.wait(SECONDS) == 0
     assert project.json("scope", "list").data["reservations"] == []
     assert project.json("verify").data["verdict"] == "valid"
+
+
+def test_a_client_that_no_longer_reads_does_not_keep_what_it_holds(project: Project) -> None:
+    with raw_server(project, None) as server:
+        server.greet()
+        server.call(1, "scope", action="reserve", paths=["src"])
+        assert data_of(server.read())["reserved"]
+        assert server.process.stdout is not None
+        server.process.stdout.close()
+        server.call(2, "scope", action="list")  # nobody hears the answer
+        assert server.end() == 0
+    assert project.json("scope", "list").data["reservations"] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc":"2.0","id":null,"method":"ping"}',
+        b'{"jsonrpc":"2.0","id":true,"method":"ping"}',
+        b'{"jsonrpc":"1.0","id":4,"method":"ping"}',
+        b'{"jsonrpc":"2.0","id":4,"method":5}',
+        b'{"jsonrpc":"2.0","id":4,"method":"tools/call","params":[1]}',
+    ],
+)
+def test_a_line_that_is_no_request_is_answered_and_not_waited_for(
+    project: Project, line: bytes
+) -> None:
+    with raw_server(project) as server:
+        server.greet()
+        server.write(line)
+        assert server.read()["error"]["code"] == -32600
+        server.send({"jsonrpc": "2.0", "id": 9, "result": {}})  # an answer that nobody asked for
+        server.request("ping", 5)
+        assert server.read() == {"jsonrpc": "2.0", "id": 5, "result": {}}
+
+
+def test_messages_arrive_whole_however_they_are_cut(project: Project) -> None:
+    with raw_server(project) as server:
+        server.greet()
+        assert server.process.stdin is not None
+        text = (
+            b'{"jsonrpc":"2.0","id":1,"method":"ping"}\r\n{"jsonrpc":"2.0","id":2,"method":"ping"}'
+        )
+        for byte in (*text, *b"\n\n"):
+            server.process.stdin.write(bytes([byte]))
+            server.process.stdin.flush()
+        assert [server.read()["id"], server.read()["id"]] == [1, 2]
+        server.process.stdin.write(b'{"jsonrpc":"2.0","id":3,"method":"ping"}')  # and no more
+        server.process.stdin.close()
+        assert server.read()["id"] == 3
+        assert server.process.wait(SECONDS) == 0
+
+
+def test_lines_in_a_file_are_served_too(project: Project, tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    asked.write_bytes(
+        b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n{"jsonrpc":"2.0","id":2,"method":"ping"}\n'
+    )
+    with asked.open("rb") as lines:
+        done = subprocess.run(
+            (*MOOT, "mcp"),
+            stdin=lines,
+            capture_output=True,
+            cwd=project.root,
+            env={**project.env, "MOOT_AGENT": "amber-otter"},
+            timeout=SECONDS,
+            check=True,
+        )
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 2]
 
 
 def test_a_ledger_that_is_locked_is_an_error_and_not_the_end(project: Project) -> None:

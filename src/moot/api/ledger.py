@@ -14,6 +14,7 @@ import msgspec
 from moot.api.operation import operation
 from moot.core.errors import Malformed, NotFound, Refused, Tampered, Unavailable
 from moot.core.findings import Finding
+from moot.core.quoted import Quoted
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -32,7 +33,7 @@ NEWEST: Final = 100
 class StreamLine(msgspec.Struct, frozen=True):
     """One debate, thread, trace, ... on record; `last_at` is None if its newest is unreadable."""
 
-    id: str
+    id: Quoted
     events: int
     last_at: str | None
 
@@ -64,7 +65,7 @@ class LogEvent(msgspec.Struct, frozen=True):
 class EventList(msgspec.Struct, frozen=True):
     """The events of one history, oldest first; `total` counts all of them."""
 
-    id: str
+    id: Quoted
     events: list[LogEvent]
     total: int
 
@@ -163,7 +164,10 @@ def log(
 def _streams(view: View, limit: int) -> StreamList:
     heads = list(view.streams())
     shown = heads[-limit:] if limit else heads
-    lines = [StreamLine(name, head.seq + 1, _last_at(view, name, head.seq)) for name, head in shown]
+    lines = [
+        StreamLine(Quoted(name), head.seq + 1, _last_at(view, name, head.seq))
+        for name, head in shown
+    ]
     return StreamList(lines, len(heads))
 
 
@@ -178,7 +182,7 @@ def _events(view: View, name: str, limit: int, kind: str | None, before: int | N
         raise NotFound("not_found", f"no record of {name}", hint="`moot ledger log` lists all")
     last = head.seq if before is None else min(head.seq, before - 1)
     records = _chosen(view, name, last, limit, kind)
-    return EventList(name, [_log_event(record) for record in records], head.seq + 1)
+    return EventList(Quoted(name), [_log_event(record) for record in records], head.seq + 1)
 
 
 def _chosen(view: View, name: str, last: int, limit: int, kind: str | None) -> Iterable[Record]:

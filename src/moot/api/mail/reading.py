@@ -50,8 +50,8 @@ class InboxMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A message as an inbox shows it. `state` is unread, seen or acked; `status` what the agent
     has answered; `says` what the message itself acknowledges."""
 
-    id: str
-    thread: str
+    id: Quoted
+    thread: Quoted
     sender: Quoted = msgspec.field(name="from")
     subject: Quoted
     type: str | None
@@ -109,8 +109,8 @@ class ShownMessage(msgspec.Struct, frozen=True, kw_only=True):
 class MessageLine(msgspec.Struct, frozen=True):
     """A message as a list shows it: without its text."""
 
-    id: str
-    thread: str
+    id: Quoted
+    thread: Quoted
     sender: Quoted = msgspec.field(name="from")
     proved: bool
     to: tuple[Quoted, ...]
@@ -135,7 +135,7 @@ class FoundMessages(msgspec.Struct, frozen=True):
 class MailThread(msgspec.Struct, frozen=True):
     """A thread in the order it was written; `version` is that of its newest COMPILED."""
 
-    thread: str
+    thread: Quoted
     title: Quoted | None
     version: int | None
     messages: list[SentView | ImportedView]
@@ -198,7 +198,7 @@ def _describe_entry(entry: InboxEntry) -> InboxMessage:
     row = entry.value
     return InboxMessage(
         id=row["id"],
-        thread=entry.thread.partition("/")[2],
+        thread=Quoted(entry.thread.partition("/")[2]),
         sender=row["from"],
         subject=row["subject"],
         type=row["type"],
@@ -295,7 +295,7 @@ def thread(session: Session, thread_id: str) -> MailThread:
     messages = read_thread(workspace, thread_id)
     state = workspace.engine.state(MAIL, messages[0].stream)
     return MailThread(
-        thread_id,
+        Quoted(thread_id),
         quote_optional(state.title or None),
         state.compiled or None,
         [describe_message(recorded) for recorded in messages],

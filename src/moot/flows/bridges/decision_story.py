@@ -13,6 +13,7 @@ import msgspec
 
 from moot import pages as page
 from moot.core.clock import to_text
+from moot.core.quoted import Quoted
 from moot.flows.bridges.moments import shortened
 from moot.flows.decisions.argument import ArguedVote
 from moot.flows.decisions.questions import read_text
@@ -39,7 +40,7 @@ class DecisionInStory(msgspec.Struct, frozen=True):
     person ruled, if one did."""
 
     id: str
-    question: str
+    question: Quoted
     stage: str
     chamber: str
     session: str
@@ -82,7 +83,7 @@ def _describe(workspace: Workspace, name: str, state: State) -> DecisionInStory:
     argument, verdict = summarize_argument(workspace, name, state), state.verdict
     return DecisionInStory(
         id=name,
-        question=state.question,
+        question=Quoted(state.question),
         stage=state.stage.value,
         chamber=state.chamber.value,
         session=state.session.id if state.session else "",

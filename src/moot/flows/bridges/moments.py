@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from moot.core.names import SYSTEM
+from moot.core.quoted import Quoted
 from moot.core.record import Record
 
 MOST_SAID: Final = 100
@@ -35,7 +36,7 @@ class StoryMoment(msgspec.Struct, frozen=True):
     who: str
     what: str
     id: str
-    says: str
+    says: Quoted
     stream: str
     seq: int
     hash: str
@@ -58,7 +59,7 @@ def moment_of(record: Record, flows: dict[tuple[str, int], str], path: str) -> S
         who=body.actor.id,
         what=body.type,
         id=_native(body.data) or (record.stream.partition("/")[2] if record.seq == 0 else ""),
-        says=_sense(body.data),
+        says=Quoted(_sense(body.data)),
         stream=record.stream,
         seq=record.seq,
         hash=record.hash.hex(),

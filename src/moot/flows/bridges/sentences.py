@@ -104,7 +104,8 @@ _STANCES: Final = {
 
 def sentence_of(moment: StoryMoment) -> str:
     """What happened, as a sentence."""
-    says, template = moment.says, _SENTENCES.get(moment.what)
+    says: str = moment.says
+    template = _SENTENCES.get(moment.what)
     if moment.what == _MESSAGE:
         kind, _, says = moment.says.partition(": ")
         template = _MESSAGES.get(kind)

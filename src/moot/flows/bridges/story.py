@@ -14,6 +14,7 @@ import msgspec
 
 from moot.core.errors import NotFound
 from moot.core.ledger import View
+from moot.core.quoted import Quoted
 from moot.core.record import Record
 from moot.flows.bridges import identities
 from moot.flows.bridges.decision_story import DecisionInStory, list_decisions
@@ -39,7 +40,7 @@ class Story(msgspec.Struct, frozen=True):
     """`path` is empty for what no flow has joined to anything; `decisions` are those on the way."""
 
     path: str
-    title: str
+    title: Quoted
     origin: str
     steps: list[StepView]
     moments: list[StoryMoment]
@@ -162,7 +163,7 @@ def _told(workspace: Workspace, path: str, state: State, streams: Iterable[str])
     alone = decisions[0].question if decisions and not path else ""
     return Story(
         path,
-        alone or state.title,
+        Quoted(alone or state.title),
         state.origin,
         [describe_step(one) for one in steps],
         moments,

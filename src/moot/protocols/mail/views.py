@@ -33,8 +33,8 @@ class MessageView(msgspec.Struct, frozen=True, kw_only=True):
     """One message as it was sent. `proved`: its sender signed it here; `artifact` is the hash of a
     text that is stored beside the record, and `size` counts the bytes of the whole text."""
 
-    id: str
-    thread: str
+    id: Quoted
+    thread: Quoted
     sender: Quoted = msgspec.field(name="from")
     proved: bool
     to: tuple[Quoted, ...]
@@ -92,7 +92,7 @@ class ReceiverView(msgspec.Struct, frozen=True, kw_only=True):
 class StandingView(msgspec.Struct, frozen=True, kw_only=True):
     """How far a message is answered, by whom, and who is missing."""
 
-    id: str
+    id: Quoted
     sender: Quoted = msgspec.field(name="from")
     proved: bool
     subject: Quoted

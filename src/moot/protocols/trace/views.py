@@ -77,7 +77,7 @@ class ClaimView(msgspec.Struct, frozen=True):
 class DueView(msgspec.Struct, frozen=True):
     who: str
     what: str
-    subject: str
+    subject: Quoted
     hint: str
 
 
@@ -163,7 +163,7 @@ def _by_number(items: Iterable[N]) -> list[N]:
 
 
 def _view_due(due: Due, trace: str) -> DueView:
-    return DueView(due.who, due.what, due.subject, fill_hint(due.hint, {"TRACE": trace}))
+    return DueView(due.who, due.what, Quoted(due.subject), fill_hint(due.hint, {"TRACE": trace}))
 
 
 def _view_intent(state: State, intent: Intent) -> IntentView:

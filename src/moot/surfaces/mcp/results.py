@@ -32,8 +32,11 @@ _CUTS: Final = ((100, 4_000), (40, 1_500), (15, 600), (5, 300), (2, 120), (1, 40
 _MARKED: Final = re.compile(r"\b(Quoted|Any)\b")
 # Sentences of ours that repeat what others called something.
 _SENTENCES: Final = {Finding: ("message", "where", "hint"), Problem: ("message", "hint")}
-# Values of a machine's own state, which holds plain text.
+# Values of a machine's own state and of the independent verifier, which hold plain text.
 _OTHERS_WORDS: Final = {
+    "VerdictFinding": ("message", "where", "hint"),
+    "BundlePlace": ("stream",),
+    "VerdictCheck": ("detail",),
     "FirstAnswer": ("answer", "why", "motives"),
     "DecisionMotion": ("text",),
     "ChamberVerdict": ("summary",),
