@@ -20,7 +20,7 @@ OUTERMOST = {
     *("surfaces.cli.main", "surfaces.hooks.entry", "surfaces.mcp.calls", "engine.writer"),
     "api.runner_requests",
 }
-OUTERMOST |= {"surfaces.web.app"}
+OUTERMOST |= {"surfaces.web.app", "surfaces.mcp.conversation"}
 RESERVED_HOSTS = re.compile(
     r"(127\.0\.0\.1|localhost|([\w-]+\.)*example(\.com|\.org|\.net)?)\b", re.IGNORECASE
 )
