@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import takewhile
@@ -39,6 +40,12 @@ class Turn(NamedTuple):
 # One call, or several at once.
 Step = Use | list[Use]
 MAIN = ""
+SEARCH = "tool_search"
+MOST_SEARCHES = 20
+
+
+def _uses_of(step: Step) -> list[Use]:
+    return [step] if isinstance(step, Use) else step
 
 
 def _nothing_happens(_who: str, _number: int) -> None:
@@ -59,6 +66,7 @@ class Model:
         self.scripts: dict[str, Sequence[Step]] = {**(sub_agents or {}), MAIN: steps}
         self._before_turn = before_turn
         self._meanwhile = meanwhile
+        self._searched_again: Counter[str] = Counter()
         self.read: list[Json] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
 
@@ -88,11 +96,15 @@ class Model:
             return END
         who = next(name for name in self.scripts if name in turn.asked)
         self._before_turn(who, turn.number)
-        if turn.number >= len(self.scripts[who]):
+        number = turn.number - self._searched_again[who]
+        if number >= len(self.scripts[who]):
             return END
-        step = self.scripts[who][turn.number]
-        uses = [step] if isinstance(step, Use) else step
+        uses = _uses_of(self.scripts[who][number])
         missing = [use.tool for use in uses if use.tool not in turn.offered]
+        before = _uses_of(self.scripts[who][number - 1]) if missing and number else []
+        if before and before[0].tool == SEARCH and self._searched_again[who] < MOST_SEARCHES:
+            self._searched_again[who] += 1  # a server that starts late is found late
+            return before
         return f"no tool called {missing[0]} is offered" if missing else uses
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
@@ -261,7 +273,7 @@ def _response_items(
         item |= {key: value for key, value in offered[use.tool].items() if key == "namespace"}
         if use.text is not None:
             yield {**item, "type": "custom_tool_call", "input": use.text}
-        elif use.tool == "tool_search":  # what it finds is offered from the next turn on
+        elif use.tool == SEARCH:  # what it finds is offered from the next turn on
             del item["name"]
             searched: Json = {"type": "tool_search_call", "execution": "client"}
             yield {**item, **searched, "arguments": use.args}

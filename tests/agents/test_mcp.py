@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from moot.flows.tools.hook_command import moot_words
 from tests.agents.loopback import Model, Use
 from tests.agents.stage import Stage
 from tests.agents.tools import TOOLS, Tool
@@ -36,11 +38,13 @@ def stage(tmp_path: Path, tool: Tool) -> Stage:
 def search(tool: Tool) -> tuple[Use, ...]:
     """The server must have started: a real model thinks that long, ours runs two commands.
 
-    Newer models of Codex then look for tools before they see any of a server's.
+    Newer models of Codex then look for tools before they see any of a server's. Its shells are
+    login shells, in which `moot` may not be found, and what is not found takes no time.
     """
     words = "moot reserve files, mail, what is due now, session speak, ask"
     found = Use("tool_search", {"query": words, "limit": 8})
-    first = (tool.shell("moot verify"), tool.shell("moot status"))
+    moot = shlex.join(moot_words()) if tool.name == "codex" else "moot"
+    first = (tool.shell(f"{moot} verify"), tool.shell(f"{moot} status"))
     return (*first, found) if tool.name == "codex" else first
 
 
