@@ -82,7 +82,7 @@ def check(session: Session, paths: Sequence[str], *, agent: str | None = None) -
         for conflict in _conflicts_of_all_names(session, each.beside, name):
             if each.is_met_by(conflict.held.key):
                 why = f"where it is free; beside you {conflict.sentence}"
-                raise misnamed(each, why, place)
+                raise misnamed(each, why)
     held = [_held_path(conflict) for conflict in conflicts]
     return GuardCheck(not held, name, scopes, held)
 
