@@ -113,7 +113,7 @@ def test_what_takes_from_others_or_ends_something_is_left_to_the_shell(project: 
     with connected(project, "amber-otter") as client:
         taking = client.reply("scope", action="reserve", paths=["a b"], take_stale=True)
         assert taking["error"]["code"] == "use_shell"
-        assert taking["error"]["hint"] == "moot reserve --takeover-stale 'a b'"
+        assert taking["error"]["hint"] == "moot reserve --takeover-stale ':/a b'"
         ending = client.reply("trace", action="abort", trace="t-1", text="no use")
         assert ending["error"]["hint"] == "moot trace abort t-1 --reason 'no use'"
         assert client.call("scope", action="list")["reservations"] == []
