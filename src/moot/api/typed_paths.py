@@ -44,7 +44,9 @@ def locate_typed_path(text: str, session: Session) -> str:
     from moot.flows.guard.guarded_paths import find_guarded_folder
 
     guarded = find_guarded_folder(session.folder, session.home)
-    root = session.folder if guarded is None else guarded.worktree_root
+    if guarded is None:  # which the operation will say
+        return text
+    root = guarded.worktree_root
     return _locate(read_typed_scope(text, session.folder, root), root)
 
 

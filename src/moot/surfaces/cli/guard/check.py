@@ -9,7 +9,7 @@ import click
 from moot.api.guard import checks as api
 from moot.api.typed_paths import locate_typed_paths, path_if_from_root
 from moot.core.errors import Refused
-from moot.surfaces.terminal.answer import DONE, REFUSED, Answer, paint
+from moot.surfaces.terminal.answer import DONE, REFUSED, Answer, paint, visible
 from moot.surfaces.terminal.lazy import LazyGroup
 from moot.surfaces.terminal.shell import Shell, command
 
@@ -41,7 +41,17 @@ def check(shell: Shell, paths: tuple[str, ...], agent: str | None) -> Answer:
     checked = api.check(shell.session, asked, agent=agent)
     if checked.allowed:
         _require_no_slip(shell, paths, agent)
-    return Answer(checked, lambda: _lines(checked), DONE if checked.allowed else REFUSED)
+    lines = [] if shell.json else [_line(each) for each in _one_by_one(shell, asked, checked)]
+    return Answer(checked, lambda: lines, DONE if checked.allowed else REFUSED)
+
+
+def _one_by_one(
+    shell: Shell, asked: tuple[str, ...], checked: api.GuardCheck
+) -> list[api.GuardCheck]:
+    """For people, each path by itself: a file of several names is one line, whoever holds it."""
+    if len(asked) == 1:
+        return [checked]
+    return [api.check(shell.session, [path], agent=checked.agent) for path in asked]
 
 
 def _require_no_slip(shell: Shell, paths: tuple[str, ...], agent: str | None) -> None:
@@ -60,16 +70,10 @@ def _require_no_slip(shell: Shell, paths: tuple[str, ...], agent: str | None) ->
             )
 
 
-def _lines(checked: api.GuardCheck) -> list[str]:
-    """One line for each path, whoever holds it."""
-    shown = dict.fromkeys(checked.paths)
-    lines = [_line(path, [held for held in checked.held if held.path == path]) for path in shown]
-    other = [held for held in checked.held if held.path not in shown]
-    return [*lines, *(f"{paint('held', 'red')}: {held.message}" for held in other)]
-
-
-def _line(path: str, held: list[api.HeldPath]) -> str:
-    if not held:
-        return f"{paint('free', 'green')}: {path}"
-    more = f" (and {len(held) - 1} more)" if len(held) > 1 else ""
-    return f"{paint('held', 'red')}: {held[0].message}{more}"
+def _line(checked: api.GuardCheck) -> str:
+    """The answer for one path."""
+    if checked.allowed:
+        return f"{paint('free', 'green')}: {visible(checked.paths[0])}"
+    first, *others = checked.held
+    more = f" (and {len(others)} more)" if others else ""
+    return f"{paint('held', 'red')}: {visible(first.message)}{more}"
