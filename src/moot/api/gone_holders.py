@@ -70,11 +70,27 @@ def explaining_gone_holders(
         yield
     except Refused as refused:
         if kept and refused.code in IN_THE_WAY:
-            scope = next((each.where for each in refused.findings if each.where), "SCOPE")
-            ways = [explain_gone(holder, scope) for holder in kept]
+            scopes = _scopes_in_the_way(session, command)
+            ways = [explain_gone(holder, scopes.get(holder.agent, "SCOPE")) for holder in kept]
             refused.hint = "; ".join((*ways, refused.hint or ""))
             refused.findings = (*refused.findings, *map(_finding, kept))
         raise
+
+
+def _scopes_in_the_way(
+    session: Session, command: commands.Reserve | commands.TakeOver
+) -> dict[str, str]:
+    """What each holder has reserved of it: that is released, not the part that was asked for."""
+    from moot.protocols.presence.paths import read_scope
+
+    state = session.workspace.engine.state(PRESENCE, STREAM)
+    return {
+        reservation.owner: reservation.scope
+        for text in command.scopes
+        for reservation in sorted_index.overlapping_reservations(
+            state, read_scope(text, command.worktree).key
+        )
+    }
 
 
 def _require_none_running(session: Session, owners: Iterable[str]) -> None:
