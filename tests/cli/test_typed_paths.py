@@ -336,6 +336,17 @@ def test_a_file_of_several_names_is_one_line(shop: Project) -> None:
     assert len(shop.json("guard", "check", *paths, "--agent", CRANE).data["paths"]) == 5
 
 
+@pytest.mark.parametrize("scope", ["src", "src/*"])
+def test_one_reservation_in_the_way_is_told_once(shop: Project, scope: str) -> None:
+    shop.ok(*as_(OTTER, "reserve", scope))
+    paths = ("src/a.py", "src/web/page.py")
+    held_paths = shop.json("guard", "check", *paths, "--agent", CRANE).data["held"]
+    assert [(each["path"], each["scope"]) for each in held_paths] == [(p, scope) for p in paths]
+    lines = shop.run("guard", "check", *paths, "--agent", CRANE).out
+    assert len(lines.splitlines()) == 2
+    assert "more)" not in lines
+
+
 def test_all_of_a_folder_against_five_holders_is_one_refusal(shop: Project) -> None:
     names = ("jade-stoat", "umber-lark", "coral-finch", "slate-wren", OTTER)
     for name in names:
