@@ -122,7 +122,7 @@ def test_what_cannot_be_freed_at_once_is_said(
     assert done.out.splitlines() == [
         "amber-otter has retired",
         "it still holds src/auth, the docs: no key of its own gave that back",
-        f"{when} `moot reserve src/auth 'the docs' --takeover-stale` takes it over",
+        f"{when} `moot reserve :/src/auth ':/the docs' --takeover-stale` takes it over",
     ]
     taking = as_("teal-crane", "reserve", "src/auth", "the docs", "--takeover-stale")
     assert bare.refused(*taking) == ("reservation_conflict", 1)

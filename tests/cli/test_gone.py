@@ -139,7 +139,9 @@ def test_uncommitted_work_stays_held_and_the_refusal_says_what_to_do(shop: Proje
     hint = done.error["hint"]
     assert "src/a.py" in hint
     assert "moot run --adopt amber-otter -- COMMAND" in hint
-    assert "moot release src --force --reason TEXT" in hint
+    assert "moot release :/src --force --reason TEXT" in hint
+    part = shop.json(*as_("teal-crane", "reserve", "src/a.py")).error["hint"]
+    assert "moot release :/src --force --reason TEXT" in part  # what is held, not what was asked
     assert [one["code"] for one in done.error["findings"]][-1] == "holder_gone"
     assert held(shop) == [("src", "amber-otter")]
     assert otter(shop)["status"] == "active"

@@ -56,7 +56,7 @@ def test_the_holder_can_be_asked_with_the_very_words_of_the_hint(
 def test_the_scope_that_may_be_taken_over_is_named(shop: Project) -> None:
     later = {"MOOT_CLOCK": "2026-02-18T12:20:00.000Z"}
     said = hint(shop, *as_("teal-crane", "reserve", "src/the auth"), **later)
-    assert said == "`moot reserve 'src/the auth' --takeover-stale` takes it over"
+    assert said == "`moot reserve ':/src/the auth' --takeover-stale` takes it over"
 
 
 def test_all_that_are_in_the_way_are_named(shop: Project) -> None:
@@ -69,7 +69,7 @@ def test_all_that_are_in_the_way_are_named(shop: Project) -> None:
 def test_a_handoff_names_what_could_move(shop: Project) -> None:
     words = ("handoff", "teal-crane", "--work", "w-1", "--subject", "s", "--summary", "t")
     said = shop.ok(*as_("amber-otter", *words, "--next-action", "a"))["findings"]
-    assert "--scope 'src/the auth' moves what you hold there" in [one["hint"] for one in said]
+    assert "--scope ':/src/the auth' moves what you hold there" in [one["hint"] for one in said]
 
 
 def test_a_trace_and_what_is_in_it_are_named(desk: Project) -> None:
@@ -108,7 +108,7 @@ def test_what_must_be_reserved_is_named(desk: Project) -> None:
     desk.ok(*INTEND[:2], "t2", *INTEND[3:], "--writes", "out", *MARK)
     desk.ok("trace", "review-intent", "t2", "i1", "--rationale", "so", "--verdict", "approved")
     said = hint(desk, "trace", "exec", "t2", "i1")
-    assert said == f"let {EXECUTOR} reserve it: `moot reserve out`, then run it again"
+    assert said == f"let {EXECUTOR} reserve it: `moot reserve :/out`, then run it again"
 
 
 def test_a_message_and_its_thread_are_named(shop: Project) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import threading
 from pathlib import Path
 
 import pytest
 
+import moot
 from tests.cli.project import Project
+
+SOURCE = Path(moot.__file__).parent
 
 FULL = Path("/dev/full")
 CHECKPOINT = ("ledger", "checkpoint", "-o")
@@ -77,11 +81,45 @@ def test_a_folder_is_refused(project: Project, words: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("words", WRITERS)
-def test_a_folder_that_is_not_there_leaves_nothing_behind(
+def test_a_folder_that_is_not_there_is_made(project: Project, words: tuple[str, ...]) -> None:
+    project.ok(*words, f"new/deep/{name_for(words)}")
+    assert (project.root / "new" / "deep" / name_for(words)).stat().st_size > 0
+    assert names_in(project.root / "new" / "deep") == {name_for(words)}
+
+
+@pytest.mark.parametrize("words", WRITERS)
+def test_a_folder_that_cannot_be_made_leaves_nothing_behind(
     project: Project, words: tuple[str, ...]
 ) -> None:
-    assert project.refused(*words, f"none/{name_for(words)}") == ("unwritable_file", 4)
+    (project.root / "taken").write_text("mine")
+    assert project.refused(*words, f"taken/{name_for(words)}") == ("unwritable_file", 4)
+    assert project.refused(*words, f"taken/deep/{name_for(words)}") == ("unwritable_file", 4)
+    assert names_in(project.root) == {"taken"}
+    assert (project.root / "taken").read_text() == "mine"
+
+
+def test_a_refused_command_makes_no_folder(project: Project) -> None:
+    assert project.refused("report", "q-9", "-o", "new/q.html")[0] == "not_found"
     assert names_in(project.root) == set()
+
+
+def test_every_option_for_an_output_file_makes_its_folder() -> None:
+    """All of them are written by one function; none has a way of its own."""
+    writers = {
+        file.relative_to(SOURCE).as_posix()
+        for file in (SOURCE / "surfaces").rglob("*.py")
+        if '"-o"' in file.read_text("utf-8")
+    }
+    assert {name for name in writers if "/demo/" not in name} == {
+        "surfaces/cli/decisions/report.py",
+        "surfaces/terminal/output.py",
+    }
+    direct = [
+        file.relative_to(SOURCE).as_posix()
+        for file in (SOURCE / "api").rglob("*.py")
+        if re.search(r"\.write_(text|bytes)\(|open\([^)]*\"[wx]b?\"", file.read_text("utf-8"))
+    ]
+    assert direct == []
 
 
 @pytest.mark.parametrize("words", WRITERS)

@@ -137,7 +137,7 @@ def test_the_stale_time_may_be_lengthened_by_the_environment_and_never_shortened
 
 @pytest.mark.parametrize("value", ["abc", "0", "-1", "1e9"])
 def test_a_bad_stale_time_is_the_default_and_a_warning(shop: Project, value: str) -> None:
-    data = shop.ok(*as_("amber-otter", "reserve", "a"), BB_AGENT_STALE_MINUTES=value)
+    data = shop.ok(*as_("amber-otter", "reserve", "."), BB_AGENT_STALE_MINUTES=value)
     (finding,) = data["findings"]
     assert (finding["code"], finding["severity"]) == ("bad_stale_minutes", "warning")
 

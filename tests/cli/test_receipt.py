@@ -235,7 +235,7 @@ def test_only_the_machine_signs_for_a_receipt(decided: Project) -> None:
         (("receipt", "../x", "-o", "q.md"), "not_a_decision"),
         (("receipt", "q-1", "-o", "q.txt"), "usage"),
         (("receipt", "q-1"), "usage"),
-        (("receipt", "q-1", "-o", "no/such/folder.md"), "unwritable_file"),
+        (("receipt", "q-1", "-o", ".moot/trust.json/q.md"), "unwritable_file"),
     ],
 )
 def test_what_cannot_be_a_receipt_is_refused(

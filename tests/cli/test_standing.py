@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,9 +35,9 @@ def test_a_submodule_is_part_of_its_project(shop: Project, tmp_path: Path) -> No
     git(library, "commit", "-q", "--allow-empty", "-m", "first")
     allowed = ("-c", "protocol.file.allow=always")
     git(shop.root, *allowed, "submodule", "add", "-q", str(library), "lib")
-    shop.ok(*as_("amber-otter", "reserve", "lib/x.c"), cwd=shop.root / "lib")
+    shop.ok(*as_("amber-otter", "reserve", "x.c"), cwd=shop.root / "lib")
     assert held(shop) == [("lib/x.c", "amber-otter")]
-    check = ("guard", "check", "lib/x.c", "--agent", "teal-crane")
+    check = ("guard", "check", "x.c", "--agent", "teal-crane")
     assert shop.json(*check, cwd=shop.root / "lib").data["allowed"] is False
 
 
@@ -49,65 +51,86 @@ def test_a_home_may_be_named_from_here(shop: Project, home: str) -> None:
     assert done.out == f"{shop.root / '.moot'}\n"
 
 
-def test_a_scope_meant_from_a_subfolder_is_remarked_on(shop: Project) -> None:
+def test_a_scope_that_is_not_there_is_held_with_a_warning(shop: Project) -> None:
     below = shop.root / "src"
-    data = shop.ok(*as_("amber-otter", "reserve", "a.py"), cwd=below)
+    data = shop.ok(*as_("amber-otter", "reserve", "new.py", "a.py", "port:3000"), cwd=below)
+    assert [row["scope"] for row in data["reserved"]] == ["src/new.py", "src/a.py", "port:3000"]
     (finding,) = data["findings"]
-    assert finding["code"] == "named_from_the_root"
-    assert "src/a.py" in finding["hint"]
-    assert (
-        shop.ok(*as_("amber-otter", "reserve", "src/a.py"), cwd=shop.root / "src")["findings"] == []
-    )
+    assert (finding["rule"], finding["code"]) == ("B-11", "no_such_path")
+    assert (finding["severity"], finding["where"]) == ("warning", "src/new.py")
+    lines = shop.run(*as_("amber-otter", "reserve", "other/*"), cwd=below).out
+    assert "warning B-11 src/other/*: src/other/* does not exist" in lines
 
 
-def test_a_scope_that_is_yet_to_be_made_is_remarked_on_too(shop: Project) -> None:
-    """Its folder is beside us and not at the root."""
-    (shop.root / "src" / "web").mkdir()
+def test_whoever_named_it_from_the_root_by_mistake_is_told_how_that_is_typed(shop: Project) -> None:
     below = shop.root / "src"
-    (finding,) = shop.ok(*as_("amber-otter", "reserve", "web/new.py"), cwd=below)["findings"]
-    assert finding["code"] == "named_from_the_root"
-    assert "`moot reserve src/web/new.py`" in finding["hint"]
-    assert shop.ok(*as_("amber-otter", "reserve", "new.py"), cwd=below)["findings"] == []
+    (finding,) = shop.ok(*as_("amber-otter", "reserve", "src/a.py"), cwd=below)["findings"]
+    assert finding["where"] == "src/src/a.py"
+    assert ":/src/a.py is at the root" in finding["hint"]
+    shop.ok(*as_("amber-otter", "release", "src/a.py"), cwd=below)
+    assert shop.ok(*as_("amber-otter", "reserve", ":/src/a.py"), cwd=below)["findings"] == []
+    assert held(shop) == [("src/a.py", "amber-otter")]
 
 
-@pytest.mark.parametrize("scope", [".", "./", "*", "./*"])
-def test_the_whole_project_meant_from_a_subfolder_is_remarked_on(shop: Project, scope: str) -> None:
-    """What is reserved is as the document says; whoever wanted the folder is told."""
+def test_a_session_that_begins_in_a_subfolder_reads_its_scopes_there(shop: Project) -> None:
     below = shop.root / "src"
-    data = shop.ok(*as_("amber-otter", "reserve", scope), cwd=below)
-    (finding,) = data["findings"]
-    assert (finding["rule"], finding["code"]) == ("B-11", "whole_project")
-    assert "`moot reserve src`" in finding["hint"]
-    said = shop.run(*as_("amber-otter", "reserve", scope), cwd=below).out
-    assert f"warning B-11 {scope}: " in said
-    assert shop.ok(*as_("amber-otter", "reserve", scope))["findings"] == []
-    assert shop.ok(*as_("amber-otter", "reserve", str(shop.root)), cwd=below)["findings"] == []
-
-
-def test_a_session_that_begins_in_a_subfolder_is_told_too(shop: Project) -> None:
-    data = shop.ok("join", "--register", "coral-finch", "--scope", "a.py", cwd=shop.root / "src")
-    assert [finding["code"] for finding in data["findings"]] == ["named_from_the_root"]
-    code = ("run", "--reserve", ".", "--", sys.executable, "-c", "pass")
-    shop.ok("agent", "retire", "coral-finch")
-    done = shop.spawn(*code, cwd=shop.root / "src")
+    data = shop.ok("join", "--register", "coral-finch", "--scope", "a.py", cwd=below)
+    assert (data["reserved"], data["findings"]) == (["src/a.py"], [])
+    shop.ok(*as_("coral-finch", "release", "--all"))
+    code = ("run", "--reserve", "*", "--reserve", "new", "--", sys.executable, "-c", "pass")
+    done = shop.spawn(*code, cwd=below)
     assert done.code == 0
-    assert "`moot reserve src`" in done.err
+    assert "src/new does not exist" in done.err
+    assert "src/*" not in done.err
+
+
+def test_the_commands_of_the_document_name_scopes_from_the_root(shop: Project) -> None:
+    """`bb-init` reserves as the document says; whoever wanted the folder is told how."""
+    below = shop.root / "src"
+    data = bb_init(shop, "--register", "coral-finch", "--scope", "a.py", cwd=below)["data"]
+    assert data["reserved"] == ["a.py"]
+    (finding,) = data["findings"]
+    assert finding["code"] == "named_from_the_root"
+    assert "`moot reserve :/src/a.py`" in finding["hint"]
+    (finding,) = bb_init(shop, "--register", "slate-wren", "--scope", "*", cwd=below, code=1)[
+        "error"
+    ]["findings"]
+    assert finding["code"] == "reservation_conflict"
+    shop.ok(*as_("coral-finch", "release", ":/a.py"), cwd=below)
+    whole = bb_init(shop, "--register", "umber-lark", "--scope", "*", cwd=below)["data"]
+    assert [each["code"] for each in whole["findings"]] == ["whole_project"]
+    assert held(shop) == [("*", "umber-lark")]
+    out = bb_init(shop, "--register", "jade-stoat", "--scope", "../src/b", cwd=below, code=1)
+    assert out["error"]["code"] == "scope_outside"
+    assert "`bb-init --scope src/b`" in out["error"]["hint"]
+
+
+def bb_init(shop: Project, *words: str, cwd: Path, code: int = 0) -> Any:
+    program = "from moot.surfaces.cli.bb import init_main; init_main()"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program, "--json", *words],
+        cwd=cwd,
+        env=shop.env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == code, done
+    return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("verb", ["reserve", "release"])
-def test_a_scope_named_from_beside_is_told_how_scopes_are_named(shop: Project, verb: str) -> None:
+def test_a_scope_that_leads_out_of_the_worktree_is_refused(shop: Project, verb: str) -> None:
     below = shop.root / "src" / "web"
     below.mkdir()
-    done = shop.json(*as_("amber-otter", verb, "../api/x.py"), cwd=below)
-    assert done.error["code"] == "scope_outside"
-    assert done.error["hint"] == (
-        f"scopes are named from the root of the worktree: `moot {verb} src/api/x.py`"
-    )
-    joining = shop.json("join", "--register", "coral-finch", "--scope", "../api", cwd=below)
-    assert "`moot join --scope src/api`" in joining.error["hint"]
-    far = shop.json(*as_("amber-otter", verb, "../../../x.py"), cwd=below)
-    assert far.error["code"] == "scope_outside"
-    assert "from the root of the worktree" in far.error["hint"]
+    for far in ("../../../x.py", "/etc/passwd", ":/../x.py", "../../.."):
+        done = shop.json(*as_("amber-otter", verb, far), cwd=below)
+        assert (done.code, done.error["code"]) == (1, "scope_outside"), far
+        assert f"outside of {shop.root}" in done.error["message"]
+    assert held(shop) == []
+    shop.ok(*as_("amber-otter", "reserve", "../api/x.py"), cwd=below)
+    assert held(shop) == [("src/api/x.py", "amber-otter")]
 
 
 @pytest.mark.parametrize("words", [("status",), ("--as", "amber-otter", "reserve", "a")])
@@ -140,7 +163,7 @@ def test_without_git_the_folder_itself_is_the_project(bare: Project) -> None:
     bare.ok("init")
     below = bare.root / "deep" / "down"
     below.mkdir(parents=True)
-    bare.ok("join", "--register", "amber-otter", "--scope", "deep/x", cwd=below)
+    bare.ok("join", "--register", "amber-otter", "--scope", "../x", cwd=below)
     assert held(bare) == [("deep/x", "amber-otter")]
     refused = bare.json("join", "--adopt", "amber-otter", cwd=below)
     assert refused.error["code"] == "adoption_rejected"

@@ -64,7 +64,7 @@ def comparable(text: str) -> str:
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     place = tmp_path / "shop"
-    place.mkdir()
+    (place / "src" / "auth").mkdir(parents=True)
     subprocess.run(["git", "init", "--quiet"], cwd=place, env=_environment(place), check=True)
     return place
 

@@ -155,7 +155,7 @@ def test_the_quiet_still_stop_an_edit_but_may_be_taken_over(
     later = f"2026-02-18T16:{minutes}:00Z"
     said = reason(yard.hook("claude", call("claude-write", root), MOOT_CLOCK=later))
     assert f"({word}, last seen {minutes} min ago)" in said
-    assert "moot reserve a.txt --takeover-stale" in said
+    assert "moot reserve :/a.txt --takeover-stale" in said
     assert yard.owners() == {"a.txt": CRANE}
 
 
@@ -340,7 +340,7 @@ def test_a_file_name_cannot_smuggle_a_command_into_the_advice(yard: Yard) -> Non
     evil = "$(touch x)`id`'.txt"
     yard.reserve(CRANE, evil)
     said = reason(yard.hook("claude", call("claude-write", yard.root, evil)))
-    assert f"moot guard check {shlex.quote(evil)}" in said
+    assert f"moot guard check {shlex.quote(f':/{evil}')}" in said
     assert f"--subject {shlex.quote(evil)} --blocker" in said
 
 

@@ -32,12 +32,15 @@ def test_without_a_name_any_holder_stands_in_the_way(yard: Yard) -> None:
     assert yard.json("guard", "check", "a.txt").code == 1
 
 
-def test_paths_are_relative_to_the_root_of_the_worktree_wherever_one_stands(yard: Yard) -> None:
+def test_paths_are_relative_to_the_folder_one_stands_in(yard: Yard) -> None:
     yard.reserve(CRANE, "sub/a.txt")
     inner = yard.other / "sub"
     inner.mkdir()
-    assert yard.json("guard", "check", "sub/a.txt", cwd=inner).code == 1
-    assert yard.refused("guard", "check", "a.txt", cwd=inner) == ("named_from_the_root", 1)
+    assert yard.json("guard", "check", "a.txt", cwd=inner).code == 1
+    assert yard.json("guard", "check", ":/sub/a.txt", cwd=inner).code == 1
+    assert yard.refused("guard", "check", "sub/a.txt", cwd=inner) == ("named_from_the_root", 1)
+    assert yard.json("guard", "check", "./sub/a.txt", cwd=inner).code == 0
+    assert yard.json("guard", "check", ":/a.txt", cwd=inner).code == 0
     assert yard.json("guard", "check", str(yard.other / "a.txt"), cwd=inner).code == 0
     assert yard.json("guard", "check", str(inner / "a.txt"), cwd=inner).code == 1
 

@@ -312,9 +312,9 @@ HANDED = ("--summary", "half done", "--next-action", "finish")
 def test_the_command_line_is_named_by_a_path_that_works(yard: Yard, tmp_path: Path) -> None:
     yard.reserve(CRANE, "a.txt")
     said = call("claude-write", yard.root)
-    whole = f"`{shlex.join(moot_words())} guard check a.txt`"
+    whole = f"`{shlex.join(moot_words())} guard check :/a.txt`"
     assert whole in reason(yard.hook("claude", said, PATH=str(tmp_path)))
     script = tmp_path / "moot"
     script.write_text("#!/bin/sh\n", encoding="utf-8")
     script.chmod(0o755)
-    assert "`moot guard check a.txt`" in reason(yard.hook("claude", said, PATH=str(tmp_path)))
+    assert "`moot guard check :/a.txt`" in reason(yard.hook("claude", said, PATH=str(tmp_path)))

@@ -129,18 +129,24 @@ def test_the_difference_is_shown_and_nothing_changed(yard: Yard) -> None:
     assert lines[-2:] == ["-one", "+hours of work"]
 
 
-def test_a_path_is_found_from_the_root_and_from_where_one_stands(yard: Yard) -> None:
+def test_a_path_is_read_from_where_one_stands_and_marked_from_the_root(yard: Yard) -> None:
     inner = yard.root / "sub"
     edit(yard, "inner\n", file="sub/b.txt")
     slip(yard, "rm sub/b.txt", agent=CRANE)
-    for path in ("sub/b.txt", "b.txt", str(inner / "b.txt")):
+    for path in (":/sub/b.txt", "b.txt", "../sub/b.txt", str(inner / "b.txt")):
         yard.ok("undo", path, MOOT_AGENT=CRANE, cwd=inner)
         assert (inner / "b.txt").read_text("utf-8") == "inner\n"
         (inner / "b.txt").unlink()
     edit(yard, "outer\n", file="b.txt")
     slip(yard, "rm b.txt", agent=CRANE)
-    assert yard.refused("undo", "b.txt", MOOT_AGENT=CRANE, cwd=inner) == ("ambiguous_path", 1)
-    assert [row["path"] for row in listed(yard, "--list", "sub")] == ["sub/b.txt"]
+    assert yard.refused("undo", "sub/b.txt", MOOT_AGENT=CRANE, cwd=inner) == ("no_version", 1)
+    assert not (yard.root / "b.txt").exists()
+    for path, cwd in (("sub", yard.root), (".", inner), (":/sub", inner)):
+        rows = yard.ok("undo", "--list", path, cwd=cwd)["versions"]
+        assert [row["path"] for row in rows] == ["sub/b.txt"], path
+    yard.ok("undo", ":/b.txt", MOOT_AGENT=CRANE, cwd=inner)
+    assert (yard.root / "b.txt").read_text("utf-8") == "outer\n"
+    assert not (inner / "b.txt").exists()
 
 
 def test_other_worktrees_are_listed_on_request_and_survive_their_removal(yard: Yard) -> None:

@@ -109,11 +109,22 @@ def test_the_data_is_that_of_the_command_line(project: Project) -> None:
             assert there == here, words
 
 
+def test_a_path_that_a_hint_wrote_for_a_shell_is_read_from_the_root(project: Project) -> None:
+    with connected(project, "amber-otter") as client:
+        made = client.call("scope", action="reserve", paths=[":/src/a", "docs", ":/port:3000"])
+        scopes = [row["scope"] for row in made["reserved"]]
+        assert scopes == ["src/a", "docs", "./port:3000"]
+        assert client.reply("scope", action="reserve", paths=[""])["error"]["code"] == "scope_empty"
+        client.call("scope", action="release", paths=[":/docs"])
+        held = client.call("scope", action="list")["reservations"]
+        assert sorted(row["scope"] for row in held) == ["./port:3000", "src/a"]
+
+
 def test_what_takes_from_others_or_ends_something_is_left_to_the_shell(project: Project) -> None:
     with connected(project, "amber-otter") as client:
         taking = client.reply("scope", action="reserve", paths=["a b"], take_stale=True)
         assert taking["error"]["code"] == "use_shell"
-        assert taking["error"]["hint"] == "moot reserve --takeover-stale 'a b'"
+        assert taking["error"]["hint"] == "moot reserve --takeover-stale ':/a b'"
         ending = client.reply("trace", action="abort", trace="t-1", text="no use")
         assert ending["error"]["hint"] == "moot trace abort t-1 --reason 'no use'"
         assert client.call("scope", action="list")["reservations"] == []

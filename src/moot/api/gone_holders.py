@@ -70,11 +70,27 @@ def explaining_gone_holders(
         yield
     except Refused as refused:
         if kept and refused.code in IN_THE_WAY:
-            scope = next((each.where for each in refused.findings if each.where), "SCOPE")
-            ways = [explain_gone(holder, scope) for holder in kept]
+            scopes = _scopes_in_the_way(session, command)
+            ways = [explain_gone(holder, scopes.get(holder.agent, "SCOPE")) for holder in kept]
             refused.hint = "; ".join((*ways, refused.hint or ""))
             refused.findings = (*refused.findings, *map(_finding, kept))
         raise
+
+
+def _scopes_in_the_way(
+    session: Session, command: commands.Reserve | commands.TakeOver
+) -> dict[str, str]:
+    """What each holder has reserved of it: that is released, not the part that was asked for."""
+    from moot.protocols.presence.paths import read_scope
+
+    state = session.workspace.engine.state(PRESENCE, STREAM)
+    return {
+        reservation.owner: reservation.scope
+        for text in command.scopes
+        for reservation in sorted_index.overlapping_reservations(
+            state, read_scope(text, command.worktree).key
+        )
+    }
 
 
 def _require_none_running(session: Session, owners: Iterable[str]) -> None:
@@ -112,8 +128,10 @@ def explain_gone(holder: GoneHolder, scope: str) -> str:
     """What can be done about it, for whoever was refused."""
     from shlex import quote
 
+    from moot.protocols.presence.paths import write_typed
+
     when = f"until {holder.stale_from}" if holder.stale_from else "until it is taken over"
-    force = f"moot release {quote(scope)} --force --reason TEXT"
+    force = f"moot release {quote(write_typed(scope))} --force --reason TEXT"
     return (
         f"the program of {holder.agent} is gone ({holder.unfinished}); it is held {when}:"
         f" `{holder.adopt}` goes on with it, and a person may free it: `{force}`"

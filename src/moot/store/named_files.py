@@ -6,6 +6,7 @@ Whatever goes wrong becomes Unavailable or Malformed, with a hint; no caller han
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -66,8 +67,12 @@ def write_own_file(file: Path, data: bytes) -> None:
 
 
 def write_pieces(file: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
-    """Write a named file from pieces, without holding them all; returns their SHA-256 and size."""
+    """Write a named file from pieces, without holding them all; returns their SHA-256 and size.
+
+    Its folder is made if it is not there: whoever named it wants the file.
+    """
     try:
+        Path(os.path.realpath(file)).parent.mkdir(parents=True, exist_ok=True)
         return replace_named_file(file, pieces)
     except OSError as error:
         raise unwritable_file(file, error) from None

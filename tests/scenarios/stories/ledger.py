@@ -23,7 +23,7 @@ def a_checkpoint_is_made_once_for_the_same_events(world: World) -> None:
     assert made["note"] == file.read_text()
     again = world.do("ledger.checkpoint")
     assert (again["made"], again["number"]) == (False, made["number"])
-    nowhere = world.project.root / "none" / "note.txt"
+    nowhere = file / "note.txt"
     assert world.refuse("ledger.checkpoint", file=nowhere) == "unwritable_file"
 
 

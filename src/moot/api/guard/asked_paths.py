@@ -1,8 +1,8 @@
 """Which files are meant by a path that somebody asks about: all names they have in this workspace.
 
-Paths are named from the root of the worktree, like scopes (B-11). A link and the file it leads to
-both count, and so does what the path may mean in the folder one stands in. In doubt it is refused:
-whoever reads "free" begins to write.
+To the library paths are named from the root of the worktree, like scopes (B-11). A link and the
+file it leads to both count, and so does what the path may mean in the folder one stands in. In
+doubt it is refused: whoever reads "free" begins to write.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from moot.api.typed_paths import require_spelled_out, typed_scope
 from moot.core.errors import Malformed, Refused
 from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_paths, root_was_guessed
 from moot.protocols.presence import paths
@@ -45,13 +46,15 @@ def read_asked_paths(texts: Iterable[str], session: Session) -> list[AskedPath]:
     return [_read(text, session) for text in texts]
 
 
-def misnamed(asked: AskedPath, why: str, place: Place) -> Refused:
+def misnamed(asked: AskedPath, why: str) -> Refused:
     """The path in the current folder is another one: say how each of the two is asked for."""
-    at_root = f"`moot {ASK} {quote(str(place.worktree / asked.names[0]))}`"
+    at_root, beside = (
+        f"`moot {ASK} {typed_scope(names[0])}`" for names in (asked.names, asked.beside)
+    )
     return Refused(
         "named_from_the_root",
         f"{asked.text} was read from the root of the worktree, {why}",
-        hint=f"`moot {ASK} {quote(asked.beside[0])}` is the one beside you, {at_root} the other",
+        hint=f"{beside} is the one beside you, {at_root} the other",
     )
 
 
@@ -60,7 +63,7 @@ def hint_named_from_root(scopes: Iterable[str], place: Place, verb: str) -> str:
     for text in scopes:
         beside = scope_beside(text, place)
         if beside is not None and os.path.normpath(text).startswith(os.pardir):
-            return f"scopes are named from the root of the worktree: `moot {verb} {beside}`"
+            return f"scopes are named from the root of the worktree: `{verb} {quote(beside)}`"
     return ""
 
 
@@ -85,34 +88,24 @@ def _read(text: str, session: Session) -> AskedPath:
     paths.require_scope_text(text)  # an empty one would be the root, and nobody meant that
     if is_resource(text):
         return AskedPath(text, (paths.read_scope(text, str(place.worktree)).shown,))
-    _require_spelled_out(text, place)
+    require_spelled_out(text, (place.worktree, place.folder))
     names, beside = _names(text, place.worktree, session), _names(text, place.folder, session)
     if not names:
-        hint = hint_named_from_root([text], place, ASK) or f"name a path in {place.worktree}"
+        hint = (
+            hint_named_from_root([text], place, f"moot {ASK}") or f"name a path in {place.worktree}"
+        )
         raise Malformed(f"{text} lies outside of this project", code="scope_outside", hint=hint)
     if not beside or beside == names:
         return AskedPath(text, names)
     asked = AskedPath(text, names, beside)
     at_root, in_folder = (_reach(text, base, place) for base in (place.worktree, place.folder))
     if in_folder > at_root:
-        raise misnamed(asked, "where it does not exist", place)
+        raise misnamed(asked, "where it does not exist")
     # Its first folder is at the root and not beside us: then it is clear what is meant, unless
     # somebody holds just that and has not made it yet.
     is_clear = at_root and not in_folder and os.path.dirname(names[0])
     below = next(_names_below(str(place.folder), place.worktree), None) if is_clear else None
     return asked if below is None else asked._replace(only_below=_key(below, place))
-
-
-def _require_spelled_out(text: str, place: Place) -> None:
-    """A shell that is given `~/x` in quotes leaves it so; that is no file of this project."""
-    first, slash, _rest = text.replace("\\", "/").partition("/")
-    exists = (os.path.lexists(base / first) for base in (place.worktree, place.folder))
-    if first.startswith("~") and (slash or first == "~") and not any(exists):
-        raise Malformed(
-            f"{text}: nothing is called {first} here",
-            code="bad_scope",
-            hint=f"write the folder out, such as {quote(os.path.expanduser('~/x'))}",
-        )
 
 
 def _names(text: str, base: Path, session: Session) -> tuple[str, ...]:

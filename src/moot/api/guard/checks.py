@@ -82,7 +82,7 @@ def check(session: Session, paths: Sequence[str], *, agent: str | None = None) -
         for conflict in _conflicts_of_all_names(session, each.beside, name):
             if each.is_met_by(conflict.held.key):
                 why = f"where it is free; beside you {conflict.sentence}"
-                raise misnamed(each, why, place)
+                raise misnamed(each, why)
     held = [_held_path(conflict) for conflict in conflicts]
     return GuardCheck(not held, name, scopes, held)
 
@@ -103,8 +103,16 @@ def _conflicts_of_all_names(
     others = tuple(held for held in state.live if held.owner != name)
     links = names_in_held_folders(files, root, others)
     names = (*scopes, *(held.key for held in find_aliases(state, files, root)), *links)
-    return find_blockers(
+    conflicts = find_blockers(
         workspace, names, root, name, session.stale_millis, session.sub_agent, read
+    )
+    # What is in the way by the path's own name is not told again by another.
+    keys = {read(scope, str(root)).key for scope in scopes}
+    by_own_name = {conflict.held.fencing for conflict in conflicts if conflict.claim.key in keys}
+    return tuple(
+        conflict
+        for conflict in conflicts
+        if conflict.claim.key in keys or conflict.held.fencing not in by_own_name
     )
 
 

@@ -40,6 +40,16 @@ class Holder(msgspec.Struct, frozen=True):
     own_session: bool = False
     gone: str | None = None
 
+    @property
+    def typed_path(self) -> str:
+        """How the path is typed in a shell, whichever folder that is in."""
+        return _typed(self.path)
+
+    @property
+    def typed_scope(self) -> str:
+        """The same of what they hold."""
+        return _typed(self.scope)
+
 
 def describe_holder(
     conflict: OverlapConflict, state: State, gone: Mapping[str, GoneHolder] = {}
@@ -64,6 +74,14 @@ def describe_holder(
         own_session=conflict.own_session,
         gone=_explain_gone(gone.get(held.owner), held.scope),
     )
+
+
+def _typed(scope: str) -> str:
+    from shlex import quote
+
+    from moot.protocols.presence.paths import write_typed
+
+    return quote(write_typed(scope))
 
 
 def _explain_gone(holder: GoneHolder | None, scope: str) -> str | None:

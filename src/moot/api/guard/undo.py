@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from moot.api.operation import operation
+from moot.api.typed_paths import typed_scope
 from moot.core.clock import parse_time, to_text
 from moot.core.errors import Malformed, NotFound, Refused, Unavailable
 from moot.core.quoted import Quoted, quote_optional
@@ -92,8 +93,8 @@ def list_undoable(
 ) -> KnownVersions:
     """What can be brought back, newest first: versions that are not what is on disk now.
 
-    With `path` only of that file, or of what is in that folder; of this worktree unless
-    `all_worktrees`.
+    With `path`, from the root of the worktree or absolute, only of that file, or of what is in that
+    folder; of this worktree unless `all_worktrees`.
     """
     guarded = _guarded(session)
     with Copies(guarded.workspace, guarded.worktree_root, only_reads=True) as here:
@@ -101,8 +102,8 @@ def list_undoable(
     ours = [file for file in files if file[0] == str(guarded.worktree_root)]
     wanted = files if all_worktrees else ours
     if path is not None:
-        names = _names(session, guarded, path)
-        wanted = [file for file in wanted if _is_one_of(file, names)]
+        top = _full_name(guarded, path)
+        wanted = [file for file in wanted if Path(*file).is_relative_to(top)]
     known = list[KnownVersion]()
     for worktree in dict.fromkeys(file[0] for file in wanted):
         with Copies(guarded.workspace, Path(worktree), only_reads=True) as copies:
@@ -124,7 +125,7 @@ def show(
 ) -> VersionDifference:
     """What bringing back a version would change. Without a choice it is the newest that differs."""
     guarded = _guarded(session)
-    root, name = _find_file(session, guarded, path)
+    root, name = _find_file(guarded, path)
     with Copies(guarded.workspace, root, only_reads=True) as copies:
         former = _choose(list_former(copies, name), name, version, at, blob)
         present = copies.read(name)
@@ -150,7 +151,7 @@ def restore(
     instead. A repeat brings back what the first replaced, unless `blob` names the version.
     """
     guarded = _guarded(session)
-    root, name = _find_file(session, guarded, path)
+    root, name = _find_file(guarded, path)
     with Copies(guarded.workspace, root, only_reads=True) as copies:
         former = _choose(list_former(copies, name), name, version, at, blob)
     data = read_copy(guarded.worktree_root, former.version)
@@ -183,32 +184,19 @@ def _guarded(session: Session) -> GuardedPaths:
     return guarded
 
 
-def _names(session: Session, guarded: GuardedPaths, path: str) -> list[str]:
-    """Where a typed path may lie: counted from the root of the worktree, and from here."""
-    places = (guarded.worktree_root / path, session.folder / path)
-    return list(dict.fromkeys(os.path.normpath(place) for place in places))
+def _full_name(guarded: GuardedPaths, path: str) -> str:
+    return os.path.normpath(guarded.worktree_root / path)
 
 
-def _is_one_of(file: tuple[str, str], names: list[str]) -> bool:
-    full = os.path.join(*file)
-    return any(full == name or full.startswith(f"{name}{os.sep}") for name in names)
-
-
-def _find_file(session: Session, guarded: GuardedPaths, path: str) -> tuple[Path, str]:
-    """The worktree and the name in it; refused if two files could be meant."""
-    names = _names(session, guarded, path)
+def _find_file(guarded: GuardedPaths, path: str) -> tuple[Path, str]:
+    """The worktree and the name in it of a file of which there is a copy."""
+    name = _full_name(guarded, path)
     with Copies(guarded.workspace, guarded.worktree_root, only_reads=True) as copies:
         files = copies.versions.list_copied_files(MOST_FILES)
-    meant = [file for file in files if os.path.join(*file) in names]
-    if not meant:
-        raise NotFound("no_version", f"there is no copy of {path}", hint=_LOST)
-    if len({os.path.join(*file) for file in meant}) > 1:
-        raise Refused(
-            "ambiguous_path",
-            f"{path} may be {names[0]} or {names[1]}",
-            hint=f"name it whole: `moot undo {names[1]}` is the one beside you",
-        )
-    return Path(meant[0][0]), meant[0][1]
+    for worktree, below in files:
+        if os.path.join(worktree, below) == name:
+            return Path(worktree), below
+    raise NotFound("no_version", f"there is no copy of {path}", hint=_LOST)
 
 
 def _choose(
@@ -221,7 +209,7 @@ def _choose(
         raise NotFound(
             "no_version",
             f"no version of {path} is so",
-            hint=f"`moot undo --list {path}` shows all there are",
+            hint=f"`moot undo --list {typed_scope(path)}` shows all there are",
         )
     return chosen[0]
 

@@ -53,7 +53,7 @@ def require_one_meaning(state: State, guarded: GuardedPaths, holder: tuple[str, 
     from moot.flows.guard.aliases import covers_file
     from moot.flows.guard.guarded_paths import root_was_guessed
     from moot.protocols.presence import sorted_index
-    from moot.protocols.presence.paths import read_path
+    from moot.protocols.presence.paths import read_path, write_typed
 
     root = guarded.worktree_root
     if not root_was_guessed(guarded):
@@ -65,10 +65,11 @@ def require_one_meaning(state: State, guarded: GuardedPaths, holder: tuple[str, 
             *filter(None, (sorted_index.find_reservation(state, key),)),
         ):
             if held.is_held_by(*holder) and not covers_file(held, scope, root):
+                release = f"moot release {quote(write_typed(held.scope))}"
                 raise Refused(
                     "other_root",
                     f"you hold {held.scope} of {held.worktree}, and {scope} of {root} is"
                     " another file",
-                    hint=f"`moot release {quote(held.scope)}` first; without git, and with the"
-                    " workspace elsewhere, stay in one folder",
+                    hint=f"`{release}` first; without git, and with the workspace elsewhere, stay"
+                    " in one folder",
                 )

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused
@@ -22,7 +23,7 @@ from moot.protocols.presence import STREAM, overlap, sorted_index
 from moot.protocols.presence.commands import Release, Reserve
 from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.presence.model import DEFAULT_STALE_MILLIS
-from moot.protocols.presence.paths import Scope, is_inside, read_scope
+from moot.protocols.presence.paths import Scope, is_inside, read_scope, write_typed
 from moot.protocols.trace.model import HeldReservation
 
 if TYPE_CHECKING:
@@ -112,6 +113,10 @@ def _refuse_others(
         workspace.engine.execute(STREAM, release, actor)
 
 
+def _typed(claim: Scope) -> str:
+    return quote(write_typed(claim.shown))
+
+
 def _uncovered(missing: list[Scope], actor: str) -> Refused:
     findings = [
         Finding(
@@ -119,7 +124,7 @@ def _uncovered(missing: list[Scope], actor: str) -> Refused:
             code="reservation_required",
             message=f"{claim.shown} is not reserved for {actor}",
             where=claim.shown,
-            hint=f"`moot reserve {claim.shown} --agent {actor}`, then run it again",
+            hint=f"`moot reserve {_typed(claim)} --agent {actor}`, then run it again",
         )
         for claim in missing
     ]

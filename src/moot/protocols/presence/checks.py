@@ -34,7 +34,7 @@ from moot.protocols.presence.handoff_moves import find_moved
 from moot.protocols.presence.liveness import MAX_STALE_MILLIS, format_span
 from moot.protocols.presence.model import WORK_ID, EventType, Liveness, Urgency
 from moot.protocols.presence.overlap import TAKEOVER
-from moot.protocols.presence.paths import require_absolute_root
+from moot.protocols.presence.paths import require_absolute_root, write_typed
 from moot.protocols.presence.resources import is_resource
 
 Breaches = Iterator[Breach]
@@ -149,8 +149,9 @@ def _conflicts_with(case: OverlapCase[Reserving], *, active: bool) -> Breaches:
             continue
         if (alive is Liveness.ACTIVE) is active and TAKEOVER[alive][flag] is None:
             work = case.command.work or conflict.held.work or "ID"
-            known = {"HOLDER": conflict.held.owner, "SCOPE": conflict.claim.shown, "WORK": work}
-            yield conflict.sentence, conflict.claim.shown, None, known
+            scope = conflict.claim.shown
+            known = {"HOLDER": conflict.held.owner, "SCOPE": scope, "WORK": work}
+            yield conflict.sentence, scope, None, {**known, "PATH": write_typed(scope)}
 
 
 def changed_despite_reservation(case: OverlapCase[ask.NoteIncursion]) -> Breaches:
@@ -351,7 +352,7 @@ def handoff_without_scope(case: PresenceCase[ask.SendHandoff]) -> Breaches:
         if scopes:
             more = f" and {len(scopes) - 1} more" if len(scopes) > 1 else ""
             message = f"no scope is named: you keep {scopes[0]}{more} when it is accepted"
-            yield message, "scope", None, {"SCOPE": scopes[0]}
+            yield message, "scope", None, {"PATH": write_typed(scopes[0])}
 
 
 def handoff_moves_nothing(case: PresenceCase[ask.SendHandoff]) -> Breaches:

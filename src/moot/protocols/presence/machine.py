@@ -46,6 +46,7 @@ from moot.protocols.presence.case import OverlapCase, case_of, read_claims
 from moot.protocols.presence.evolution import evolve
 from moot.protocols.presence.model import EventType, ReceiptKind, Reservation, Stage, State
 from moot.protocols.presence.numbering import NextNumbers
+from moot.protocols.presence.paths import write_typed
 from moot.protocols.presence.rules import RULES
 
 TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
@@ -131,6 +132,8 @@ _OWED: Final = {EventType.HANDOFF: "accept what was passed on", EventType.BLOCKE
 
 
 def _lease_ends(state: State) -> Iterable[Due]:
+    from shlex import quote  # most reservations have no end
+
     timed = (held for held in state.live if held.expires_at is not None)
     for held in sorted(timed, key=_end_of):
         yield Due(
@@ -139,7 +142,7 @@ def _lease_ends(state: State) -> Iterable[Due]:
             subject=held.scope,
             since=held.since,
             by=held.expires_at,
-            hint=f"moot reserve {held.scope} --ttl MINUTES keeps it longer",
+            hint=f"moot reserve {quote(write_typed(held.scope))} --ttl MINUTES keeps it longer",
             command=ask.ExpireScopes(),
         )
 

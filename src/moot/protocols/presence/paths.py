@@ -9,6 +9,9 @@ A final `/*` means the folder itself; `*` alone is the root; any other `*` or `?
 Brackets and braces are letters, because there are folders named so: `app/[id]/page.tsx`.
 A text like `port:3000` is no path but a named resource (`resources.py`), unless `./` precedes it.
 Windows rules hold when the root looks like `C:/...` or `\\\\server\\share`, on any host.
+
+That is how scopes are recorded, and how the library takes them. On the command line of `moot` they
+are typed as for git (B-11): `read_typed` makes scopes of what is typed, `write_typed` the reverse.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ from moot.protocols.presence.model import Kind
 from moot.protocols.presence.resources import is_resource, read_resource
 
 MAX_SCOPE_CHARACTERS: Final = 1_024
+FROM_ROOT: Final = ":/"  # typed on a command line before a path that starts at the root, as in git
 _WINDOWS_ROOT: Final = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+_OTHER_MAGIC: Final = (":(", ":!", ":^")
 _CONTROL: Final = r"[\x00-\x1f\x7f\ud800-\udfff]"
 
 
@@ -131,6 +136,38 @@ def read_path(text: str, root: str) -> Scope:
     """One real file or folder, named literally: its `*` is a letter, and it is no resource."""
     require_scope_text(text)
     return _scope_inside(text, root, text, wildcard=False)
+
+
+def read_typed(text: str, folder: str, root: str) -> str:
+    """The scope that is meant by `text`, typed where one stands in `folder`.
+
+    `x` is beside us, `:/x` at the root, `*` this folder with all in it; a resource is the same
+    everywhere. What lies outside of the root is given back absolute, for the caller to refuse.
+    """
+    if not text.strip() or is_resource(text):
+        return text
+    is_from_root = text.startswith(FROM_ROOT)
+    if text == ":" or text[:2] in _OTHER_MAGIC:
+        raise Malformed(
+            f"{text!r}: of git's signs only `:/` is understood",
+            code="bad_scope",
+            hint=f":/x is x from the root; a file of this name is ./{text}",
+        )
+    path = text.removeprefix(FROM_ROOT).lstrip("/") if is_from_root else text
+    full = resolve_path(path, root if is_from_root else folder)
+    try:
+        return _scope_inside(full, root, text, wildcard=False).shown
+    except Malformed as error:
+        if error.code != "scope_outside":
+            raise
+        return full
+
+
+def write_typed(scope: str) -> str:
+    """How a scope is typed so that it means the same in every folder; a shell may need quotes."""
+    if is_resource(scope):
+        return scope
+    return FROM_ROOT + ("" if scope == "." else scope.removeprefix("./"))
 
 
 def read_path_or_resource(text: str, root: str) -> Scope:

@@ -19,7 +19,7 @@ _READABLE: tuple[Rule[Any], ...] = (
          "`.` is the whole project", requirement="OPR-034"),
     Rule("B-14", "scope_outside", "a scope lies inside the project",
          breach.unreadable_scope("scope_outside"),
-         "name it from the root of the worktree, such as src/api/x.py", requirement="OPR-034"),
+         "name a file or folder of this worktree", requirement="OPR-034"),
     Rule("OPR-043", "unsupported_glob", "only a final /* is understood",
          breach.unreadable_scope("unsupported_glob"),
          "reserve the folder (src/*) or name each file"),
@@ -60,7 +60,7 @@ _SIBLING = Rule("P-14", "reservation_conflict", "a sub-agent of your own session
                 breach.sibling_at_work, "work on another file, or wait until it ends",
                 requirement="OPR-030")  # fmt: skip
 _QUIET = Rule("B-15", "reservation_stale_found", "an agent that has gone quiet holds this",
-              breach.owner_quiet, "`moot reserve SCOPE --takeover-stale` takes it over",
+              breach.owner_quiet, "`moot reserve PATH --takeover-stale` takes it over",
               requirement=("OPR-031", "OPR-032"))  # fmt: skip
 _RESERVE: tuple[Rule[Any], ...] = (
     _SOMEONE,
@@ -135,7 +135,7 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
              breach.handoff_moves_nothing, "reserve exactly this scope before it is accepted",
              Severity.WARNING, requirement="OPR-103"),
         Rule("B-26", "nothing_to_move", "no scope is named, so no reservation moves",
-             breach.handoff_without_scope, "--scope SCOPE moves what you hold there",
+             breach.handoff_without_scope, "--scope PATH moves what you hold there",
              Severity.WARNING, requirement="OPR-103"),
     ),
     ask.SendBlocked: (

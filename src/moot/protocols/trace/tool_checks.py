@@ -227,7 +227,9 @@ def not_reserved(case: EventCase[did.ToolExecutionStarted]) -> Breaches:
     }
     for scope in intent.writes:
         if scope not in reserved:
-            known = {"SCOPE": scope, "NAME": case.who.id}
+            # Typed from any folder; a named resource such as port:3000 is the same everywhere.
+            typed = scope if ":" in scope else f":/{scope}"
+            known = {"SCOPE": typed, "NAME": case.who.id}
             yield f"{scope} is not reserved for the executor", "reservations", None, known
 
 

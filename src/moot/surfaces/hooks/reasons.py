@@ -58,7 +58,10 @@ def explain_held(
         return " ".join(("moot:", *sentences, _STAY_OFF, advice))
     words = {"moot": moot, "agent": agent, **_words(most_alive)}
     if tool_name is None:
-        words |= {"ask": _ASK.format(**words), "check": f"{moot} guard check {words['path']}"}
+        words |= {
+            "ask": _ASK.format(**words),
+            "check": f"{moot} guard check {most_alive.typed_path}",
+        }
     else:
         words |= _calls_of_tools(most_alive, tool_name)
     advice = _INSTEAD[most_alive.liveness].format(**words)
@@ -93,7 +96,7 @@ def _words(holder: Holder) -> dict[str, str]:
     return {
         "owner": holder.owner,
         "path": shlex.quote(holder.path),
-        "scope": shlex.quote(holder.scope),
+        "scope": holder.typed_scope,
         "blocker": shlex.quote(f"{holder.owner} holds {holder.path}"),
     }
 

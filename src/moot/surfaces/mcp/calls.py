@@ -89,7 +89,19 @@ def read_arguments(tool: str, arguments: Mapping[str, Any]) -> Given:
     except msgspec.ValidationError as error:
         raise Malformed(str(error)[:300], code="bad_arguments", hint=_action_hint(tool)) from None
     values = msgspec.structs.asdict(read)
-    return {name: value for name, value in values.items() if value is not msgspec.UNSET}
+    return {
+        name: _named_from_root(name, value)
+        for name, value in values.items()
+        if value is not msgspec.UNSET
+    }
+
+
+def _named_from_root(name: str, value: Any) -> Any:
+    """Scopes are named from the root here, so `:/x`, as hints write it for a shell, is `./x`."""
+    if name == "paths":
+        return tuple(_named_from_root("scope", path) for path in value)
+    is_marked = name == "scope" and value.startswith(":/")
+    return f"./{value.removeprefix(':/')}" if is_marked else value
 
 
 def _seconds_asked(arguments: Mapping[str, Any]) -> float:
@@ -126,10 +138,10 @@ def require_done_here(action: Action, given: Given) -> None:
         )
 
 
-def _as_words(texts: tuple[str, ...]) -> str:
-    from shlex import join
+def _as_words(scopes: tuple[str, ...]) -> str:
+    from moot.api.typed_paths import typed_scope
 
-    return join(texts)
+    return " ".join(map(typed_scope, scopes))
 
 
 def run_action(session: Session, action: Action, given: Given) -> Any:

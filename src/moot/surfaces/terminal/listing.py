@@ -1,10 +1,10 @@
 """Lists for people: a table that is no wider than the terminal it is written to.
 
 What does not fit is shortened with `…`: times to the second and what is random to its beginning,
-then text, then words, then times to the day, and names last: one has to type them. Ids and scopes,
-which one has to copy, stay whole, above their row if need be. A text
-that would be cut to nothing gets a line of its own below its row. Into a pipe or a file all is
-written as it is; only of a text without end the rest is left to `--json`.
+then text, then words, then times to the day. Names, paths and ids, which one has to type, stay
+whole, above their row if need be. A text that would be cut to nothing gets a line of its own below
+its row. Into a pipe or a file all is written as it
+is; only of a text without end the rest is left to `--json`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ from moot.surfaces.terminal.local_time import SHORT, in_local_time
 
 GAP: Final = "  "
 # Columns that hold what the next command asks for.
-COPIED: Final = frozenset({"id", "scope"})
-# Columns of names that one has to type: they give way when nothing else can.
-NAMES: Final = frozenset({"name", "agent", "holder", "who", "whom"})
+COPIED: Final = frozenset({"id", "scope", "path", "trace"})
+# Columns of names that one has to type.
+NAMES: Final = frozenset(
+    {"name", "agent", "holder", "who", "whom", "from", "owner", "author", "left by", "signed by"}
+    | {"seat"}
+)
 # Stands between a name and its tool: `alice-2 · claude`.
 WITH_TOOL: Final = " · "
 # A time until when something must be done.
@@ -66,25 +69,31 @@ def fitted(rows: list[list[str]], columns: int, colours: Mapping[str, str] = {})
     apart = _crushed(rows, columns)
     below = [row[apart] if apart is not None else "" for row in rows]
     rows = [[cell for n, cell in enumerate(row) if n != apart] for row in rows]
-    above = rows[0][0].lower() in COPIED
+    above = rows[0][0].lower() in COPIED or _is_name(rows, 0)
     if not above and _too_wide(_shrunk(rows, columns), columns):
         rows = _briefly(rows, frozenset())
-    widths = _at_worst(rows, columns, above)
+    widths, whole = _at_worst(rows, columns, above), _whole(rows, above)
     for number, (row, text) in enumerate(zip(rows, below, strict=True)):
         painted = colours if number else {}
         cut = _cut(f"{GAP}{text}".rstrip(), columns)
-        for line in (*_lines(row, widths, above, painted), cut):
+        for line in (*_lines(row, widths, whole, painted), cut):
             if line:
                 yield line if number else paint(line, "bold")
 
 
+def _whole(rows: list[list[str]], above: bool) -> list[int]:
+    """Columns whose cells are never cut: the first if it is typed, and all with names."""
+    return [n for n, _ in enumerate(rows[0]) if (above if n == 0 else _is_name(rows, n))]
+
+
 def _lines(
-    row: list[str], widths: list[int], above: bool, colours: Mapping[str, str]
+    row: list[str], widths: list[int], whole: list[int], colours: Mapping[str, str]
 ) -> Iterator[str]:
     """A row in its columns; what must stay whole and does not fit stands above the others."""
-    if above and columns_of(row[0]) > widths[0]:
-        yield row[0]
-        row = ["", *row[1:]]
+    apart = [n for n in whole if columns_of(row[n]) > widths[n]]
+    for n in apart:
+        yield row[n]
+    row = ["" if n in apart else cell for n, cell in enumerate(row)]
     cells = (_cut(cell, width) for cell, width in zip(row, widths, strict=True))
     padded = list(map(_padded, cells, widths))
     padded[-1] = padded[-1].rstrip()
@@ -154,7 +163,9 @@ def _at_worst(rows: list[list[str]], columns: int, above: bool) -> list[int]:
 
 
 def _is_name(rows: list[list[str]], column: int) -> bool:
-    return rows[0][column].lower() in NAMES
+    """Is it a column of names that are typed? A title such as `Prime Minister` is none."""
+    cells = (row[column].replace(WITH_TOOL, "") for row in rows[1:])
+    return rows[0][column].lower() in NAMES and not any(" " in cell for cell in cells)
 
 
 def _shrink(widths: list[int], columns: int, which: list[int], floor: int) -> None:

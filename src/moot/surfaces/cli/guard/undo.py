@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from moot.api.guard import undo as api
+from moot.api.typed_paths import locate_typed_path
 from moot.core.plural import plural
 from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.listing import listing
@@ -50,7 +51,8 @@ def undo(
 
     A copy is made of what each agent's edit or command left, and of what stood in a file before an
     edit over it. Not of files that git ignores or over 8 MiB; git prunes copies after some weeks.
-    What stands there now is kept first. If another agent holds the file it is refused.
+    What stands there now is kept first. If another agent holds the file it is refused. A PATH is
+    read from the folder you are in, :/x from the root of the worktree.
 
     Examples:
       moot undo
@@ -63,14 +65,17 @@ def undo(
         raise click.UsageError("either a PATH to bring back, or --show PATH, or --list PATH")
     session = shell.session
     if show is not None:
-        difference = api.show(session, show, version=version, at=at, blob=blob)
+        there = locate_typed_path(show, session)
+        difference = api.show(session, there, version=version, at=at, blob=blob)
         return Answer(difference, lambda: _difference_lines(difference))
     if path is not None:
-        restored = api.restore(session, path, version=version, at=at, blob=blob, file=output)
+        there = locate_typed_path(path, session)
+        restored = api.restore(session, there, version=version, at=at, blob=blob, file=output)
         return Answer(restored, lambda: _restored_lines(restored))
     if (version, at, blob, output) != (None, None, None, None):
         raise click.UsageError("which file? `moot undo PATH`")
-    known = api.list_undoable(session, path=listed, all_worktrees=all_worktrees, limit=limit)
+    below = None if listed is None else locate_typed_path(listed, session)
+    known = api.list_undoable(session, path=below, all_worktrees=all_worktrees, limit=limit)
     return Answer(known, lambda: _listing_lines(known, all_worktrees))
 
 

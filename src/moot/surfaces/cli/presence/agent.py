@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from shlex import join
 
 import click
 
 from moot.api import agents
+from moot.api.typed_paths import typed_scope
 from moot.surfaces.cli.presence.agent_facts import agent_rows, alive_word, with_tool
 from moot.surfaces.terminal.answer import Answer, table
 from moot.surfaces.terminal.lazy import Entry, LazyGroup
@@ -130,7 +130,8 @@ def _takeover_lines(shell: Shell, retired: agents.RetiredAgent) -> list[str]:
     """From when on, and how, others have what it still holds."""
     stale_from = agents.stale_from(shell.session, retired.agent)
     when = "now" if stale_from is None else f"from {stale_from} on"
-    takeover = f"moot reserve {join(retired.still_holds)} --takeover-stale"
+    scopes = " ".join(map(typed_scope, retired.still_holds))
+    takeover = f"moot reserve {scopes} --takeover-stale"
     return [
         f"it still holds {', '.join(retired.still_holds)}: no key of its own gave that back",
         f"{when} `{takeover}` takes it over",

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from moot.api import events
+from moot.api.typed_paths import read_typed_scopes
 from moot.surfaces.terminal.answer import Answer, remarks, visible
 from moot.surfaces.terminal.lazy import LazyGroup
 from moot.surfaces.terminal.listing import listing
@@ -18,7 +19,11 @@ _TEXTS = ("subject", "summary", "next_action", "blocker", "requested_action")
 _FROM = click.option("--from", "sender", metavar="NAME", help="Who sends (default: you).")
 _TO = click.option("--to", required=True, metavar="NAME", help="Who receives.")
 _SUBJECT = click.option("--subject", required=True, metavar="TEXT", help="What it is about.")
-_SCOPE = click.option("--scope", metavar="SCOPE", help="The files or folder it concerns.")
+_SCOPE = click.option(
+    "--scope",
+    metavar="SCOPE",
+    help="The files or folder it concerns, from the folder you are in (:/x from the root).",
+)
 _WORK = click.option(
     "--work", "--bead", "work", metavar="ID", help="The work item (default: the branch)."
 )
@@ -68,12 +73,15 @@ def _moves_nothing(sent: events.SentEvent | events.SentNotice) -> Iterable[str]:
         yield "it names no scope: accepting it moves no reservation"
 
 
-def _texts(values: dict[str, Any]) -> dict[str, Any]:
-    """The options of a notice as the library takes them: texts are read, flags named."""
+def _arguments(shell: Shell, values: dict[str, Any]) -> dict[str, Any]:
+    """The options of a notice as the library takes them: texts are read, flags and scopes named."""
+    scope = values["scope"]
+    if scope is not None:
+        (scope,) = read_typed_scopes([scope], shell.session)
     texts = {name: text_argument(values[name]) for name in _TEXTS if name in values}
     flags = {"requires_ack": not values["no_ack"]} if "no_ack" in values else {}
     rest = {name: value for name, value in values.items() if name != "no_ack"}
-    return {**rest, **texts, **flags}
+    return {**rest, **texts, **flags, "scope": scope}
 
 
 @command(event, "handoff", "event.handoff")
@@ -92,7 +100,7 @@ def send_handoff(shell: Shell, **values: Any) -> Answer:
       moot event handoff --from amber-otter --to teal-crane --scope src/auth \\
         --subject "auth cache" --summary "half done" --next-action "finish the tests"
     """
-    return _sent(events.send_handoff(shell.session, **_texts(values)))
+    return _sent(events.send_handoff(shell.session, **_arguments(shell, values)))
 
 
 @command(event, "blocked", "event.blocked")
@@ -111,7 +119,7 @@ def send_blocked(shell: Shell, **values: Any) -> Answer:
       moot event blocked --to teal-crane --subject "schema" --blocker "no migration" \\
         --requested-action "write it" --urgency high
     """
-    return _sent(events.send_blocked(shell.session, **_texts(values)))
+    return _sent(events.send_blocked(shell.session, **_arguments(shell, values)))
 
 
 @command(None, "handoff", "handoff")
@@ -129,7 +137,7 @@ def handoff(shell: Shell, **values: Any) -> Answer:
       moot handoff teal-crane --subject "auth cache" --summary "half done" \\
         --next-action "finish the tests" --scope src/auth
     """
-    return _sent(events.handoff(shell.session, **_texts(values)))
+    return _sent(events.handoff(shell.session, **_arguments(shell, values)))
 
 
 @command(None, "blocked", "blocked")
@@ -147,7 +155,7 @@ def blocked(shell: Shell, **values: Any) -> Answer:
       moot blocked teal-crane --subject "schema" --blocker "no migration" \\
         --requested-action "write it"
     """
-    return _sent(events.blocked(shell.session, **_texts(values)))
+    return _sent(events.blocked(shell.session, **_arguments(shell, values)))
 
 
 @command(event, "list", "event.list")

@@ -5,14 +5,14 @@ Every way to start has its flag (OPR-098).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import structs
 
 from moot.api import joining
-from moot.surfaces.cli.presence.from_root import remark_on_misread
+from moot.api.typed_paths import read_typed_scopes, remark_on_missing
 from moot.surfaces.cli.presence.scope_hints import scope_hints
 from moot.surfaces.terminal.answer import Answer, remarks
 from moot.surfaces.terminal.shell import Shell, command
@@ -21,36 +21,56 @@ if TYPE_CHECKING:
     from moot.core.findings import Finding
 
 
-# OPR-081, OPR-083, OPR-082: the three ways of the document.
-@click.option("--non-interactive", is_flag=True, help="Never ask; fail if a choice is owed.")
-@click.option("--register", metavar="NAME", help="Start under this new name.")
-@click.option("--adopt", metavar="AGENT", help="Go on as this agent, if work is left.")
-@click.option("--scope", "scopes", multiple=True, metavar="SCOPE", help="Where you will work.")
-@click.option("--work", "--bead", "work", metavar="ID", help="On what (default: the branch).")
-def join_answer(
-    shell: Shell,
-    non_interactive: bool,
-    register: str | None,
-    adopt: str | None,
-    scopes: tuple[str, ...],
-    work: str | None,
-) -> Answer:
+_OPTIONS = (  # OPR-081, OPR-083, OPR-082: the three ways of the document.
+    click.option("--non-interactive", is_flag=True, help="Never ask; fail if a choice is owed."),
+    click.option("--register", metavar="NAME", help="Start under this new name."),
+    click.option("--adopt", metavar="AGENT", help="Go on as this agent, if work is left."),
+    click.option("--scope", "scopes", multiple=True, metavar="SCOPE", help="Where you will work."),
+    click.option("--work", "--bead", "work", metavar="ID", help="On what (default: the branch)."),
+)
+
+
+def join_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
+    """The options of `moot join`, which are those of `bb-init` too."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+@command(None, "join", "join")
+@join_options
+def join(shell: Shell, scopes: tuple[str, ...], **ways: Any) -> Answer:
     """Join the work in this repository under a name of your own.
 
     Without options: a made-up name if nothing unfinished could be continued; else you choose.
     Adopting is possible only if files in that agent's scope are uncommitted, or it owns a work
-    item in progress.
+    item in progress. A SCOPE is read from the folder you are in, :/x from the root of the
+    worktree.
 
     Examples:
       moot join
       moot join --register amber-otter --scope src/auth
       moot join --adopt amber-otter
-      bb-init --non-interactive --json
     """
+    names = read_typed_scopes(scopes, shell.session)
+    return answer_join(shell, names, lambda: remark_on_missing(names, shell.session.place), **ways)
+
+
+def answer_join(
+    shell: Shell,
+    scopes: tuple[str, ...],
+    remark_on_scopes: Callable[[], Iterable[Finding]],
+    *,
+    non_interactive: bool,
+    register: str | None,
+    adopt: str | None,
+    work: str | None,
+) -> Answer:
+    """Join, with scopes that are named from the root."""
     if register is not None and adopt is not None:
         raise click.UsageError("--register and --adopt exclude each other")
     may_ask = not non_interactive and shell.interactive()  # OPR-084
-    with scope_hints(shell, scopes, "join --scope"):
+    with scope_hints(shell, scopes):
         joined = joining.join(
             shell.session,
             register=register,
@@ -61,8 +81,7 @@ def join_answer(
             name_unfinished_work=_name_unfinished_work if may_ask else None,
         )
     if not joined.adopted:
-        misread = remark_on_misread(scopes, shell.session.place)
-        joined = structs.replace(joined, findings=[*joined.findings, *misread])
+        joined = structs.replace(joined, findings=[*joined.findings, *remark_on_scopes()])
     return Answer(joined, lambda: _lines(joined))
 
 
@@ -82,12 +101,12 @@ def _name_unfinished_work(reasons: Sequence[Finding]) -> str:
     for finding in reasons:
         click.echo(f"  {finding.message}", err=True)
     text: str = click.prompt(
-        "a scope or work item of that session (empty: give up)",
+        "a scope, from the root, or work item of that session (empty: give up)",
         default="",
         show_default=False,
         err=True,
     )
-    return text
+    return text.removeprefix(":/")
 
 
 def _lines(joined: joining.Joined) -> Iterable[str]:
@@ -100,6 +119,3 @@ def _lines(joined: joining.Joined) -> Iterable[str]:
     yield f"what you do in this shell is {joined.agent}'s once you have run the next line in it:"
     yield joining.export_line(joined.agent, joined.epoch)
     yield from remarks(joined.findings)
-
-
-join = command(None, "join", "join")(join_answer)

@@ -15,7 +15,7 @@ import click
 
 from moot.api import presence
 from moot.api.run_watch import RunWatch
-from moot.surfaces.cli.presence.from_root import remark_on_misread
+from moot.api.typed_paths import read_typed_scopes, remark_on_missing
 from moot.surfaces.cli.presence.scope_hints import scope_hints
 from moot.surfaces.hooks.served import answer_hook
 from moot.surfaces.terminal.answer import Answer, paint, say_aside, visible
@@ -91,6 +91,8 @@ def run(
     progress, and nothing works under it any more, you are asked whether to go on with that (with
     --adopt you are not asked). Else it is the next of its family: alice-2 after alice.
 
+    A SCOPE is read from the folder you are in, :/x from the root of the worktree.
+
     Examples:
       moot run -- claude
       moot run --name alice -- claude
@@ -100,18 +102,19 @@ def run(
       moot run --unguarded -- gemini --skip-trust
     """
     wanted = _one_name(name, adopt)
-    with _Signals() as signals, scope_hints(shell, scopes, "run --reserve"):
+    names = read_typed_scopes(scopes, shell.session)
+    with _Signals() as signals, scope_hints(shell, names):
         ran = presence.run(
             shell.session,
             words,
             name=wanted,
             adopt=adopt is not None,
-            scopes=scopes,
+            scopes=names,
             work=work,
             unguarded=unguarded,
             mcp=mcp,
             output=STDERR if shell.json else None,
-            watch=_Commentary(wanted, words[0], scopes, shell, signals),
+            watch=_Commentary(wanted, words[0], names, shell, signals),
         )
     return Answer(ran, lambda: (), ran.exit_status)
 
@@ -154,7 +157,7 @@ class _Commentary(RunWatch):
     def arrived(self, name: str) -> None:
         if self._wanted not in (None, name):
             _say(f"{self._wanted} was a session before: this one is {name}")
-        for finding in remark_on_misread(self._scopes, self._shell.session.place):
+        for finding in remark_on_missing(self._scopes, self._shell.session.place):
             _say(f"{finding.message}: {finding.hint}")
 
     def installed_hooks(self, tool: str) -> None:

@@ -8,7 +8,7 @@ import click
 from msgspec import structs
 
 from moot.api import scopes as api
-from moot.surfaces.cli.presence.from_root import remark_on_misread
+from moot.api.typed_paths import read_typed_pair, read_typed_scopes, remark_on_missing
 from moot.surfaces.cli.presence.scope_hints import scope_hints
 from moot.surfaces.terminal.answer import Answer, remarks
 from moot.surfaces.terminal.lazy import LazyGroup
@@ -47,16 +47,17 @@ def reserve_scopes(
 ) -> Answer:
     """Reserve files or folders, all or none. `src/*` means the folder and all in it.
 
-    Scopes are named from the root of the worktree, wherever you stand. Refused, with the
-    holder's name, if another agent holds any of it. What the living hold is never taken; what
-    the quiet hold only with --takeover-stale.
+    Paths are read as git reads them: from the folder you are in, :/x from the root of the
+    worktree; `*` is this folder. Refused, with the holder's name, if another agent holds any of
+    it. What the living hold is never taken; what the quiet hold only with --takeover-stale.
 
     Things that are not files are reserved by a kind and a name, such as port:3000, db:test,
-    gpu:0 or task:T-7. No path overlaps them, not even `.`. A file so named is ./port:3000.
+    gpu:0 or task:T-7. No path overlaps them, not even `:/`. A file so named is ./port:3000.
 
     Examples:
       moot reserve src/auth
       moot reserve src/api 'docs/*' --work T-7 --ttl 120
+      cd src && moot reserve auth :/docs '*'
       moot reserve src/auth --takeover-stale
       moot reserve port:3000 db:test
       moot reserve --work T-7 --exclusive
@@ -64,19 +65,20 @@ def reserve_scopes(
     """
     if not scopes and not exclusive:
         raise click.UsageError("name a SCOPE, or a task by --work ID --exclusive")
-    with scope_hints(shell, scopes):
+    names = read_typed_scopes(scopes, shell.session)
+    with scope_hints(shell, names):
         reserved = api.reserve(
             shell.session,
-            scopes,
+            names,
             work=work,
             ttl_minutes=ttl,
             take_stale=takeover_stale,
             exclusive=exclusive,
             agent=agent,
         )
-    misread = remark_on_misread(scopes, shell.session.place)
-    reserved = structs.replace(reserved, findings=[*reserved.findings, *misread])
-    return Answer(reserved, lambda: _reserved_lines(reserved, scopes))
+    missing = remark_on_missing(names, shell.session.place)
+    reserved = structs.replace(reserved, findings=[*reserved.findings, *missing])
+    return Answer(reserved, lambda: _reserved_lines(reserved, names))
 
 
 def _reserved_lines(reserved: api.Reserved, scopes: tuple[str, ...]) -> Iterable[str]:
@@ -103,7 +105,9 @@ def release_scopes(
     reason: str,
     agent: str | None,
 ) -> Answer:
-    """Give back what you hold, named exactly as you reserved it.
+    """Give back what you hold: the scopes that you reserved, not parts of them.
+
+    Paths are read from the folder you are in, :/x from the root of the worktree.
 
     With --force and a --reason you release, as a person with your own key, what another holds,
     such as a program that is gone. Nobody gets it: whoever wants it reserves it.
@@ -118,10 +122,11 @@ def release_scopes(
         raise click.UsageError("name a SCOPE, or use --all")
     if force and (everything or agent is not None):
         raise click.UsageError("--force names each SCOPE, and a person acts")
-    with scope_hints(shell, scopes, "release"):
+    names = read_typed_scopes(scopes, shell.session)
+    with scope_hints(shell, names):
         released = api.release(
             shell.session,
-            scopes,
+            names,
             everything=everything,
             force=force,
             reason=text_argument(reason),
@@ -186,6 +191,7 @@ def compare(shell: Shell, first: str, second: str) -> Answer:
     Examples:
       moot scope compare 'src/*' src/lib/parser.ts
       moot scope compare port:3000 ./port:3000
+      cd src && moot scope compare lib :/src/lib
     """
-    comparison = api.compare(shell.session, first, second)
+    comparison = api.compare(shell.session, *read_typed_pair(first, second, shell.session))
     return Answer(comparison, lambda: [comparison.kind])

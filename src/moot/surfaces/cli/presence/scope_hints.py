@@ -1,4 +1,4 @@
-"""A refusal of scopes says more to whoever typed them: where one stands, and how to free a scope.
+"""A refusal of scopes says more to whoever typed them: how to free a scope.
 
 What a killed program holds is in the way until it is stale. A person may end it sooner; agents are
 not told, because they would end each other.
@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from moot.api.guard.asked_paths import hint_named_from_root
 from moot.core.errors import Refused
 
 if TYPE_CHECKING:
@@ -21,20 +20,14 @@ MOST_NAMED: Final = 5
 
 
 @contextmanager
-def scope_hints(shell: Shell, scopes: Sequence[str], verb: str = "reserve") -> Iterator[None]:
+def scope_hints(shell: Shell, scopes: Sequence[str]) -> Iterator[None]:
     """Whatever is refused inside gets the hint of this place; all else about it stays."""
     try:
         yield
     except Refused as refused:
-        refused.hint = _hint(refused, shell, scopes, verb)
+        freeing = _hint_to_free(shell, scopes) if refused.code in IN_THE_WAY else ""
+        refused.hint = f"{refused.hint}; {freeing}" if freeing else refused.hint
         raise
-
-
-def _hint(refused: Refused, shell: Shell, scopes: Sequence[str], verb: str) -> str:
-    if refused.code == "scope_outside":
-        return hint_named_from_root(scopes, shell.session.place, verb) or refused.hint
-    freeing = _hint_to_free(shell, scopes) if refused.code in IN_THE_WAY else ""
-    return f"{refused.hint}; {freeing}" if freeing else refused.hint
 
 
 def _hint_to_free(shell: Shell, scopes: Sequence[str]) -> str:

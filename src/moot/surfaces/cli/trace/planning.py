@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from moot.api.traces import planning
+from moot.api.typed_paths import read_typed_scopes
 from moot.surfaces.cli.trace.options import supersedes_option, trace_argument
 from moot.surfaces.terminal.answer import Answer, remarks
 from moot.surfaces.terminal.shell import Shell, command, text_argument
@@ -98,7 +99,7 @@ def review(
 @click.option("--risk", required=True, type=click.Choice(RISKS), help="How much harm it can do.")
 @click.option("--why", required=True, metavar="TEXT", help="Why it is needed.")
 @click.option("--writes", multiple=True, metavar="SCOPE", help="Files or folders it will change.")
-@click.option("--cwd", default=".", metavar="DIR", help="Where it runs, from the project's root.")
+@click.option("--cwd", metavar="DIR", help="Where it runs (default: in the root).")
 @click.option("--env", multiple=True, metavar="NAME", help="A variable it may see.")
 @click.option(
     "--timeout",
@@ -118,7 +119,7 @@ def intend(
     risk: str,
     why: str,
     writes: tuple[str, ...],
-    cwd: str,
+    cwd: str | None,
     env: tuple[str, ...],
     timeout_seconds: float | None,
     retry_of: str | None,
@@ -128,7 +129,8 @@ def intend(
     """Say exactly what you are going to run, and why (the executor). Nothing runs yet.
 
     There is no shell: the words after `--` are the program and its arguments. A class of risk
-    below the policy's own is raised to it; high and above need the critic's approval.
+    below the policy's own is raised to it; high and above need the critic's approval. Paths are
+    read from the folder you are in, :/x from the root of the worktree.
 
     Examples:
       moot trace intend t1 p1 --tool pytest --risk low --why "see them pass" -- pytest -q
@@ -142,8 +144,8 @@ def intend(
         tool=tool,
         risk=risk,
         why=text_argument(why),
-        writes=writes,
-        cwd=cwd,
+        writes=read_typed_scopes(writes, shell.session),
+        cwd="." if cwd is None else read_typed_scopes([cwd], shell.session)[0],
         env=env,
         timeout_seconds=timeout_seconds,
         retry_of=retry_of,
