@@ -24,6 +24,7 @@ from moot.surfaces.terminal.shell import Shell, command
 if TYPE_CHECKING:
     import subprocess
 
+    from moot.api.usage import UsageView
     from moot.core.findings import Finding
 
 STDERR: Final = 2
@@ -63,6 +64,11 @@ def _is_gone(_context: click.Context, _parameter: click.Parameter, is_given: boo
 )
 @click.option("--mcp/--no-mcp", default=True, help="Let a coding tool start `moot mcp`, too.")
 @click.option(
+    "--usage/--no-usage",
+    default=None,
+    help="Ask coding tools what they use (default: telemetry.tools in your own settings).",
+)
+@click.option(
     "--no-hooks", is_flag=True, hidden=True, expose_value=False, callback=_is_gone, help="Gone."
 )
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND...")
@@ -74,6 +80,7 @@ def run(
     work: str | None,
     unguarded: bool,
     mcp: bool,
+    usage: bool | None,
     words: tuple[str, ...],
 ) -> Answer:
     """Run COMMAND as an agent: registered, alive while it runs, released when it ends.
@@ -91,6 +98,10 @@ def run(
     progress, and nothing works under it any more, you are asked whether to go on with that (with
     --adopt you are not asked). Else it is the next of its family: alice-2 after alice.
 
+    With --usage a coding tool reports its calls, tokens and cost to this run alone, on loopback:
+    `moot status` shows them while it works, and the record keeps them. A tool whose telemetry you
+    send somewhere else is left alone.
+
     Examples:
       moot run -- claude
       moot run --name alice -- claude
@@ -98,6 +109,7 @@ def run(
       moot run --name amber-otter --reserve src/auth -- codex
       moot run -- env CODEX_HOME=/srv/codex timeout 1h npx -y @openai/codex exec "fix the tests"
       moot run --unguarded -- gemini --skip-trust
+      moot run --usage --work T-7 -- claude
     """
     wanted = _one_name(name, adopt)
     with _Signals() as signals, scope_hints(shell, scopes, "run --reserve"):
@@ -110,6 +122,7 @@ def run(
             work=work,
             unguarded=unguarded,
             mcp=mcp,
+            usage=usage,
             output=STDERR if shell.json else None,
             watch=_Commentary(wanted, words[0], scopes, shell, signals),
         )
@@ -190,6 +203,12 @@ class _Commentary(RunWatch):
 
     def started(self, program: subprocess.Popen[bytes]) -> None:
         self._signals.pass_to(program)
+
+    def usage_unknown(self, tool: str, why: str) -> None:
+        _say(f"what {tool} uses stays unknown: {visible(why)}")
+
+    def used(self, tools: Sequence[str], usage: UsageView) -> None:
+        _say(f"{' and '.join(tools)} used {usage.line}")
 
     def failed(self, what: str, error: Exception) -> None:
         _say(f"{what}: {error}")
