@@ -30,7 +30,7 @@ DOCUMENTS = {
     "traces": reports.trace(reports.OPENCODE_CALL, ("ai.streamText", reports.OPENCODE_CALL[1])),
 }
 CALLS = {"logs": [CLAUDE, CODEX, GEMINI], "traces": [OPENCODE]}
-MESSAGES = {"logs": ExportLogsServiceRequest, "traces": ExportTraceServiceRequest}
+MESSAGES: dict[str, Any] = {"logs": ExportLogsServiceRequest, "traces": ExportTraceServiceRequest}
 
 
 @pytest.mark.parametrize("signal", CALLS)

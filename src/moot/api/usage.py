@@ -136,3 +136,8 @@ def view_usage(cost: Cost, *, so_far: bool) -> UsageView:
         so_far,
         in_words(cost, with_time=False) + (" so far" if so_far else ""),
     )
+
+
+def cost_of(usage: UsageView) -> Cost:
+    """The same as a cost, whose time is not known."""
+    return Cost(usage.calls, usage.tokens_in, usage.tokens_out, usage.micros or 0, usage.unpriced)

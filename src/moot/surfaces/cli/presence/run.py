@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +18,7 @@ from moot.api.run_watch import RunWatch
 from moot.surfaces.cli.presence.from_root import remark_on_misread
 from moot.surfaces.cli.presence.scope_hints import scope_hints
 from moot.surfaces.hooks.served import answer_hook
+from moot.surfaces.telemetry.switch import started_telemetry
 from moot.surfaces.terminal.answer import Answer, paint, say_aside, visible
 from moot.surfaces.terminal.shell import Shell, command
 
@@ -113,6 +114,7 @@ def run(
     """
     wanted = _one_name(name, adopt)
     with _Signals() as signals, scope_hints(shell, scopes, "run --reserve"):
+        watch = _Commentary(wanted, words[0], scopes, shell, signals)
         ran = presence.run(
             shell.session,
             words,
@@ -124,9 +126,18 @@ def run(
             mcp=mcp,
             usage=usage,
             output=STDERR if shell.json else None,
-            watch=_Commentary(wanted, words[0], scopes, shell, signals),
+            watch=watch,
         )
+    _tell_telemetry(ran)
     return Answer(ran, lambda: (), ran.exit_status)
+
+
+def _tell_telemetry(ran: presence.Ran) -> None:
+    telemetry = started_telemetry()
+    if telemetry is not None:
+        from moot.surfaces.telemetry.commands import describe_run
+
+        describe_run(telemetry, ran.agent, ran.tools, ran.usage)
 
 
 def _one_name(name: str | None, adopt: str | None) -> str | None:
@@ -141,8 +152,6 @@ def _one_name(name: str | None, adopt: str | None) -> str | None:
 class _Commentary(RunWatch):
     """Says on standard error what goes on beside the program, and hands the program its signals."""
 
-    answer_hook = staticmethod(answer_hook)
-
     def __init__(
         self,
         wanted: str | None,
@@ -151,11 +160,17 @@ class _Commentary(RunWatch):
         shell: Shell,
         signals: _Signals,
     ) -> None:
+        self.answer_hook = answer_hook
         self._wanted = wanted
         self._program = program
         self._scopes = scopes
         self._shell = shell
         self._signals = signals
+        telemetry = started_telemetry()
+        if telemetry is not None:
+            from moot.surfaces.telemetry.hook_calls import observing
+
+            self.answer_hook = observing(telemetry, answer_hook)
 
     def consents_to_adoption(self, name: str, unfinished: str) -> bool:
         if not self._shell.interactive():
@@ -209,6 +224,13 @@ class _Commentary(RunWatch):
 
     def used(self, tools: Sequence[str], usage: UsageView) -> None:
         _say(f"{' and '.join(tools)} used {usage.line}")
+
+    def trace_variables(self) -> Mapping[str, str]:
+        if started_telemetry() is None:
+            return {}
+        from moot.surfaces.telemetry.commands import trace_variables
+
+        return trace_variables()
 
     def failed(self, what: str, error: Exception) -> None:
         _say(f"{what}: {error}")
