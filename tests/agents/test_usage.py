@@ -10,6 +10,7 @@ from tests.agents.loopback import Model
 from tests.agents.stage import EACH, MOOT_RUN, Played, Stage, each_of
 from tests.agents.tools import Tool
 from tests.hooks.yard import CRANE
+from tests.telemetry.collector import Collector
 
 # Calls that each tool makes for one edit: some have a model choose a model, or make up a title.
 CALLS = {"claude": 2, "codex": 2, "gemini": 3, "opencode": 3}
@@ -83,3 +84,15 @@ def test_behind_a_wrapper_codex_reports_too(
     played = play(stage, *WITH_USAGE, *wrapper, *tool.command)
     assert played.exit_status == 0
     assert [row["usage"]["calls"] for row in used(stage)] == [CALLS[tool.name]]
+
+
+@each_of("claude")
+def test_hooks_of_a_real_tool_are_spans_below_its_run(stage: Stage, tool: Tool) -> None:
+    with Collector() as collector:
+        played = play(stage, *MOOT_RUN, *tool.command, **collector.variables)
+    assert played.exit_status == 0
+    run = collector.span("moot run")
+    assert run.attributes["moot.tools"] == [tool.name]
+    hooks = [span for span in collector.spans if span.name == f"moot hook {tool.name}"]
+    assert {"PreToolUse", "PostToolUse"} <= {span.attributes["moot.hook.event"] for span in hooks}
+    assert {span.trace for span in hooks} == {run.trace}

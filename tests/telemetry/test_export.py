@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -206,6 +207,19 @@ def test_a_collector_that_is_away_stops_no_command_and_prints_nothing(project: P
     usual = project.spawn("status")
     assert (done.code, done.err) == (0, "")
     assert re.sub(r"\d+", "N", done.out) == re.sub(r"\d+", "N", usual.out)
+
+
+def test_a_collector_that_never_answers_stops_no_command_either(project: Project) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        place = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        done = project.spawn("log", MOOT_OTEL="1", OTEL_EXPORTER_OTLP_ENDPOINT=place)
+    assert (done.code, done.err) == (0, "")
+
+
+def test_a_time_that_is_none_is_said_and_the_command_runs(project: Project) -> None:
+    done = project.spawn("log", MOOT_OTEL="1", OTEL_EXPORTER_OTLP_TIMEOUT="soon")
+    assert done.code == 0
+    assert "telemetry is off: OpenTelemetry cannot use its variables" in done.err
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "http/json"])

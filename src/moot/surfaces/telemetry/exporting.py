@@ -8,6 +8,7 @@ nothing else: no command fails for it, and no line is printed but one with MOOT_
 from __future__ import annotations
 
 import logging
+import threading
 import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 # How long one export may take, unless OTEL_EXPORTER_OTLP_TIMEOUT says: below the first pause that
 # the exporter makes before it tries again, so that a collector that is away is given up at once.
 EXPORT_SECONDS: Final = 0.75
+# What the end of a process waits for beyond that: the name of a collector may not resolve.
+CLOSE_SECONDS: Final = 1.0
 USUAL_ENDPOINT: Final = "http://localhost:4318"
 _PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
 _ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -54,6 +57,7 @@ class Telemetry:
         if not env.get("MOOT_DEBUG"):
             _silence_library()
         self.env = env
+        self._seconds = _export_seconds(env)
         self.texts = texts or env.get(name.CAPTURE_VARIABLE, "").lower() in _TEXTS_ON
         self._counts = counts
         resource = Resource.create(_resource(env))
@@ -115,10 +119,15 @@ class Telemetry:
             self._incursions.add(events[_INCURSION])
 
     def close(self) -> None:
-        """Send what waits. It never raises, and takes a bounded time."""
+        """Send what waits, and wait for that no longer than a bounded time, whatever hangs."""
         self.add_counts(self._counts)
+        sending = threading.Thread(target=self._shut_down, name="moot-telemetry", daemon=True)
+        sending.start()
+        sending.join(CLOSE_SECONDS + 2 * self._seconds)
+
+    def _shut_down(self) -> None:
         self._traces.shutdown()
-        self._metrics.shutdown(timeout_millis=EXPORT_SECONDS * 2_000)
+        self._metrics.shutdown(timeout_millis=self._seconds * 2_000)
 
 
 def trace_parent(span: Span) -> str:
@@ -149,16 +158,16 @@ def _is_of_run(env: Mapping[str, str]) -> bool:
 
 def _address(env: Mapping[str, str], signal: str) -> dict[str, Any]:
     """What to tell an exporter; it reads the rest from the variables itself."""
-    given: dict[str, Any] = {}
-    if not (env.get("OTEL_EXPORTER_OTLP_TIMEOUT") or env.get(_timeout_of(signal))):
-        given["timeout"] = EXPORT_SECONDS
+    given: dict[str, Any] = {"timeout": _export_seconds(env)}
     if _is_of_run(env):  # then its user has named no other place
         given |= {"endpoint": f"{USUAL_ENDPOINT}/v1/{signal}", "headers": {"x-from": "moot"}}
     return given
 
 
-def _timeout_of(signal: str) -> str:
-    return f"OTEL_EXPORTER_OTLP_{signal.upper()}_TIMEOUT"
+def _export_seconds(env: Mapping[str, str]) -> float:
+    """How long one export may take; ValueError if the variable holds no number."""
+    given = env.get("OTEL_EXPORTER_OTLP_TIMEOUT")
+    return float(given) if given else EXPORT_SECONDS
 
 
 def _resource(env: Mapping[str, str]) -> dict[str, str]:
