@@ -10,6 +10,10 @@ from typing import Any
 
 import pytest
 
+from moot.api.page.sessions import sessions
+from moot.api.session import Session
+from moot.api.usage import describe_usage
+from moot.keys.folder import KeyFolder
 from tests.cli.project import MOOT, Project
 from tests.hooks.stand_ins import put_program
 
@@ -136,6 +140,29 @@ def test_runs_add_up_by_agent_and_by_work(shop: Project) -> None:
     shop.ok("report", "--all", "--output", str(folder))
     page = (folder / "index.html").read_text("utf-8")
     assert "2 calls, 260 tokens, $0.50" in page
+
+
+def test_cards_of_the_page_say_it_too(shop: Project) -> None:
+    run = Running(shop, "--usage", "--name", "amber-otter", "--work", "T-7")
+    assert run.report(body_of()) == 200
+    assert cards(shop) == {"T-7": "1 call, 130 tokens, $0.25 so far"}
+    run.end()
+
+
+def cards(shop: Project) -> dict[str | None, str]:
+    with Session(shop.root, keys=KeyFolder(shop.keys), env=shop.env) as session:
+        groups = sessions(session).feed
+    return {card.work: describe_usage(card.usage) for group in groups for card in group.cards}
+
+
+def test_where_nothing_can_listen_the_run_goes_on_and_says_so(
+    shop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.flows.usage.receiver.HOST", "192.0.2.1")  # nobody's address
+    done = shop.run("run", "--unguarded", "--usage", "--", "claude", "--tell")
+    assert done.code == 0
+    assert "what the tools use is not taken" in done.err
+    assert usage_of(shop) == []
 
 
 def test_a_tool_that_says_nothing_has_used_an_unknown_amount(shop: Project) -> None:

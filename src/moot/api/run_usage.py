@@ -7,7 +7,7 @@ lives the sum is beside it, for `moot status`; when it ends the agent signs it i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -78,14 +78,19 @@ def taking_usage(
         yield UsageTaking(words, {})
         return
     meter = UsageMeter(put_beside)
-    try:
-        with receiving(meter.add) as address:
-            switches = switch_usage_on(words, tools, address)
-            for tool, why in switches.left_alone.items():
-                watch.usage_unknown(tool, why)
-            yield UsageTaking(switches.words, switches.env, meter)
-    finally:
-        _record(agent, meter.total, work, watch)
+    with ExitStack() as stack:
+        # Last of all, when nothing more can come.
+        stack.callback(lambda: _record(agent, meter.total, work, watch))
+        try:
+            address = stack.enter_context(receiving(meter.add))
+        except OSError as error:
+            watch.failed("what the tools use is not taken", error)
+            yield UsageTaking(words, {})
+            return
+        switches = switch_usage_on(words, tools, address)
+        for tool, why in switches.left_alone.items():
+            watch.usage_unknown(tool, why)
+        yield UsageTaking(switches.words, switches.env, meter)
 
 
 def _record(agent: Session, usage: RunUsage | None, work: str | None, watch: RunWatch) -> None:
