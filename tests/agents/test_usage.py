@@ -66,7 +66,7 @@ def test_a_tool_that_is_not_asked_has_used_an_unknown_amount(stage: Stage, tool:
     assert "used" not in played.err
 
 
-@each_of("claude", "codex")
+@each_of("gemini", "opencode")
 def test_a_collector_of_the_users_own_is_left_its_telemetry(stage: Stage, tool: Tool) -> None:
     elsewhere = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}
     played = play(stage, **elsewhere)
@@ -74,6 +74,17 @@ def test_a_collector_of_the_users_own_is_left_its_telemetry(stage: Stage, tool: 
     assert used(stage) == []
     line = f"what {tool.name} uses stays unknown: OTEL_EXPORTER_OTLP_ENDPOINT says where"
     assert line in played.err
+
+
+@each_of("claude", "codex")
+def test_beside_a_collector_for_others_the_tool_reports_to_its_run_alone(
+    stage: Stage, tool: Tool
+) -> None:
+    with Collector() as collector:
+        played = play(stage, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
+        assert collector.requests == []
+    assert played.exit_status == 0
+    assert [row["usage"]["calls"] for row in used(stage)] == [CALLS[tool.name]]
 
 
 @each_of("codex")

@@ -16,6 +16,7 @@ from moot.api.usage import describe_usage
 from moot.keys.folder import KeyFolder
 from tests.cli.project import MOOT, Project
 from tests.hooks.stand_ins import put_program
+from tests.telemetry.collector import Collector
 
 SECONDS = 60.0
 # Reports as often as lines come, says so, and ends with its input.
@@ -23,14 +24,14 @@ REPORTER = f"""#!{sys.executable}
 import json, os, sys, urllib.request
 def report(body, token):
     headers = {{"content-type": "application/json", "x-moot-token": token}}
-    place = os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"] + "/v1/logs"
+    place = os.environ["OTEL_EXPORTER_OTLP_LOGS_ENDPOINT"]
     request = urllib.request.Request(place, body.encode(), headers)
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({{}}))
     try:
         return opener.open(request, timeout=30).status
     except urllib.error.HTTPError as error:
         return error.code
-own = os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", "").partition("=")[2]
+own = os.environ.get("OTEL_EXPORTER_OTLP_LOGS_HEADERS", "").partition("=")[2]
 if "--tell" in sys.argv:
     names = ("CLAUDE_CODE_ENABLE_TELEMETRY", "OTEL_RESOURCE_ATTRIBUTES", "TRACEPARENT")
     print(json.dumps({{name: os.environ.get(name) for name in names}}), flush=True)
@@ -147,6 +148,21 @@ def test_cards_of_the_page_say_it_too(shop: Project) -> None:
     assert run.report(body_of()) == 200
     assert cards(shop) == {"T-7": "1 call, 130 tokens, $0.25 so far"}
     run.end()
+
+
+def test_a_collector_of_moots_own_gets_what_the_tool_used(shop: Project) -> None:
+    with Collector() as collector:
+        run = Running(shop, "--usage", "--name", "amber-otter", **collector.variables)
+        assert run.report(body_of()) == 200
+        run.end()
+    span = collector.span("moot run")
+    assert span.attributes["gen_ai.usage.input_tokens"] == 110
+    assert span.attributes["moot.cost.usd"] == 0.25
+    assert collector.points("moot.cost") == [({"gen_ai.agent.name": "amber-otter"}, 0.25)]
+    kinds = {
+        point["gen_ai.token.type"] for point, _ in collector.points("gen_ai.client.token.usage")
+    }
+    assert kinds == {"input", "output"}
 
 
 def cards(shop: Project) -> dict[str | None, str]:

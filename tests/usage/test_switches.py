@@ -37,8 +37,9 @@ def put(file: Path, text: str) -> None:
 def test_every_tool_learns_where_and_with_which_token(tmp_path: Path, tool: str) -> None:
     switched = switch(tmp_path, tool, "do", "it")
     assert switched.left_alone == {}
-    assert switched.env["OTEL_EXPORTER_OTLP_ENDPOINT"] == ADDRESS.endpoint
-    assert switched.env["OTEL_EXPORTER_OTLP_HEADERS"] == f"{TOKEN_HEADER}={ADDRESS.token}"
+    told = " ".join((*switched.words, *switched.env.values()))
+    assert ADDRESS.endpoint in told
+    assert f"{TOKEN_HEADER}={ADDRESS.token}" in switched.env.values()
     # Arguments can be read by every user of the machine, variables cannot.
     assert ADDRESS.token not in " ".join(switched.words)
 
@@ -60,18 +61,32 @@ def test_codex_inside_a_text_for_a_shell_is_left_alone(tmp_path: Path) -> None:
     assert switched.left_alone == {"codex": "its arguments stand in a text for a shell"}
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+OTLP = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "OTEL_METRICS_EXPORTER")
+OWN_VARIABLES = {
+    "claude": ("CLAUDE_CODE_ENABLE_TELEMETRY", "OTEL_SDK_DISABLED"),
+    "codex": ("OTEL_EXPORTER_OTLP_LOGS_HEADERS", "OTEL_SDK_DISABLED"),
+    "gemini": (*OTLP, "OTEL_SDK_DISABLED", "GEMINI_TELEMETRY_TARGET"),
+    "opencode": (*OTLP, "OTEL_SDK_DISABLED"),
+}
+
+
 @pytest.mark.parametrize(
-    "name",
-    [
-        *("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "OTEL_SDK_DISABLED"),
-        *("OTEL_METRICS_EXPORTER", "CLAUDE_CODE_ENABLE_TELEMETRY", "GEMINI_TELEMETRY_TARGET"),
-    ],
+    ("tool", "name"), [(tool, name) for tool, many in OWN_VARIABLES.items() for name in many]
 )
 def test_a_variable_of_the_users_own_wins(tmp_path: Path, tool: str, name: str) -> None:
     switched = switch(tmp_path, tool, "do", env={name: "mine"})
     assert (switched.words, switched.env) == ((tool, "do"), {})
     assert switched.left_alone == {tool: f"{name} says where its telemetry goes"}
+
+
+@pytest.mark.parametrize("tool", ["claude", "codex"])
+@pytest.mark.parametrize("name", OTLP)
+def test_a_collector_for_other_programs_stays_theirs(tmp_path: Path, tool: str, name: str) -> None:
+    """These two export nothing there by themselves, and what they are told is for them alone."""
+    switched = switch(tmp_path, tool, "do", env={name: "mine"})
+    assert switched.left_alone == {}
+    assert "OTEL_EXPORTER_OTLP_ENDPOINT" not in switched.env
+    assert "OTEL_EXPORTER_OTLP_HEADERS" not in switched.env
 
 
 OWN_FILES = {

@@ -40,10 +40,14 @@ class UsageSwitches(NamedTuple):
 
 
 class _Switch(NamedTuple):
-    """How one tool is told: variables, and arguments that stand before its own."""
+    """How one tool is told: variables, and arguments that stand before its own.
+
+    It is left alone if a variable `is_own`, or if its `own_settings` name a place.
+    """
 
     env: Callable[[OtlpAddress], Mapping[str, str]]
     arguments: Callable[[OtlpAddress], tuple[str, ...]]
+    is_own: Callable[[str], bool]
     own_settings: Callable[[ToolStart], Iterator[str]]
 
 
@@ -64,14 +68,14 @@ def switch_usage_on(
             left_alone[started.tool] = "its arguments stand in a text for a shell"
             continue
         words = changed
-        env |= {**_exporter(address), **switch.env(address)}
+        env |= switch.env(address)
     return UsageSwitches(tuple(words), env, left_alone)
 
 
 def _why_left_alone(started: StartedTool, switch: _Switch) -> str:
     if started.is_other_user:
         return "it runs as another user"
-    named = [name for name in started.env if is_own_setting(name) and started.env[name]]
+    named = [name for name in started.env if switch.is_own(name) and started.env[name]]
     if named:
         return f"{min(named)} says where its telemetry goes"
     place = next(switch.own_settings(read_tool_start(started)), "")
@@ -106,22 +110,36 @@ def _no_arguments(_address: OtlpAddress) -> tuple[str, ...]:
     return ()
 
 
-def _nothing_more(_address: OtlpAddress) -> Mapping[str, str]:
-    return {}
-
-
-def _claude_env(_address: OtlpAddress) -> Mapping[str, str]:
+def _claude_env(address: OtlpAddress) -> Mapping[str, str]:
+    """Only its logs come here. It keeps all of these from the programs that it starts."""
     return {
         "CLAUDE_CODE_ENABLE_TELEMETRY": "1",
         "OTEL_LOGS_EXPORTER": "otlp",
         "OTEL_METRICS_EXPORTER": "none",
+        "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": f"{address.endpoint}/v1/logs",
+        "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "http/json",
+        "OTEL_EXPORTER_OTLP_LOGS_HEADERS": f"{TOKEN_HEADER}={address.token}",
     }
+
+
+def _is_own_of_claude(name: str) -> bool:
+    """Without the first it exports nothing, wherever the others lead."""
+    return name in ("CLAUDE_CODE_ENABLE_TELEMETRY", "OTEL_SDK_DISABLED") or name.startswith("BETA_")
 
 
 def _claude_own(start: ToolStart) -> Iterator[str]:
     for layer in start.layers:
         if any(map(is_own_setting, _table(layer.document, "env"))):
             yield layer.path
+
+
+def _codex_env(address: OtlpAddress) -> Mapping[str, str]:
+    return {"OTEL_EXPORTER_OTLP_LOGS_HEADERS": f"{TOKEN_HEADER}={address.token}"}
+
+
+def _is_own_of_codex(name: str) -> bool:
+    """It exports what its settings say, and takes from variables only what it sends along."""
+    return name in ("OTEL_EXPORTER_OTLP_LOGS_HEADERS", "OTEL_SDK_DISABLED")
 
 
 def _codex_arguments(address: OtlpAddress) -> tuple[str, ...]:
@@ -141,6 +159,7 @@ def _codex_own(start: ToolStart) -> Iterator[str]:
 
 def _gemini_env(address: OtlpAddress) -> Mapping[str, str]:
     return {
+        **_exporter(address),
         "GEMINI_TELEMETRY_ENABLED": "true",
         "GEMINI_TELEMETRY_TARGET": "local",
         "GEMINI_TELEMETRY_OTLP_ENDPOINT": address.endpoint,
@@ -157,10 +176,11 @@ def _gemini_own(start: ToolStart) -> Iterator[str]:
             yield layer.path
 
 
-def _opencode_env(_address: OtlpAddress) -> Mapping[str, str]:
+def _opencode_env(address: OtlpAddress) -> Mapping[str, str]:
     """It ends without sending what waits, so nothing may wait for long."""
     content = json.dumps({"experimental": {"openTelemetry": True}})
-    return {"OPENCODE_CONFIG_CONTENT": content, "OTEL_BSP_SCHEDULE_DELAY": "100"}
+    told = {"OPENCODE_CONFIG_CONTENT": content, "OTEL_BSP_SCHEDULE_DELAY": "100"}
+    return {**_exporter(address), **told}
 
 
 def _opencode_own(start: ToolStart) -> Iterator[str]:
@@ -175,8 +195,8 @@ def _table(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 _SWITCHES: Final[Mapping[str, _Switch]] = {
-    "claude": _Switch(_claude_env, _no_arguments, _claude_own),
-    "codex": _Switch(_nothing_more, _codex_arguments, _codex_own),
-    "gemini": _Switch(_gemini_env, _no_arguments, _gemini_own),
-    "opencode": _Switch(_opencode_env, _no_arguments, _opencode_own),
+    "claude": _Switch(_claude_env, _no_arguments, _is_own_of_claude, _claude_own),
+    "codex": _Switch(_codex_env, _codex_arguments, _is_own_of_codex, _codex_own),
+    "gemini": _Switch(_gemini_env, _no_arguments, is_own_setting, _gemini_own),
+    "opencode": _Switch(_opencode_env, _no_arguments, is_own_setting, _opencode_own),
 }
