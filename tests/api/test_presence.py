@@ -166,6 +166,7 @@ def test_a_program_finds_the_sessions_environment_and_folder(
     folder, *names = out.read_text().split()
     assert folder == str(session.folder)
     wanted = {*session.env, "MOOT_AGENT", "MOOT_EPOCH", "MOOT_HOME", "MOOT_SOCKET"}
+    wanted |= {"OTEL_RESOURCE_ATTRIBUTES"}
     assert wanted <= set(names) <= wanted | {"LC_CTYPE", "__CF_USER_TEXT_ENCODING"}
 
 

@@ -48,7 +48,8 @@ def test_standard_output_is_the_same_with_and_without_it(project: Project) -> No
 def test_a_refusal_is_told_by_its_code_and_nothing_of_what_was_written(project: Project) -> None:
     project.ok("reserve", "src", "--agent", "amber-otter")
     refused = project.spawn("--json", "reserve", "src", "--agent", "teal-crane", MOOT_DEBUG="1")
-    assert ("decide", "presence Reserve: refused, reservation_conflict") in told(refused.err)
+    line = "presence Reserve: refused, reservation_conflict, presence.incursion_noted"
+    assert ("decide", line) in told(refused.err)
     words = ("--json", "--as", "amber-otter", "blocked", "teal-crane", "--work", "W-1")
     texts = ("--subject", SECRET, "--blocker", SECRET, "--requested-action", SECRET)
     spoken = project.spawn(*words, *texts, MOOT_DEBUG="1")

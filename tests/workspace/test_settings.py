@@ -15,6 +15,7 @@ from moot.workspace.settings import (
     Protect,
     Setting,
     Settings,
+    Telemetry,
     read_settings,
     read_settings_or_strictest,
     user_settings_file,
@@ -33,6 +34,7 @@ def put(folder: Path, text: str, name: str = "moot.toml") -> Path:
 def test_without_files_every_default_counts(tmp_path: Path) -> None:
     assert read_settings(tmp_path, tmp_path / "none.toml") == Settings()
     tables = {"protect": Protect(), "notify": Notify(), "ask": AskDefaults()}
+    tables["telemetry"] = Telemetry()
     built = {
         f"{table}.{name}": getattr(values, name)
         for table, values in tables.items()

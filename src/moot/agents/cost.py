@@ -75,7 +75,7 @@ def format_money(micros: int) -> str:
     return f"${whole}.{rest.ljust(2, '0')}"
 
 
-def in_words(cost: Cost) -> str:
+def in_words(cost: Cost, *, with_time: bool = True) -> str:
     """`2 calls, 1,204 tokens, $0.02, 3.1 s`; an unknown price is said (AGT-050)."""
     parts = [f"{cost.calls} call{'' if cost.calls == 1 else 's'}"]
     if cost.tokens:
@@ -84,5 +84,6 @@ def in_words(cost: Cost) -> str:
         parts.append(format_money(cost.micros))
     if cost.unpriced and cost.tokens:
         parts.append("price unknown" if not cost.micros else "part of the price unknown")
-    parts.append(f"{cost.millis / 1_000:.1f} s")
+    if with_time:
+        parts.append(f"{cost.millis / 1_000:.1f} s")
     return ", ".join(parts)

@@ -14,6 +14,7 @@ import msgspec
 
 from moot.api.agent_facts import AgentFacts, find_agent_facts
 from moot.api.operation import operation
+from moot.api.usage import UsageView, read_usage
 from moot.core.clock import to_text
 from moot.core.errors import Refused
 from moot.core.machine import KeyClass
@@ -87,7 +88,9 @@ class AgentKey(msgspec.Struct, frozen=True):
 
 
 class ShownAgent(ListedAgent, frozen=True, kw_only=True):
-    """A name, how alive its holder is and why, what it holds, and all its keys, oldest first."""
+    """A name, how alive its holder is and why, what it holds, and all its keys, oldest first.
+
+    `usage` is what its coding tools said they have used; None: unknown."""
 
     session_agent_id: str
     logical_agent_id: str
@@ -97,6 +100,7 @@ class ShownAgent(ListedAgent, frozen=True, kw_only=True):
     holds: tuple[Quoted, ...]
     keys: list[AgentKey]
     sub_agents: tuple[SubAgentView, ...] = ()
+    usage: UsageView | None = None
 
 
 class Heartbeat(msgspec.Struct, frozen=True):
@@ -207,6 +211,7 @@ def show(session: Session, name: str) -> ShownAgent:
         holds=view.holds,
         keys=_keys_of(registry, name),
         sub_agents=view.sub_agents,
+        usage=read_usage(workspace).by_agent.get(name),
     )
 
 

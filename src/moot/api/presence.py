@@ -20,14 +20,17 @@ from moot.api.runner_lending import lent_settings
 from moot.api.scopes import reserve_command
 from moot.api.session import settings_for
 from moot.api.taken_names import MayAdopt, StartWish, take_name
+from moot.api.usage import UsageView, view_usage
 from moot.core.clock import SECOND, Millis
 from moot.core.errors import Malformed, MootError
 
 if TYPE_CHECKING:
     import subprocess
 
+    from moot.api.run_usage import UsageTaking
     from moot.api.session import Session
     from moot.flows.presence.arrival import ArrivalPlace
+    from moot.flows.usage.meter import RunUsage
     from moot.keys.running_names import NameLock
     from moot.protocols.presence.case import Reserving
     from moot.workspace.workspace import Workspace
@@ -51,13 +54,14 @@ class Ran(msgspec.Struct, frozen=True):
     """As whom the program ran, and how it ended; 128 and more: by a signal.
 
     `tools` are the coding tools that it was known to start, `unguarded` those of them whose hook
-    was known not to run.
+    was known not to run; `usage` is what they said they have used, None if that is unknown.
     """
 
     agent: str
     exit_status: int
     tools: tuple[str, ...] = ()
     unguarded: tuple[str, ...] = ()
+    usage: UsageView | None = None
 
 
 @contextmanager
@@ -181,6 +185,7 @@ def run(
     work: str | None = None,
     unguarded: bool = False,
     mcp: bool = True,
+    usage: bool | None = None,
     output: int | None = None,
     watch: RunWatch = UNWATCHED,
 ) -> Ran:
@@ -199,9 +204,13 @@ def run(
     record. A program that is not there is Unavailable (`command_not_run`). Both before anyone is
     registered; else refused like `present`. Every call starts its program: there is no repeat of a
     run.
+
+    With `usage` (None: as the user's own settings say) coding tools are asked to report what they
+    use to this run, on loopback; `docs/telemetry.md` says how, and when they are left alone.
     """
     from moot.api.guard_proof import proving
     from moot.api.launching import prepare_start
+    from moot.api.run_usage import is_usage_wanted
 
     if not words:
         raise Malformed("no program is named", code="no_program", hint="name one behind `--`")
@@ -221,9 +230,39 @@ def run(
             _watching_others(agent, watch),
         ):
             watch.starting(acting, tools)
-            program = _Program(words, output, lock)
-            exit_status = _run_program(program, agent, lent, watch, prove)
-    return Ran(acting, exit_status, tools, tuple(one.tool for one in starts if one.problems))
+            takes = is_usage_wanted(session, watch) if usage is None else usage
+            with _usage(agent, words, lent, place.work, watch, takes) as taking:
+                program = _Program(taking.words, output, lock)
+                found = {**lent, **taking.env}
+                exit_status = _run_program(program, agent, found, watch, prove)
+    unguarded_tools = tuple(one.tool for one in starts if one.problems)
+    return Ran(acting, exit_status, tools, unguarded_tools, _view(taking.total))
+
+
+@contextmanager
+def _usage(
+    agent: Session,
+    words: Sequence[str],
+    lent: Mapping[str, str],
+    work: str | None,
+    watch: RunWatch,
+    takes: bool,
+) -> Iterator[UsageTaking]:
+    """What to start and what it finds: with its agent's name for its telemetry, and our trace."""
+    from moot.api.run_usage import ATTRIBUTES_VARIABLE, UsageTaking, attributes_naming, taking_usage
+
+    inherited = agent.env.get(ATTRIBUTES_VARIABLE, "")
+    named = {ATTRIBUTES_VARIABLE: attributes_naming(agent.actor(), inherited)}
+    named |= watch.trace_variables()
+    if not takes:
+        yield UsageTaking(words, named)
+        return
+    with taking_usage(agent, words, lent, work, watch) as taking:
+        yield taking._replace(env={**named, **taking.env})
+
+
+def _view(usage: RunUsage | None) -> UsageView | None:
+    return None if usage is None else view_usage(usage.cost, so_far=False)
 
 
 def environment_of(session: Session, lent: Mapping[str, str]) -> dict[str, str]:

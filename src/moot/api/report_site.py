@@ -76,7 +76,7 @@ def report_all(session: Session, folder: Path) -> ReportSite:
         file = folder / page_file_name(stream)
         write_page(file, link_page(workspace, stream, page, names.__contains__))
         pages.append(SitePage(stream, page.kind, Quoted(page.title), page.verdict.label, file.name))
-    index, file = _index(folder, pages, undrawn), folder / INDEX_FILE
+    index, file = _index(session, folder, pages, undrawn), folder / INDEX_FILE
     write_page(file, index)
     return ReportSite(
         id="all",
@@ -128,8 +128,11 @@ def _is_book_of(decision: str, streams: list[str]) -> bool:
     return f"parliament/{name}" in streams or f"debate/{name}" in streams
 
 
-def _index(folder: Path, pages: list[SitePage], undrawn: list[UndrawnPage]) -> Report:
+def _index(
+    session: Session, folder: Path, pages: list[SitePage], undrawn: list[UndrawnPage]
+) -> Report:
     from moot import pages as page
+    from moot.api.usage import read_usage
     from moot.core.plural import plural
 
     blocks: list[page.Block] = []
@@ -146,6 +149,13 @@ def _index(folder: Path, pages: list[SitePage], undrawn: list[UndrawnPage]) -> R
     )
     if receipts:
         blocks.append(page.Table(("Decision",), receipts, title="Receipts, with their proofs"))
+    used = tuple(
+        (each.work or "-", ", ".join(each.agents), each.usage.line)
+        for each in read_usage(session.workspace).by_work.values()
+    )
+    if used:
+        title = "What coding tools said they used"
+        blocks.append(page.Table(("Work", "By", "Used"), used, title=title))
     if undrawn:
         left_out = tuple((each.id, each.why) for each in undrawn)
         blocks.append(page.Table(("Id", "Why"), left_out, title="What could not be drawn"))

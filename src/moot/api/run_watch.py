@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import subprocess
 
     from moot.api.runner_requests import AnswerHook
+    from moot.api.usage import UsageView
     from moot.core.findings import Finding
 
 
@@ -46,6 +47,16 @@ class RunWatch:
 
     def unseen_changes(self, files: Sequence[str]) -> None:
         """A coding tool has ended, no hook has spoken, and these files have changed meanwhile."""
+
+    def usage_unknown(self, tool: str, why: str) -> None:
+        """What this tool uses will stay unknown, although it was asked for."""
+
+    def used(self, tools: Sequence[str], usage: UsageView) -> None:
+        """The tools of the run have said what they used; it is on record."""
+
+    def trace_variables(self) -> Mapping[str, str]:
+        """By which variables the program learns of the trace that it is part of; usually none."""
+        return {}
 
     # Answers the hooks of a coding tool below the program; None: they answer themselves.
     answer_hook: AnswerHook | None = None

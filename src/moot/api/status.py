@@ -10,6 +10,7 @@ import msgspec
 from moot.api.agenda import DueItem, list_due
 from moot.api.agent_facts import find_agent_facts
 from moot.api.operation import operation
+from moot.api.usage import UsageTables, UsageView, WorkUsage, read_usage
 from moot.core.errors import Tampered
 from moot.core.quoted import Quoted
 from moot.flows.observed.guards import UnguardedSpan, guards_of_active, list_unguarded
@@ -43,7 +44,7 @@ class RegisteredAgentView(views.AgentView, frozen=True, kw_only=True):
     watched; None if that is not known. `family` is the name it was numbered after (alice of
     alice-2), else its own; `tool` the coding tool it works with, if that is known. `evidence` is
     what the lock of its `moot run` says from here: `running`, `gone`, or None for nothing;
-    `process` says why.
+    `process` says why. `usage` is what its coding tools said they have used; None: unknown.
     """
 
     kind: str = msgspec.field(name="class")
@@ -53,6 +54,7 @@ class RegisteredAgentView(views.AgentView, frozen=True, kw_only=True):
     tool: Quoted | None = None
     evidence: str | None = None
     process: str | None = None
+    usage: UsageView | None = None
 
 
 class MailCounts(msgspec.Struct, frozen=True):
@@ -83,6 +85,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """`agents` are all who were ever registered; `pending` are events that owe an acceptance.
 
     `unguarded` are the newest times in which a coding tool worked and nobody checked its edits.
+    `usage` is what coding tools said they have used on each work item; others are unknown.
     """
 
     workspace: str
@@ -96,6 +99,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     mail: MailCounts
     record: RecordSummary
     unguarded: tuple[UnguardedSpan, ...] = ()
+    usage: tuple[WorkUsage, ...] = ()
 
 
 @operation("status")
@@ -107,10 +111,11 @@ def status(session: Session) -> Status:
     observation = observe(workspace, stale_millis=session.stale_millis)
     state = workspace.engine.state(PRESENCE, STREAM)
     presence = views.view_status(state, observation, session.acting)
+    usage = read_usage(workspace)
     return Status(
         workspace=str(workspace.path),
         you=session.acting,
-        agents=view_everyone(session),
+        agents=view_everyone(session, usage),
         reservations=presence.reservations,
         pending=presence.pending,
         work=presence.work,
@@ -119,11 +124,12 @@ def status(session: Session) -> Status:
         mail=_count_mail(session),
         record=_summarize_record(workspace),
         unguarded=tuple(list_unguarded(workspace)),
+        usage=tuple(usage.by_work.values()),
     )
 
 
-def view_everyone(session: Session) -> tuple[RegisteredAgentView, ...]:
-    """Everyone registered but voices, with how alive they are."""
+def view_everyone(session: Session, usage: UsageTables) -> tuple[RegisteredAgentView, ...]:
+    """Everyone registered but voices, with how alive they are and what they have used."""
     registry = session.workspace.engine.registry()
     facts = find_agent_facts(session, tuple(sorted(registry.agents)))
     guards = guards_of_active(session.workspace)
@@ -140,6 +146,7 @@ def view_everyone(session: Session) -> tuple[RegisteredAgentView, ...]:
                 kind=str(agent.kind),
                 status=str(ending or ACTIVE),
                 guarded=guards.get(name),
+                usage=usage.by_agent.get(name),
                 **{field: more[field] for field in ("family", "tool", "evidence", "process")},
             )
         )

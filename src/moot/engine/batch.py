@@ -252,8 +252,7 @@ class Batch:
         context = Context(self._now, signatory.acting, stream, self._origin, seen)
         decision = loaded.machine.decide(loaded.state, command, context)
         if self._debug is not None:
-            result = _describe_decision(decision, loaded.machine)
-            self._debug("decide", f"{stream} {type(command).__name__}: {result}")
+            self._debug("decide", _describe_decision(stream, command, decision, loaded.machine))
         return decision
 
     def _find_keys(self, stream: str, prefix: str) -> list[tuple[str, int]]:
@@ -443,12 +442,15 @@ def _split_into_independent_waves(jobs: Iterable[Job]) -> Iterator[list[Job]]:
     yield list(wave.values())
 
 
-def _describe_decision(decision: Decision, machine: Machine[Any]) -> str:
+def _describe_decision(
+    stream: str, command: Command, decision: Decision, machine: Machine[Any]
+) -> str:
     """For MOOT_DEBUG: codes and types of events only, never what anybody wrote."""
-    if decision.refused:
-        return f"refused, {Refused.of(decision.findings).code}"
+    from moot.core.debug import write_decision
+
+    code = Refused.of(decision.findings).code if decision.refused else None
     types = [machine.type_of[type(draft.event)] for draft in decision.drafts]
-    return ", ".join(types) or "nothing to record"
+    return write_decision(stream, type(command).__name__, code, types)
 
 
 def _describe_entries(entries: list[RecordToAppend]) -> str:

@@ -71,6 +71,25 @@ SETTINGS: Final = (
         "how `moot ask` picks the motion if answers differ, without `--choose`",
         choices=("most-frequent", "plurality", "borda", "condorcet"),
     ),
+    # Where telemetry goes, and what of it, is for whoever runs the machine to say.
+    Setting(
+        "telemetry.export",
+        "spans and metrics of moot itself, sent to where the variables OTEL_EXPORTER_OTLP_... say;"
+        " needs the extra `otel`; MOOT_OTEL overrides it",
+        choices=("off", "on"),
+    ),
+    Setting(
+        "telemetry.texts",
+        "texts in what is exported, too: arguments of commands, names of files, what participants"
+        " said",
+        choices=("off", "on"),
+    ),
+    Setting(
+        "telemetry.tools",
+        "`moot run` asks the coding tools that it starts what they use, and takes it on loopback;"
+        " `--usage` and `--no-usage` override it",
+        choices=("off", "on"),
+    ),
 )
 
 
@@ -94,6 +113,14 @@ class AskDefaults(msgspec.Struct, frozen=True):
     choose: str = "most-frequent"
 
 
+class Telemetry(msgspec.Struct, frozen=True):
+    """What is told of what goes on here, and to whom."""
+
+    export: str = "off"
+    texts: str = "off"
+    tools: str = "off"
+
+
 class Settings(msgspec.Struct, frozen=True):
     """All settings that count here: one field for each table of the file.
 
@@ -103,6 +130,7 @@ class Settings(msgspec.Struct, frozen=True):
     protect: Protect = Protect()
     notify: Notify = Notify()
     ask: AskDefaults = AskDefaults()
+    telemetry: Telemetry = Telemetry()
     problem: str = ""
 
 
@@ -147,7 +175,9 @@ def find_settings_problems(folder: Path, env: Mapping[str, str]) -> tuple[Findin
 
 
 def strictest_settings(error: MootError) -> Settings:
-    strictest = {each.name: each.choices[-1] for each in SETTINGS if each.choices}
+    # Rules of the guard are those that a repository may set; of the others the defaults count.
+    rules = (each for each in SETTINGS if each.choices and each.in_repository)
+    strictest = {each.name: each.choices[-1] for each in rules}
     return msgspec.structs.replace(_build(strictest), problem=str(error))
 
 

@@ -15,6 +15,7 @@ from moot.api.operation import operation
 from moot.api.page.conversation import label_event
 from moot.api.page.newest_events import StoredEvent, read_newest_events
 from moot.api.status import ACTIVE, RegisteredAgentView, view_everyone
+from moot.api.usage import UsageTables, UsageView, read_usage
 from moot.core.clock import parse_time, to_text
 from moot.core.quoted import Quoted, quote_optional
 from moot.protocols.presence import STREAM, timeline, views
@@ -67,7 +68,8 @@ class SessionCard(msgspec.Struct, frozen=True, kw_only=True):
     """A work item, or an agent without one (then `work` is None). `key` names the card.
 
     `owner` is who was seen last on it; `because` says why it counts as active, stale or evicted.
-    `owed` and `unread` count what waits for the owner.
+    `owed` and `unread` count what waits for the owner. `usage` is what coding tools said they have
+    used on it; None: unknown.
     """
 
     key: str
@@ -89,6 +91,7 @@ class SessionCard(msgspec.Struct, frozen=True, kw_only=True):
     owed: int
     waits_for: tuple[str, ...]
     overlap: CardOverlap | None
+    usage: UsageView | None = None
 
 
 class SessionGroup(msgspec.Struct, frozen=True):
@@ -127,12 +130,13 @@ def sessions(session: Session) -> Sessions:
     """Who works on what and how alive, what each holds, what was said last, and who met whom."""
     workspace = session.workspace
     state = workspace.engine.state(PRESENCE, STREAM)
-    agents = view_everyone(session)
+    usage = read_usage(workspace)
+    agents = view_everyone(session, usage)
     with workspace.store.read() as view:
         events = read_newest_events(view, state, NEWEST_EVENTS)
         incursions = _list_incursions(view, events)
         labels = {event.document["id"]: label_event(view, event) for event in _last_of(events)}
-    cards = _Cards(session, state, agents, incursions, _last_acts(events, labels))
+    cards = _Cards(session, state, agents, incursions, _last_acts(events, labels), usage)
     return Sessions(_group(cards.make()), agents, incursions, views.view_pending(state))
 
 
@@ -146,6 +150,7 @@ class _Cards:
         agents: tuple[RegisteredAgentView, ...],
         incursions: tuple[IncursionLine, ...],
         last_acts: Mapping[str, LastAct],
+        usage: UsageTables,
     ) -> None:
         from moot.flows.presence.observation import observe
 
@@ -153,6 +158,7 @@ class _Cards:
         self._agents = {agent.agent: agent for agent in agents}
         self._state = state
         self._last_acts = last_acts
+        self._usage = usage
         self._overlaps: dict[str, IncursionLine] = {}
         for line in reversed(incursions):
             self._overlaps[line.work or ""] = line
@@ -220,7 +226,14 @@ class _Cards:
             owed=owed,
             waits_for=waits_for,
             overlap=_overlap(self._overlaps.get(work or "") if work else None),
+            usage=self._used(work, owner),
         )
+
+    def _used(self, work: Quoted | None, owner: RegisteredAgentView | None) -> UsageView | None:
+        if work is None:
+            return None if owner is None else owner.usage
+        known = self._usage.by_work.get(work)
+        return None if known is None else known.usage
 
     def _scopes(
         self, work: Quoted | None, owner: RegisteredAgentView | None

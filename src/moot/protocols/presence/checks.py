@@ -44,6 +44,7 @@ MAX_SCOPES = 1_000
 MAX_OVERLAPS = 2_000
 MAX_SHOWN = 64
 MAX_PENDING = 200
+MAX_USAGE = 10**15  # below what a record can hold exactly
 MAX_SUBJECT, MAX_TEXT, MAX_NAME = 200, 8_000, 200
 
 
@@ -101,6 +102,16 @@ def text_too_long(case: PresenceCase[Command]) -> Breaches:
             yield f"{field} holds {len(text)} characters, the limit is {most}", field
 
 
+def bad_usage(case: PresenceCase[ask.NoteUsage]) -> Breaches:
+    counts = {field: getattr(case.command, field) for field in _USAGE_COUNTS}
+    for field, count in counts.items():
+        if not 0 <= count <= MAX_USAGE:
+            yield f"{field} is {count}", field
+    if counts["unpriced"] > counts["calls"]:
+        yield "more calls have no price than there were", "unpriced"
+
+
+_USAGE_COUNTS: Final = ("calls", "tokens_in", "tokens_out", "micros", "unpriced")
 _LENGTHS: Final = {
     "subject": MAX_SUBJECT,
     "summary": MAX_TEXT,

@@ -130,6 +130,18 @@ class Accept(Command, frozen=True):
     id: str
 
 
+class NoteUsage(Command, frozen=True):
+    """Note what the tools of a run say they have used; the run asks it when it ends."""
+
+    tools: tuple[str, ...]
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    micros: int
+    unpriced: int
+    work: str | None = None
+
+
 class LapseAnswer(Command, frozen=True):
     """Nobody will accept `id`, or nobody waits for it: `ended` has ended. The machine asks it."""
 
@@ -265,4 +277,5 @@ COMMANDS = (
     EndGone,
     FreeScopes,
     ExpireScopes,
+    NoteUsage,
 )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final, Literal
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from moot.core.clock import MINUTE, Millis
@@ -105,6 +106,10 @@ def _leave(case: PresenceCase[ask.Leave], _numbers: NextNumbers) -> Iterator[Eve
         yield did.SubAgentEnded(alias=sub_agent.alias, reason="its session left")
     yield from map(_end_lease, sorted_index.reservations_of(case.state, actor.id, actor.epoch))
     yield did.AgentLeft(reason=case.command.reason)
+
+
+def _note_usage(case: PresenceCase[ask.NoteUsage], _numbers: NextNumbers) -> Iterator[Event]:
+    yield did.UsageNoted(**msgspec.structs.asdict(case.command))
 
 
 def _end_lease(held: Reservation) -> Event:
@@ -515,6 +520,7 @@ def _expire(case: PresenceCase[ask.ExpireScopes], _numbers: NextNumbers) -> Iter
 DRAFTS: Final[dict[type[Command], Callable[[Any, NextNumbers], Iterable[Event]]]] = {
     ask.Join: _join,
     ask.Leave: _leave,
+    ask.NoteUsage: _note_usage,
     ask.Reserve: _reserve,
     ask.TakeOver: _reserve,
     ask.Release: _release,

@@ -255,6 +255,22 @@ class ScopeFreed(Event, frozen=True):
     reason: str
 
 
+class UsageNoted(Event, frozen=True):
+    """What the tools that a run of the actor started say they have used, on `work`.
+
+    Calls of models, their tokens, and money in millionths of a US dollar; `unpriced` are the calls
+    whose price nobody named. It is the tools' own word. A run whose tools said nothing has none.
+    """
+
+    tools: tuple[str, ...]
+    work: str | None
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    micros: int
+    unpriced: int
+
+
 # The four that have a v1 envelope.
 WITH_ENVELOPE = (HandoffSent, BlockedSent, IncursionNoted, AgentResumed)
 
@@ -279,4 +295,5 @@ EVENTS = (
     AnswerLapsed,
     AgentGone,
     ScopeFreed,
+    UsageNoted,
 )

@@ -350,6 +350,10 @@ def _on_gone(state: State, recorded: Recorded[did.AgentGone]) -> State:
     return replace(state, members=sorted_index.put_member(state.members, ended))
 
 
+def _on_usage(state: State, _recorded: Recorded[did.UsageNoted]) -> State:
+    return state  # it is read from the index: nothing is decided by it
+
+
 def _on_stale_set(state: State, recorded: Recorded[did.StaleMinutesSet]) -> State:
     return replace(state, stale_millis=recorded.event.stale_millis)
 
@@ -375,4 +379,5 @@ EFFECTS: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.AnswerLapsed: _on_answer_lapsed,
     did.AgentGone: _on_gone,
     did.ScopeFreed: _on_ended,
+    did.UsageNoted: _on_usage,
 }

@@ -22,6 +22,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+import msgspec
+
 from moot.core.clock import Millis
 from moot.core.findings import check_all, select_errors
 from moot.core.machine import (
@@ -48,6 +50,8 @@ from moot.protocols.presence.model import EventType, ReceiptKind, Reservation, S
 from moot.protocols.presence.numbering import NextNumbers
 from moot.protocols.presence.paths import write_typed
 from moot.protocols.presence.rules import RULES
+
+USAGE: Final = "presence.usage"  # index space: what tools have used, one row for each run
 
 TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
     Stage.LIVE: {
@@ -177,6 +181,9 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
     if isinstance(event, did.AgentJoined | did.AgentResumed) and event.session_key:
         actor = recorded.actor
         yield Put("presence.sessions", event.session_key, {"agent": actor.id, "epoch": actor.epoch})
+    if isinstance(event, did.UsageNoted):
+        used = {**msgspec.structs.asdict(event), "agent": recorded.actor.id, "at": recorded.at}
+        yield Put(USAGE, f"{recorded.seq:012d}", used)
     if isinstance(event, did.AgentJoined) and event.process_key:
         holder = {"agent": recorded.actor.id, "epoch": recorded.actor.epoch}
         yield Put("presence.sessions", event.process_key, holder)

@@ -113,6 +113,12 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
              breach.unusual_name, "such as amber-otter", Severity.WARNING),
     ),
     ask.Leave: (_LONG,),
+    ask.NoteUsage: (
+        _SOMEONE,
+        _WORK_ID,
+        Rule("OPR-102", "bad_usage", "what was used is counted in whole numbers from zero on",
+             breach.bad_usage, "leave it away: what is not noted counts as unknown"),
+    ),
     ask.Reserve: _RESERVE,
     ask.TakeOver: _RESERVE,
     ask.Release: (

@@ -14,6 +14,7 @@ import click
 
 from moot.core.errors import MootError
 from moot.core.version import VERSION
+from moot.surfaces.telemetry.switch import is_export_on
 from moot.surfaces.terminal.answer import CANNOT_RUN, USAGE, Unheard, print_error, silence
 from moot.surfaces.terminal.lazy import Entry, LazyGroup
 from moot.surfaces.terminal.local_time import VARIABLE as UTC_VARIABLE
@@ -174,8 +175,17 @@ def _prepare_streams() -> None:
 
 
 def run(arguments: list[str], root: click.Command = cli) -> int:
-    """One invocation; returns the exit code. The only place that catches broadly."""
+    """One invocation; returns the exit code. Nothing is loaded for telemetry that is off."""
     shell = Shell()
+    if not is_export_on(shell.env):
+        return _run(shell, arguments, root)
+    from moot.surfaces.telemetry.commands import observe_command
+
+    return observe_command(shell, arguments, lambda: _run(shell, arguments, root))
+
+
+def _run(shell: Shell, arguments: list[str], root: click.Command) -> int:
+    """The only place that catches broadly."""
     arguments, shell.json = _without_flag(arguments, "--json")
     arguments, utc = _without_flag(arguments, "--utc")
     if utc:
@@ -221,6 +231,7 @@ def _without_flag(arguments: list[str], flag: str) -> tuple[list[str], bool]:
 
 def _tell(shell: Shell, error: MootError, code: int) -> int:
     """An error in the form that was asked for; if nobody takes that, on standard error."""
+    shell.problem_code = error.code
     try:
         print_error(shell.command, error, shell.json)
     except BrokenPipeError:

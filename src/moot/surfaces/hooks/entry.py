@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -79,7 +80,24 @@ def main(tool: str) -> NoReturn:
     watchdog.daemon = True
     watchdog.start()
     data = sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin is not None else b""
+    if env.get("MOOT_OTEL"):
+        voice.after_answer = _prepare_export(tool, data, env)
     voice.say(answer(tool, data, env, here, voice.tell_call, leave=voice.say))
+
+
+def _prepare_export(tool: str, data: bytes, env: Mapping[str, str]) -> Callable[[Reply], None]:
+    """What exports this call once it is answered: only then anything is loaded for it."""
+    began = time.time_ns()
+
+    def export(reply: Reply) -> None:
+        from moot.surfaces.telemetry.hook_calls import HookReport, export_hook
+        from moot.surfaces.telemetry.switch import is_hook_export_on
+
+        if is_hook_export_on(env):
+            agent, ended = env.get("MOOT_AGENT", ""), time.time_ns()
+            export_hook(env, HookReport(tool, agent, data, reply.out.encode(), began, ended))
+
+    return export
 
 
 def answer(
@@ -248,6 +266,10 @@ def session_for(
 
 def _debug_log(env: Mapping[str, str]) -> DebugLog | None:
     """Not even loaded if it is off: a hook runs before every edit."""
+    if env.get("MOOT_OTEL"):
+        from moot.surfaces.telemetry.hook_calls import COUNTS
+
+        return COUNTS
     if not env.get("MOOT_DEBUG"):
         return None
     from moot.system.debug import DebugLines
@@ -319,6 +341,7 @@ class _Voice:
         self._env = env
         self._here = here
         self._call: HookCall | None = None
+        self.after_answer: Callable[[Reply], None] | None = None
         self._first = threading.Lock()
 
     def tell_call(self, call: HookCall) -> None:
@@ -329,7 +352,11 @@ class _Voice:
             threading.Event().wait()  # the other one is about to end the process
         _write(1, to_bytes(reply.out))
         _write(2, to_bytes(reply.err))
-        os._exit(reply.code)
+        try:
+            if self.after_answer is not None:
+                self.after_answer(reply)
+        finally:
+            os._exit(reply.code)
 
     def too_late(self) -> None:
         self.say(too_late(self._call, self._env, self._here))

@@ -39,11 +39,13 @@ class Shell:
         self.acting: str | None = self.env.get("MOOT_AGENT") or None
         self.command = ""
         self.answered = False  # from the moment the answer is being printed
-        self._debug: DebugLog | None = None
+        self.result: object = None  # the data of the answer, once there is one
+        self.problem_code = ""  # of the error that was told instead
+        self.debug: DebugLog | None = None
         if self.env.get("MOOT_DEBUG"):
             from moot.system.debug import DebugLines
 
-            self._debug = DebugLines()
+            self.debug = DebugLines()
         self._session: Session | None = None
 
     def act_as(self, name: str) -> None:
@@ -75,7 +77,7 @@ class Shell:
                 clock=self.env.get("MOOT_CLOCK", ""),
                 env=self.env,
                 read_only=self._only_reads,
-                debug=self._debug,
+                debug=self.debug,
                 ends_gone=True,
                 is_at_terminal=_is_at_terminal,
             )
@@ -224,7 +226,7 @@ def command(
             with hints_naming(parameters, values):
                 answer = function(shell, **values)
             shell.close()
-            shell.answered = True
+            shell.answered, shell.result = True, answer.data
             try:
                 print_answer(dotted, answer, shell.json)
             except BrokenPipeError:  # `| head` has read enough: the work is done all the same

@@ -35,6 +35,8 @@ def agent_rows(agent: ShownAgent) -> Iterable[tuple[str, str]]:
             yield from (("key", f"{key['kid']} {key['status']}") for key in value)
         elif field == "sub_agents":
             yield from (("sub-agent", _sub_agent_in_words(view)) for view in value)
+        elif field == "usage":
+            yield "used", value["line"] if value else "unknown"
         elif is_active or field not in ("label", "because"):  # which speak of liveness, too
             yield field, _in_words(value)
 

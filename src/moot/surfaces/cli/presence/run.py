@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,12 +18,14 @@ from moot.api.run_watch import RunWatch
 from moot.api.typed_paths import read_typed_scopes, remark_on_missing
 from moot.surfaces.cli.presence.scope_hints import scope_hints
 from moot.surfaces.hooks.served import answer_hook
+from moot.surfaces.telemetry.switch import started_telemetry
 from moot.surfaces.terminal.answer import Answer, paint, say_aside, visible
 from moot.surfaces.terminal.shell import Shell, command
 
 if TYPE_CHECKING:
     import subprocess
 
+    from moot.api.usage import UsageView
     from moot.core.findings import Finding
 
 STDERR: Final = 2
@@ -63,6 +65,11 @@ def _is_gone(_context: click.Context, _parameter: click.Parameter, is_given: boo
 )
 @click.option("--mcp/--no-mcp", default=True, help="Let a coding tool start `moot mcp`, too.")
 @click.option(
+    "--usage/--no-usage",
+    default=None,
+    help="Ask coding tools what they use (default: telemetry.tools in your own settings).",
+)
+@click.option(
     "--no-hooks", is_flag=True, hidden=True, expose_value=False, callback=_is_gone, help="Gone."
 )
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND...")
@@ -74,6 +81,7 @@ def run(
     work: str | None,
     unguarded: bool,
     mcp: bool,
+    usage: bool | None,
     words: tuple[str, ...],
 ) -> Answer:
     """Run COMMAND as an agent: registered, alive while it runs, released when it ends.
@@ -93,6 +101,10 @@ def run(
 
     A SCOPE is read from the folder you are in, :/x from the root of the worktree.
 
+    With --usage a coding tool reports its calls, tokens and cost to this run alone, on loopback:
+    `moot status` shows them while it works, and the record keeps them. A tool whose telemetry you
+    send somewhere else is left alone.
+
     Examples:
       moot run -- claude
       moot run --name alice -- claude
@@ -100,10 +112,12 @@ def run(
       moot run --name amber-otter --reserve src/auth -- codex
       moot run -- env CODEX_HOME=/srv/codex timeout 1h npx -y @openai/codex exec "fix the tests"
       moot run --unguarded -- gemini --skip-trust
+      moot run --usage --work T-7 -- claude
     """
     wanted = _one_name(name, adopt)
     names = read_typed_scopes(scopes, shell.session)
     with _Signals() as signals, scope_hints(shell, names):
+        watch = _Commentary(wanted, words[0], names, shell, signals)
         ran = presence.run(
             shell.session,
             words,
@@ -113,10 +127,20 @@ def run(
             work=work,
             unguarded=unguarded,
             mcp=mcp,
+            usage=usage,
             output=STDERR if shell.json else None,
-            watch=_Commentary(wanted, words[0], names, shell, signals),
+            watch=watch,
         )
+    _tell_telemetry(ran)
     return Answer(ran, lambda: (), ran.exit_status)
+
+
+def _tell_telemetry(ran: presence.Ran) -> None:
+    telemetry = started_telemetry()
+    if telemetry is not None:
+        from moot.surfaces.telemetry.commands import describe_run
+
+        describe_run(telemetry, ran.agent, ran.tools, ran.usage)
 
 
 def _one_name(name: str | None, adopt: str | None) -> str | None:
@@ -131,8 +155,6 @@ def _one_name(name: str | None, adopt: str | None) -> str | None:
 class _Commentary(RunWatch):
     """Says on standard error what goes on beside the program, and hands the program its signals."""
 
-    answer_hook = staticmethod(answer_hook)
-
     def __init__(
         self,
         wanted: str | None,
@@ -141,11 +163,17 @@ class _Commentary(RunWatch):
         shell: Shell,
         signals: _Signals,
     ) -> None:
+        self.answer_hook = answer_hook
         self._wanted = wanted
         self._program = program
         self._scopes = scopes
         self._shell = shell
         self._signals = signals
+        telemetry = started_telemetry()
+        if telemetry is not None:
+            from moot.surfaces.telemetry.hook_calls import observing
+
+            self.answer_hook = observing(telemetry, answer_hook)
 
     def consents_to_adoption(self, name: str, unfinished: str) -> bool:
         if not self._shell.interactive():
@@ -193,6 +221,19 @@ class _Commentary(RunWatch):
 
     def started(self, program: subprocess.Popen[bytes]) -> None:
         self._signals.pass_to(program)
+
+    def usage_unknown(self, tool: str, why: str) -> None:
+        _say(f"what {tool} uses stays unknown: {visible(why)}")
+
+    def used(self, tools: Sequence[str], usage: UsageView) -> None:
+        _say(f"{' and '.join(tools)} used {usage.line}")
+
+    def trace_variables(self) -> Mapping[str, str]:
+        if started_telemetry() is None:
+            return {}
+        from moot.surfaces.telemetry.commands import trace_variables
+
+        return trace_variables()
 
     def failed(self, what: str, error: Exception) -> None:
         _say(f"{what}: {error}")

@@ -19,6 +19,7 @@ from moot.surfaces.terminal.shell import Shell, command
 MOST_NAMES = 3
 MOST_SCOPES = 4
 MOST_SPANS = 3
+MOST_USED = 8
 # What a person should see from afar.
 COLOURS = {
     "Active": "green",
@@ -70,6 +71,7 @@ def _lines(seen: screen.Status, now: int) -> Iterable[str]:
     yield from map(_unguarded_line, seen.unguarded[-MOST_SPANS:])
     yield ""
     yield from _work_lines(seen)
+    yield from _usage_lines(seen)
     yield from _mail_lines(seen.mail)
     yield from due_lines(seen.due)
 
@@ -141,6 +143,15 @@ def _work_lines(seen: screen.Status) -> Iterable[str]:
     if seen.work:
         rows = [(item.work, item.label, _first_names(item.agents)) for item in seen.work]
         yield from listing(rows, ("WORK", "STANDS", "BY"))
+        yield ""
+
+
+def _usage_lines(seen: screen.Status) -> Iterable[str]:
+    """What coding tools said they have used on what, the last few; others have said nothing."""
+    if seen.usage:
+        shown = seen.usage[-MOST_USED:]
+        rows = [(used.work or "-", _first_names(used.agents), used.usage.line) for used in shown]
+        yield from listing(rows, ("WORK", "BY", "USED"))
         yield ""
 
 

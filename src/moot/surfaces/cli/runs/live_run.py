@@ -9,10 +9,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from moot.api.runs import CallEnding, CallOutcome, in_words
 from moot.surfaces.cli.runs.call_place import call_place
+from moot.surfaces.telemetry.switch import started_telemetry
 from moot.surfaces.terminal.answer import say_aside, visible
 
 if TYPE_CHECKING:
@@ -23,11 +24,23 @@ MOST_DETAIL = 160
 
 
 @contextmanager
-def watching(title: str, patience: str = "") -> Iterator[Lines | Board]:
+def watching(title: str, patience: str = "") -> Iterator[Any]:
     """Something that looks on, for as long as the run takes (AGT-080).
 
     `patience` is for whoever has to wait for a turn's time to be up: what else can be done.
     """
+    telemetry = started_telemetry()
+    with _watching_for_person(title, patience) as watch:
+        if telemetry is None:
+            yield watch
+            return
+        from moot.surfaces.telemetry.participants import ParticipantSpans
+
+        yield ParticipantSpans(telemetry, watch)
+
+
+@contextmanager
+def _watching_for_person(title: str, patience: str) -> Iterator[Lines | Board]:
     if not sys.stderr.isatty():
         yield Lines(patience)
         return

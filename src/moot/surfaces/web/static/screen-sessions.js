@@ -56,6 +56,7 @@ function drawCard(card) {
     card.overlap ? h("p", { class: "line" }, chip("bad", card.overlap.label), `${card.overlap.kind}: `, who(card.overlap.incoming), " and ", who(card.overlap.owner), h("span", { class: "soft" }, ago(card.overlap.at))) : null,
     card.waits_for.length ? h("p", { class: "line" }, chip("caution", "waits for"), card.waits_for.map((agent) => [who(agent), " "])) : null,
     card.last ? h("p", { class: "last line" }, card.last.by ? who(card.last.by) : null, h("b", {}, card.last.label), card.last.to ? who(card.last.to) : null, h("span", { class: "soft" }, ago(card.last.at))) : null,
+    card.usage ? h("p", { class: "used soft" }, "used ", plain(card.usage.line, 120)) : null,
     card.unread || card.owed ? h("p", { class: "soft" }, card.unread ? `${card.unread} unread ` : null, card.owed ? `${card.owed} owed` : null) : null,
     card.work ? h("p", { class: "more" }, link(toWork(card.work), "Conversation", h("span", { class: "hidden" }, ` about ${plain(name, 60)}`))) : null);
 }

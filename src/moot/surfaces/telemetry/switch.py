@@ -1,0 +1,41 @@
+"""Is telemetry of moot itself on? Asked by every command, so it costs next to nothing when off.
+
+MOOT_OTEL says so, else `telemetry.export` in the user's own settings; never a repository's. Where
+to, is said by the variables of OpenTelemetry. A hook asks the variable alone: `moot run` sets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from moot.surfaces.telemetry.exporting import Telemetry
+
+VARIABLE: Final = "MOOT_OTEL"
+_ON: Final = frozenset({"1", "on", "true", "yes"})
+
+# What this process exports with, once it has begun to.
+_started: list[Telemetry] = []
+
+
+def is_export_on(env: Mapping[str, str]) -> bool:
+    said = env.get(VARIABLE)
+    if said is not None:
+        return said.strip().lower() in _ON
+    from moot.api.telemetry_settings import read_telemetry_settings
+
+    return read_telemetry_settings(env).export == "on"
+
+
+def is_hook_export_on(env: Mapping[str, str]) -> bool:
+    return env.get(VARIABLE, "").strip().lower() in _ON
+
+
+def started_telemetry() -> Telemetry | None:
+    """What this process exports with; None if it exports nothing."""
+    return _started[0] if _started else None
+
+
+def set_started(telemetry: Telemetry | None) -> None:
+    _started[:] = [] if telemetry is None else [telemetry]

@@ -1,0 +1,1 @@
+"""What coding tools use: their reports, the listener that takes them, and where the sums stand."""
