@@ -70,6 +70,7 @@ def test_what_is_not_there_is_a_key_error_and_changes_nothing() -> None:
         with pytest.raises(KeyError):
             paged["nobody"]
         assert "nobody" not in paged
+        assert None not in paged
         assert dict(paged) == before
 
 

@@ -132,6 +132,8 @@ class PagedMap(Mapping[str, V]):
         return _encode([page.stored for page in self._pages])
 
     def __getitem__(self, key: str) -> V:
+        if not isinstance(key, str):  # `None in agents` is no error
+            raise KeyError(key)
         return self._page_at(self._place(key))[key]
 
     def __iter__(self) -> Iterator[str]:
