@@ -10,14 +10,23 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, Final, NoReturn
 
 from moot.flows.tools import HOOK_TOOLS
 
 
+class _StandIn(ModuleType):
+    """A module with a few names of another; that one is loaded for any further name."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(import_module(self.__name__), name)
+
+
 def _forward(module: str, name: str) -> Callable[..., Any]:
-    """In place of a function: it is loaded when it is called."""
+    """In place of a function: its module is loaded when it is called."""
 
     def call(*args: Any, **options: Any) -> Any:
         return getattr(import_module(module), name)(*args, **options)
@@ -25,10 +34,20 @@ def _forward(module: str, name: str) -> Callable[..., Any]:
     return call
 
 
+class _Uuid:
+    """In place of `uuid.UUID`: making one makes a real one. We give msgspec none."""
+
+    def __new__(cls, *args: Any, **options: Any) -> Any:
+        return import_module("uuid").UUID(*args, **options)
+
+
+def _choose_number(singular: str, plural: str, count: int) -> str:
+    return singular if count == 1 else plural
+
+
 # Modules that libraries load and hardly any command uses, with the names that they take from them.
-# We give msgspec no UUID, and ask for what forwards in a few places.
 _STAND_INS: Final[Mapping[str, Mapping[str, object]]] = {
-    "uuid": {"UUID": type("UUID", (), {}), "SafeUUID": type("SafeUUID", (), {"unknown": None})},
+    "uuid": {"UUID": _Uuid, "SafeUUID": type("SafeUUID", (), {"unknown": None})},
     "urllib.parse": {"quote_from_bytes": _forward("urllib.parse", "quote_from_bytes")},
     "immutables._protocols": dict.fromkeys(("MapKeys", "MapValues", "MapItems", "MapMutation")),
     "msgspec.inspect": {},
@@ -38,10 +57,19 @@ _STAND_INS: Final[Mapping[str, Mapping[str, object]]] = {
     "msgspec.toml": {},
     "msgspec.yaml": {},
 }
-# Nor does a hook give msgspec a decimal number.
-_STAND_INS_FOR_HOOKS: Final[Mapping[str, Mapping[str, object]]] = {
+# For hooks: they give msgspec no decimal number.
+_FOR_HOOKS: Final[Mapping[str, Mapping[str, object]]] = {
     **_STAND_INS,
     "decimal": {"Decimal": type("Decimal", (), {})},
+}
+# For commands: what click loads. Its own words are not translated, for nobody has translated ours.
+_FOR_COMMANDS: Final[Mapping[str, Mapping[str, object]]] = {
+    **_STAND_INS,
+    "inspect": {
+        "cleandoc": _forward("moot.surfaces.terminal.docstrings", "clean_docstring"),
+        "isfunction": lambda value: isinstance(value, FunctionType),
+    },
+    "gettext": {"gettext": str, "ngettext": _choose_number},
 }
 
 
@@ -58,32 +86,34 @@ def main() -> NoReturn:
 def _start_lightly() -> None:
     """Modules are no garbage: look for it late."""
     gc.set_threshold(100_000)
-    _load_libraries_without(_STAND_INS)
+    _load_libraries(("msgspec", "pathlib", "immutables", "click"), _FOR_COMMANDS)
 
 
 def _answer(tool: str) -> NoReturn:
     """For a tenth of a second: no garbage is collected, and what is not needed is not loaded."""
     gc.disable()
-    _load_libraries_without(_STAND_INS_FOR_HOOKS)
+    _load_libraries(("msgspec", "pathlib", "immutables"), _FOR_HOOKS)
     from moot.surfaces.hooks.entry import main as answer
 
     answer(tool)
 
 
-def _load_libraries_without(stand_ins: Mapping[str, Mapping[str, object]]) -> None:
+def _load_libraries(
+    libraries: tuple[str, ...], stand_ins: Mapping[str, Mapping[str, object]]
+) -> None:
     """Without what they load for others: together that costs as much as half of our own modules.
 
     msgspec looks for typing_extensions and does without. In place of the rest they get modules with
-    just the names that they ask for. Whoever does need one imports it as usual, for nothing is
-    left behind.
+    just the names that they ask for. Whoever else needs one imports it as usual, for no stand-in is
+    left where modules are looked for.
     """
     _use_compiled_datetime()
     hidden = sys.modules.setdefault("typing_extensions", None) is None  # type: ignore[arg-type]
     absent = [name for name in stand_ins if name not in sys.modules]
     for name in absent:
-        sys.modules[name] = ModuleType(name)
+        sys.modules[name] = _StandIn(name)
         sys.modules[name].__dict__.update(stand_ins[name])
-    for name in ("msgspec", "pathlib", "immutables"):
+    for name in libraries:
         import_module(name)
     for name in absent:
         del sys.modules[name]
