@@ -104,13 +104,14 @@ def status(session: Session) -> Status:
     from moot.flows.presence.observation import observe
 
     workspace = session.workspace
-    observation = observe(workspace, stale_millis=session.stale_millis)
+    everyone = workspace.engine.registry().agents
+    observation = observe(workspace, everyone, session.stale_millis)  # each sign is proved once
     state = workspace.engine.state(PRESENCE, STREAM)
     presence = views.view_status(state, observation, session.acting)
     return Status(
         workspace=str(workspace.path),
         you=session.acting,
-        agents=view_everyone(session),
+        agents=view_everyone(session, observation),
         reservations=presence.reservations,
         pending=presence.pending,
         work=presence.work,
@@ -122,13 +123,15 @@ def status(session: Session) -> Status:
     )
 
 
-def view_everyone(session: Session) -> tuple[RegisteredAgentView, ...]:
-    """Everyone registered but voices, with how alive they are."""
+def view_everyone(
+    session: Session, observation: views.Observation | None = None
+) -> tuple[RegisteredAgentView, ...]:
+    """Everyone registered but voices, with how alive they are (by `observation`, or seen now)."""
     registry = session.workspace.engine.registry()
-    facts = find_agent_facts(session, tuple(sorted(registry.agents)))
+    facts = find_agent_facts(session, tuple(registry.agents), observation)
     guards = guards_of_active(session.workspace)
     everyone = []
-    for name, agent in sorted(registry.agents.items()):
+    for name, agent in registry.agents.items():
         if name in facts.voices:
             continue
         view, more = facts.views[name], facts.describe(name)

@@ -50,8 +50,15 @@ def overlapping_reservations(state: State, key: str) -> Iterator[Reservation]:
     yield from reservations_below(state, key)
 
 
+def group_by_owner(state: State) -> dict[str, list[Reservation]]:
+    """What each name holds: one look at the whole list, for whoever asks about many names."""
+    by_owner: dict[str, list[Reservation]] = {}
+    for held in state.live_by_key.values():
+        by_owner.setdefault(held.owner, []).append(held)
+    return by_owner
+
+
 def reservations_of(state: State, name: str, epoch: int | None = None) -> tuple[Reservation, ...]:
     """All that `name` holds (one holder of the name, or any). This reads the whole list."""
-    return tuple(
-        lease for lease in state.live if lease.owner == name and epoch in (None, lease.epoch)
-    )
+    every = state.live_by_key.values()
+    return tuple(lease for lease in every if lease.owner == name and epoch in (None, lease.epoch))
