@@ -44,7 +44,7 @@ def _status(ground: Ground, place: Path, name: str) -> Figure:
     rounds = take_turns(
         _command([sys.executable, "-c", *_STATUS], place, env),
         _command([sys.executable, "-c", "pass"], place, env),
-        ground.pick(25, 15),
+        ground.pick(7, 5),
     )
     against, known = "python -c pass", percentiles(rounds.ours)
     limit = STATUS_LIMIT
