@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ from bench.measures import MEASURES, chosen
 def main() -> int:
     options = _options()
     gc.set_threshold(100_000)  # as the command line does, for servers too
+    # What is installed has its bytecode; here the first process of each kind may have to write it.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="moot-bench-") as folder:
         for figure in _measured(Ground(Path(folder), options.quick), options.only):

@@ -19,9 +19,17 @@ AT_ONCE = 500
 
 
 def crowded(ground: Ground, name: str) -> tuple[Path, str]:
-    """A workspace with a crowd in it, and what to call that crowd."""
+    """A workspace with a crowd and a long history in it, and what to call that crowd."""
     agents, held = ground.pick(5_000, 500), ground.pick(10_000, 1_000)
     events = ground.pick(1_000_000, 100_000)
+    place = gathered(ground, name, agents, held)
+    with opened(place) as space:
+        fill(space, [STREAM], events)
+    return place, f"among {held:,} reservations, {agents:,} agents, {events:,} events"
+
+
+def gathered(ground: Ground, name: str, agents: int, held: int) -> Path:
+    """A workspace with so many agents, who hold so many scopes together."""
     place = ground.new(name)
     names = [AGENT, *(f"agent-{number}" for number in range(agents - 1))]
     keys = KeyFolder(place / "keys")
@@ -48,8 +56,7 @@ def crowded(ground: Ground, name: str) -> tuple[Path, str]:
         ]
         for start in range(0, len(reserving), AT_ONCE):
             _require_all(space.engine.execute_all(reserving[start : start + AT_ONCE]))
-        fill(space, [STREAM], events)
-    return place, f"among {held:,} reservations, {agents:,} agents, {events:,} events"
+    return place
 
 
 def _require_all(results: list[Result]) -> None:

@@ -18,6 +18,8 @@ _NAMES = (
     "long_history",
     "command_line",
     "hook",
+    "presence",
+    "presence_crowd",
     "merge_look",
     "destructive_command",
     "artifacts",

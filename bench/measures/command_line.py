@@ -13,7 +13,7 @@ from bench.ground import Ground
 from bench.rounds import Measure, millis, percentiles, take_turns
 
 _MOOT = "from moot.surfaces.cli.entry import main; main()"
-LIMIT = at_most(8)
+LIMIT = at_most(7)
 
 
 def measure(ground: Ground) -> Iterator[Figure]:

@@ -23,7 +23,7 @@ from moot.flows.tools.hook_command import hook_words
 
 DIRECT = [sys.executable, "-c", "from moot.surfaces.cli.entry import main; main()", "hook"]
 THIN = list(hook_words("claude"))[:-1]
-DIRECT_LIMIT, THIN_LIMIT = at_most(8), at_most(3)
+DIRECT_LIMIT, THIN_LIMIT = at_most(7), at_most(3)
 FREE, HELD, ENDED = "a free file is reserved", "a file one holds already", "a call that has ended"
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from immutables import Map
 
 from moot.core.machine import KeyClass
+from moot.core.paged_map import PagedMap
 from moot.core.registry.model import Agent, KeyEnding, RegisteredKey
 from moot.core.registry.model import State as Registry
 from moot.core.statecodec import decode_state, encode_state
@@ -49,8 +50,8 @@ REGISTRY_STATES = st.builds(
     Registry,
     origin=NAMES,
     position=COUNTS,
-    agents=st.dictionaries(NAMES, AGENTS, max_size=6).map(Map),
-    keys=st.dictionaries(NAMES, KEYS, max_size=6).map(Map),
+    agents=st.dictionaries(NAMES, AGENTS, max_size=6).map(PagedMap),
+    keys=st.dictionaries(NAMES, KEYS, max_size=6).map(PagedMap),
     erased=st.dictionaries(NAMES, NAMES, max_size=6).map(Map),
 )
 

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from immutables import Map
 
 from moot.core.errors import MootError, StoreFailed, Tampered
 from moot.core.machine import Event, Machine, accept
 from moot.core.names import CHECKPOINT, REGISTRY
+from moot.core.paged_map import PagedMap
 from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
 from moot.engine.engine import Engine
 from moot.engine.job import Job
@@ -312,5 +312,5 @@ def test_the_registry_is_a_stream_like_any_other() -> None:
     world = desk()
     registry = world.another_engine().registry()
     assert registry == world.engine.state(REGISTRY_MACHINE, REGISTRY)
-    assert isinstance(registry.agents, Map)
+    assert isinstance(registry.agents, PagedMap)
     assert registry.position == 1

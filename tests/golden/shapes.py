@@ -13,6 +13,8 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 from immutables import Map
 
+from moot.core.paged_map import PagedMap
+
 WHOLE = "(whole)"
 _PLAIN: dict[Any, str] = {
     str: "text",
@@ -83,6 +85,8 @@ def _text_of(kind: Any) -> str:
         return f"[{_text_of(inner[0])}]"
     if origin in (dict, Map):
         return f"{{{_text_of(inner[0])}: {_text_of(inner[1])}}}"
+    if origin is PagedMap:
+        return f"pages of {{text: {_text_of(inner[0])}}}"
     raise TypeError(f"no words for {kind}")
 
 

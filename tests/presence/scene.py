@@ -8,11 +8,12 @@ from typing import Any
 from moot.core.clock import MINUTE, Millis, parse_time
 from moot.core.errors import Refused
 from moot.core.machine import Context, KeyClass, SignOfLife, VerifiedActor
+from moot.core.paged_map import PagedMap
 from moot.engine.agents import rotate
 from moot.engine.job import JobOutcome
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence.machine import MACHINE
-from moot.protocols.presence.model import STREAM, State
+from moot.protocols.presence.model import STREAM, Reservation, State
 from moot.testing import Scenario, World, given
 from moot.testing.world import CUSTODIAN
 
@@ -21,6 +22,11 @@ OTHER_WORKTREE = "/home/user/repo-two"
 WINDOWS_ROOT = "C:/Users/Zenchant/codex/beadboard"
 NOON: Millis = parse_time("2026-02-18T12:00:00.000Z")
 OTTER, CRANE, HARBOR = "amber-otter", "teal-crane", "cobalt-harbor"
+
+
+def holding(*reservations: Reservation) -> State:
+    """A state in which these are held, and nobody is here."""
+    return State(live_by_key=PagedMap({held.key: held for held in reservations}))
 
 
 def reserve(*scopes: str, **more: Any) -> ask.Reserve:

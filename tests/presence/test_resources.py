@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from moot.core.errors import Malformed
 from moot.protocols.presence import sorted_index
-from moot.protocols.presence.model import Kind, Reservation, State
+from moot.protocols.presence.model import Kind, Reservation
 from moot.protocols.presence.paths import (
     classify_overlap,
     compare_scopes,
@@ -25,6 +25,7 @@ from .scene import (
     ROOT,
     WINDOWS_ROOT,
     crew,
+    holding,
     owners,
     refusal,
     release,
@@ -50,9 +51,9 @@ def test_a_resource_meets_no_path_whatever_its_name(
     assert classify_overlap(thing.key, file.key) is Kind.DISJOINT
     assert classify_overlap(file.key, thing.key) is Kind.DISJOINT
     assert compare_scopes(resource, path, root).kind is Kind.DISJOINT
-    held = State(live=(Reservation(thing.key, thing.shown, "x", 1, 1, 0),))
+    held = holding(Reservation(thing.key, thing.shown, "x", 1, 1, 0))
     assert not list(sorted_index.overlapping_reservations(held, file.key))
-    held = State(live=(Reservation(file.key, file.shown, "x", 1, 1, 0),))
+    held = holding(Reservation(file.key, file.shown, "x", 1, 1, 0))
     assert not list(sorted_index.overlapping_reservations(held, thing.key))
 
 
@@ -155,5 +156,5 @@ def test_a_resource_ends_and_is_taken_over_like_a_file() -> None:
 def test_what_was_reserved_before_resources_were_meant_is_one_now() -> None:
     """An older version recorded the same key and text, as a path."""
     assert read_scope("port:3000", ROOT).key == "port:3000"
-    old = State(live=(Reservation("port:3000", "port:3000", OTTER, 1, 1, NOON),))
+    old = holding(Reservation("port:3000", "port:3000", OTTER, 1, 1, NOON))
     assert list(sorted_index.overlapping_reservations(old, read_scope("port:3000", ROOT).key))

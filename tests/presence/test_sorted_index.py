@@ -9,10 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from moot.core.paged_map import PagedMap
 from moot.core.statecodec import decode_state, encode_state
 from moot.protocols.presence import sorted_index
-from moot.protocols.presence.model import Kind, Reservation, State
+from moot.protocols.presence.model import Kind, Member, Reservation, State
 from moot.protocols.presence.paths import classify_overlap
+from tests.core.pages import count_decoded
+
+from .scene import holding
 
 # Characters around `/` in the order of code points, and the root.
 _paths = st.lists(st.sampled_from(["a", "b", "a-", "a.b", "a0", "ab", "a b"]), max_size=4).map(
@@ -22,8 +26,9 @@ _keys = _paths | st.sampled_from(["db:a", "db:a/b", "db:a0", "db:b", "./db:a", "
 
 
 def state_of(keys: set[str]) -> State:
-    live = (Reservation(key, key, "x", 1, number, 0) for number, key in enumerate(sorted(keys), 1))
-    return State(live=tuple(live))
+    return holding(
+        *(Reservation(key, key, "x", 1, number, 0) for number, key in enumerate(sorted(keys), 1))
+    )
 
 
 @given(st.sets(_keys, max_size=30), _keys)
@@ -36,41 +41,41 @@ def test_it_finds_exactly_what_a_scan_would_find(keys: set[str], key: str) -> No
     assert len(found) == len(set(found))
 
 
-@given(st.sets(_keys, max_size=30), _keys)
-def test_putting_and_taking_keeps_the_order(keys: set[str], key: str) -> None:
-    state = state_of(keys)
-    one = Reservation(key, "shown", "y", 1, 99, 0)
-    put = sorted_index.put_reservation(state.live, one)
-    assert [held.key for held in put] == sorted({*keys, key})
-    assert sorted_index.find_reservation(State(live=put), key) == one
-    assert [held.key for held in sorted_index.remove_reservation(put, key)] == sorted(keys - {key})
-
-
 @pytest.mark.parametrize("count", [10, 10_000])
-def test_the_work_of_a_lookup_hardly_grows(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keys looked at, not time: a scan of ten thousand would look at ten thousand."""
+def test_the_work_of_a_lookup_hardly_grows(count: int) -> None:
+    """Pages decoded, not time: a scan of ten thousand would decode three hundred."""
     state = state_of(
         {f"src/p{number // 100:03d}/f{number % 100:03d}.py" for number in range(count)}
     )
-    looks = 0
-
-    def counted(held: Reservation) -> str:
-        nonlocal looks
-        looks += 1
-        return held.key
-
-    monkeypatch.setattr(sorted_index, "_key", counted)
-    found = list(sorted_index.overlapping_reservations(state, "src/p000/f000.py/inner"))
+    stored = decode_state(State, encode_state(state))
+    found = list(sorted_index.overlapping_reservations(stored, "src/p000/f000.py/inner"))
     assert [held.key for held in found] == ["src/p000/f000.py"]
-    assert looks <= 7 * 16
+    assert count_decoded(stored.live_by_key) <= 5
 
 
 def test_a_long_list_is_read_back_from_a_snapshot_as_it_was() -> None:
     state = state_of({f"src/f{number}" for number in range(2_000)})
     again = decode_state(State, encode_state(state))
     assert again == state
-    assert isinstance(again.live, tuple)
     assert list(again.live) == sorted(again.live, key=attrgetter("key"))
+
+
+def test_worktrees_and_branches_are_known_without_decoding_anything() -> None:
+    held = [
+        Reservation(f"src/f{number}", "x", "x", 1, number, 0, worktree=f"/w{number % 3}")
+        for number in range(500)
+    ]
+    here = {
+        "ann": Member("ann", 1, 0, 0, "/ann", "topic"),
+        "bob": Member("bob", 1, 0, 0, "/bob", "old", left=True),
+    }
+    state = msgspec.structs.replace(holding(*held), members_by_name=PagedMap(here))
+    stored = decode_state(State, encode_state(state))
+    for each in (state, stored):
+        assert each.held_worktrees == {"/w0", "/w1", "/w2"}
+        assert each.worktrees == {"/w0", "/w1", "/w2", "/ann"}
+        assert each.branches == {"topic", "old"}
+    assert count_decoded(stored.live_by_key) == count_decoded(stored.members_by_name) == 0
 
 
 def test_reservations_are_flat_so_that_reading_them_is_cheap() -> None:

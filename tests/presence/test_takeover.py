@@ -209,9 +209,8 @@ def test_a_returning_owner_keeps_what_nobody_took_and_has_lost_the_rest() -> Non
 
 def test_an_owner_whose_record_is_gone_counts_as_evicted() -> None:
     scenario = crew(OTTER, CRANE).when(reserve("src"))
-    forgotten = msgspec.structs.replace(
-        scenario.state, members=tuple(one for one in scenario.state.members if one.name != OTTER)
-    )
+    others = scenario.state.members_by_name.delete(OTTER)
+    forgotten = msgspec.structs.replace(scenario.state, members_by_name=others)
     here = context(CRANE, now=scenario.world.clock.now)
     plain = MACHINE.decide(forgotten, reserve("src"), here)
     assert plain.refused

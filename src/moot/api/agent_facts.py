@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from moot.flows.observed.agent_tools import AgentTool
     from moot.flows.presence.run_evidence import RunEvidence
     from moot.protocols.presence.model import State
-    from moot.protocols.presence.views import AgentView
+    from moot.protocols.presence.views import AgentView, Observation
     from moot.workspace.workspace import Workspace
 
 # The living first; whoever has not joined comes after all who have, the ended last.
@@ -59,8 +59,10 @@ class AgentFacts(NamedTuple):
         return (_BY_LIVENESS[view.liveness] if view.here else _NOT_HERE), name
 
 
-def find_agent_facts(session: Session, names: tuple[str, ...]) -> AgentFacts:
-    """All of it for these names; their signs of life are proved."""
+def find_agent_facts(
+    session: Session, names: tuple[str, ...], observation: Observation | None = None
+) -> AgentFacts:
+    """All of it for these names; their signs of life are proved, unless `observation` has them."""
     from moot.flows.observed.agent_tools import find_tools
     from moot.flows.presence.observation import observe
     from moot.flows.presence.voices import list_voices
@@ -69,10 +71,10 @@ def find_agent_facts(session: Session, names: tuple[str, ...]) -> AgentFacts:
 
     workspace = session.workspace
     state = workspace.engine.state(PRESENCE, STREAM)
-    observation = observe(workspace, names, session.stale_millis)
+    observation = observation or observe(workspace, names, session.stale_millis)
     registered = workspace.engine.registry().agents
     return AgentFacts(
-        {name: views.view_agent(state, name, observation) for name in names},
+        {view.agent: view for view in views.view_agents(state, names, observation)},
         find_tools(workspace, names),
         list_voices(workspace),
         {name: families.family_of(name, registered) for name in names},

@@ -108,14 +108,15 @@ def status(session: Session) -> Status:
     from moot.flows.presence.observation import observe
 
     workspace = session.workspace
-    observation = observe(workspace, stale_millis=session.stale_millis)
+    everyone = workspace.engine.registry().agents
+    observation = observe(workspace, everyone, session.stale_millis)  # each sign is proved once
     state = workspace.engine.state(PRESENCE, STREAM)
     presence = views.view_status(state, observation, session.acting)
     usage = read_usage(workspace)
     return Status(
         workspace=str(workspace.path),
         you=session.acting,
-        agents=view_everyone(session, usage),
+        agents=view_everyone(session, usage, observation),
         reservations=presence.reservations,
         pending=presence.pending,
         work=presence.work,
@@ -128,13 +129,16 @@ def status(session: Session) -> Status:
     )
 
 
-def view_everyone(session: Session, usage: UsageTables) -> tuple[RegisteredAgentView, ...]:
-    """Everyone registered but voices, with how alive they are and what they have used."""
+def view_everyone(
+    session: Session, usage: UsageTables, observation: views.Observation | None = None
+) -> tuple[RegisteredAgentView, ...]:
+    """Everyone registered but voices, with how alive they are (by `observation`, or seen now) and
+    what they have used."""
     registry = session.workspace.engine.registry()
-    facts = find_agent_facts(session, tuple(sorted(registry.agents)))
+    facts = find_agent_facts(session, tuple(registry.agents), observation)
     guards = guards_of_active(session.workspace)
     everyone = []
-    for name, agent in sorted(registry.agents.items()):
+    for name, agent in registry.agents.items():
         if name in facts.voices:
             continue
         view, more = facts.views[name], facts.describe(name)

@@ -4,7 +4,7 @@ The bytes that were signed are kept and are never encoded again. `seal` makes a 
 holds it, `Record.body` reads it back.
 """
 
-from __future__ import annotations
+# No postponed annotations: msgspec would compile each of them anew in every hook.
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""States as bytes, for snapshots: msgpack, with persistent maps written as plain ones.
+"""States as bytes, for snapshots: msgpack, with persistent maps written as plain ones or in pages.
 
 Equal states give equal bytes in every process, so that a snapshot can be compared with one made
 anew: maps are written in the order of their keys, not of their hashes.
@@ -7,10 +7,12 @@ anew: maps are written in the order of their keys, not of their hashes.
 from __future__ import annotations
 
 from types import GenericAlias
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args, get_origin
 
 import msgspec
 from immutables import Map
+
+from moot.core.paged_map import PagedMap
 
 S = TypeVar("S")
 
@@ -18,10 +20,14 @@ S = TypeVar("S")
 def _to_plain(value: Any) -> Any:
     if isinstance(value, Map):
         return {key: value[key] for key in sorted(value)}
+    if isinstance(value, PagedMap):
+        return value.to_stored()
     raise NotImplementedError(type(value).__name__)
 
 
 def _from_plain(kind: Any, value: Any) -> Any:
+    if get_origin(kind) is PagedMap:
+        return PagedMap.from_stored(msgspec.convert(value, bytes), *get_args(kind))
     plain = GenericAlias(dict, get_args(kind))
     return Map(msgspec.convert(value, plain, dec_hook=_from_plain))
 

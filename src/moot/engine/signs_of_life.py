@@ -4,7 +4,7 @@ Neither is believed without proof: a heartbeat counts only if the agent's curren
 event only if it stands where the index says and its signature holds.
 """
 
-from __future__ import annotations
+# No postponed annotations: msgspec would compile each of them anew in every hook.
 
 from collections.abc import Iterable
 

@@ -7,8 +7,6 @@ whoever asks must then believe nothing. Linux tells it in /proc, other systems t
 from __future__ import annotations
 
 import os
-import platform
-import subprocess
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -100,7 +98,16 @@ def _host() -> str:
         with suppress(OSError):
             text = file.read_text("ascii", "replace").strip()
             if text:
-                return f"{text} {platform.node()}"
+                return f"{text} {_node()}"
+    return _node()
+
+
+def _node() -> str:
+    """What the machine calls itself."""
+    if hasattr(os, "uname"):
+        return os.uname().nodename
+    import platform  # loaded only where there is no shorter way: every look at others asks
+
     return platform.node()
 
 
@@ -117,6 +124,8 @@ def _pid_namespace() -> str:
 
 
 def _ask(*words: str) -> str:
+    import subprocess
+
     try:
         done = subprocess.run(words, capture_output=True, timeout=PS_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,6 +1,6 @@
 """Trust files: which ledger, and the two public keys everything is checked against."""
 
-from __future__ import annotations
+# No postponed annotations: msgspec would compile each of them anew in every hook.
 
 from pathlib import Path
 

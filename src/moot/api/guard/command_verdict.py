@@ -77,7 +77,7 @@ def _conflicts(
     """
     from moot.flows.guard.aliases import find_aliases
 
-    if not state.live:
+    if not state.live_by_key:
         return
     root = reached.guarded.worktree_root
     paths: Sequence[str] = reached.paths

@@ -274,7 +274,8 @@ def _names_held_by_others(
     scopes, root = guarded.scopes, guarded.worktree_root
     aliases = find_aliases(state, scopes, root)
     names = (held.key for held in aliases if is_in_the_way(state, held, requester))
-    others = (held for held in state.live if is_in_the_way(state, held, requester))
+    every = state.live_by_key.values()
+    others = (held for held in every if is_in_the_way(state, held, requester))
     return (*names, *names_in_held_folders(scopes, root, others))
 
 

@@ -1,6 +1,6 @@
 """The nouns: keys, the names they act for, and everything the ledger knows about both."""
 
-from __future__ import annotations
+# No postponed annotations: msgspec would compile each of them anew in every hook.
 
 from enum import StrEnum
 
@@ -9,6 +9,7 @@ from immutables import Map
 
 from moot.core.clock import Millis
 from moot.core.machine import KeyClass
+from moot.core.paged_map import PagedMap
 
 
 class KeyEnding(StrEnum):
@@ -72,8 +73,8 @@ class State(msgspec.Struct, frozen=True):
     clock: str = "system"
     custodian: str = ""
     position: int = -1
-    agents: Map[str, Agent] = Map()
-    keys: Map[str, RegisteredKey] = Map()
+    agents: PagedMap[Agent] = PagedMap()
+    keys: PagedMap[RegisteredKey] = PagedMap()
     erased: Map[str, str] = Map()
 
     def valid_key(self, kid: str, position: int | None = None) -> RegisteredKey | None:

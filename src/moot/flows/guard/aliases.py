@@ -46,7 +46,7 @@ def _same_file(state: State, asked: tuple[str, ...], root: str) -> Iterator[Rese
     """By device and number, in both worktrees: a name is held in all of them."""
     wanted = {_identity(f"{root}/{path}") for scope in asked for path in _with_folders(scope)}
     wanted.discard(_NOWHERE)
-    for held in state.live if wanted else ():
+    for held in state.live_by_key.values() if wanted else ():
         if is_resource(held.key):
             continue
         roots = (root,) if held.worktree in ("", root) else (root, held.worktree)
@@ -56,7 +56,7 @@ def _same_file(state: State, asked: tuple[str, ...], root: str) -> Iterator[Rese
 
 def _same_location(state: State, asked: tuple[str, ...], root: str) -> Iterator[Reservation]:
     """By where it lies, of what is held from another root."""
-    for other in {held.worktree for held in state.live} - {"", root}:
+    for other in state.held_worktrees - {"", root}:
         for location in (location for scope in asked for location in _locations(root, scope)):
             for name in _names_from(other, location):
                 overlapping = sorted_index.overlapping_reservations(state, key_of_file(name))

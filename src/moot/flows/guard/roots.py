@@ -43,9 +43,7 @@ def worktree_of(folder: Path, workspace: Workspace) -> Path:
 
 def roots_in_use(state: State) -> tuple[str, ...]:
     """The roots of all that is held, and of everyone who is here."""
-    members = (member.worktree for member in state.members if not member.left)
-    held = (reservation.worktree for reservation in state.live)
-    return tuple(dict.fromkeys(root for root in (*members, *held) if root))
+    return tuple(sorted(state.worktrees))
 
 
 def require_one_meaning(state: State, guarded: GuardedPaths, holder: tuple[str, int]) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -132,11 +131,7 @@ def _is_anything_elsewhere(state: State, root: Path) -> bool:
         return False
     if os.path.isdir(os.path.join(common, "worktrees")):
         return True  # git removes the folder together with the last of them
-    known = (None, branch_of(root))
-    branches = chain(
-        (member.branch for member in state.members), (held.branch for held in state.live)
-    )
-    return any(branch not in known for branch in branches)
+    return not state.branches <= {branch_of(root)}
 
 
 def explain_unmerged(changes: Sequence[UnmergedChange]) -> str:

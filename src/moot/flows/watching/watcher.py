@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from moot.core.errors import MootError
+from moot.core.paged_map import PagedMap
 from moot.flows.guard.call_notes import start_notes
 from moot.flows.watching.held_files import HeldFiles, find_uncommitted
 from moot.flows.watching.reports import Reports
@@ -79,7 +80,7 @@ class Watcher:
         self._watch = watch
         self._files = HeldFiles()
         self._reports = Reports(workspace, run.name, tell)
-        self._live: tuple[Reservation, ...] | None = None
+        self._live: PagedMap[Reservation] | None = None
         self._told: set[str] = set()
         self._troubles = 0
         self.has_looked = threading.Event()
@@ -146,16 +147,17 @@ class Watcher:
     def _refresh(self) -> None:
         """Look what others hold by now, and keep copies of what git does not have of it."""
         engine = self._workspace.engine
-        self._live = engine.state(PRESENCE, STREAM).live
+        state = engine.state(PRESENCE, STREAM)
+        self._live = state.live_by_key
         now, name = engine.clock(), self._run.name
-        others = [held for held in self._live if held.owner != name and not held.has_ended(now)]
+        others = [held for held in state.live if held.owner != name and not held.has_ended(now)]
         fresh = self._files.refresh(others, self._run.root)
         self._reports.keep_copies(find_uncommitted(fresh))
         self._reports.report(self._files.take_changes(fresh))
 
     def _is_outdated(self, paths: frozenset[str]) -> bool:
         """Something else is held, or a folder has come or gone."""
-        if self._workspace.engine.state(PRESENCE, STREAM).live is not self._live:
+        if self._workspace.engine.state(PRESENCE, STREAM).live_by_key is not self._live:
             return True
         folders = self._files.folders
         if any(not folder.is_dir() for folder in folders):

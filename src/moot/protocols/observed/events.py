@@ -1,6 +1,6 @@
 """What may stand in the ledger."""
 
-from __future__ import annotations
+# No postponed annotations: msgspec would compile each of them anew in every hook.
 
 from msgspec import UNSET, UnsetType
 

@@ -5,7 +5,7 @@ Four of them are the events of the v1 envelope (`codec.py` renders them): Handof
 BlockedSent, IncursionNoted and AgentResumed carry their `proto_...` id.
 """
 
-from __future__ import annotations
+# No postponed annotations: msgspec would compile each of them anew in every hook.
 
 from typing import Literal
 

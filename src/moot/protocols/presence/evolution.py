@@ -17,6 +17,7 @@ from msgspec import UNSET
 from moot.core.clock import Millis
 from moot.core.machine import Event, Recorded
 from moot.core.names import SYSTEM
+from moot.core.paged_map import PagedMap
 from moot.protocols.presence import events as did
 from moot.protocols.presence import sorted_index, sub_agents
 from moot.protocols.presence.model import (
@@ -31,6 +32,7 @@ from moot.protocols.presence.model import (
 from moot.protocols.presence.numbering import count_event
 
 MAX_MEMBERS: Final = 1_000
+NEWCOMERS: Final = 64  # for so many room is made at once
 MAX_RECENT: Final = 256
 MAX_NAMES: Final = 64
 
@@ -51,31 +53,38 @@ def _note_actor(state: State, recorded: Recorded[Any]) -> State:
     if known is None or known.epoch < actor.epoch:
         before = _make_room(state) if known is None else state
         newcomer = Member(actor.id, actor.epoch, at, at)
-        return replace(before, members=sorted_index.put_member(before.members, newcomer))
+        return _with_member(before, newcomer)
     if known.epoch > actor.epoch:
         return state
     later = replace(known, last_at=max(known.last_at, at), left=False)
     alias = getattr(recorded.event, "alias", UNSET)
     later = sub_agents.see(later, alias, at) if alias else later
-    return replace(state, members=sorted_index.put_member(state.members, later))
+    return _with_member(state, later)
 
 
 def _make_room(state: State) -> State:
-    """Drop the member that is longest away and holds nothing, if the list is full.
+    """If the list is full, drop the members that are longest away and hold nothing.
 
-    Thousands of sessions may end without leaving. What still waited for that name is dropped too,
-    for nobody will answer it; the ledger keeps all of it.
+    Thousands of sessions may end without leaving. What still waited for such a name is dropped too,
+    for nobody will answer it; the ledger keeps all of it. Everyone is looked at for this, so it
+    makes room for several newcomers at once; if all hold something, only every so many try again.
     """
-    if len(state.members) < MAX_MEMBERS:
+    beyond = len(state.members_by_name) - MAX_MEMBERS
+    if beyond < 0 or beyond % NEWCOMERS:
         return state
     holders = {held.owner for held in state.live}
     idle = (member for member in state.members if member.name not in holders)
-    away = min(idle, key=_longest_away_first, default=None)
-    if away is None:
-        return state
-    members = tuple(member for member in state.members if member is not away)
-    pending = Map({id_: sent for id_, sent in state.pending.items() if sent.to != away.name})
-    return replace(state, members=members, pending=pending)
+    away = sorted(idle, key=_longest_away_first)[: beyond + NEWCOMERS]
+    members = state.members_by_name
+    for member in away:
+        members = members.delete(member.name)
+    gone = {member.name for member in away}
+    pending = Map({id_: sent for id_, sent in state.pending.items() if sent.to not in gone})
+    return replace(state, members_by_name=members, pending=pending)
+
+
+def _with_member(state: State, member: Member) -> State:
+    return replace(state, members_by_name=state.members_by_name.set(member.name, member))
 
 
 def _longest_away_first(member: Member) -> tuple[bool, Millis, str]:
@@ -101,7 +110,7 @@ def _locate_actor(
         work=work,
         session_key=event.session_key or known.session_key,
     )
-    return replace(state, members=sorted_index.put_member(state.members, located))
+    return _with_member(state, located)
 
 
 def _on_left(state: State, recorded: Recorded[did.AgentLeft]) -> State:
@@ -109,7 +118,7 @@ def _on_left(state: State, recorded: Recorded[did.AgentLeft]) -> State:
     if known is None:
         return state
     gone = replace(known, left=True, sub_agents=())
-    return replace(state, members=sorted_index.put_member(state.members, gone))
+    return _with_member(state, gone)
 
 
 def _on_reserved(state: State, recorded: Recorded[did.ScopeReserved]) -> State:
@@ -129,7 +138,7 @@ def _on_reserved(state: State, recorded: Recorded[did.ScopeReserved]) -> State:
         alias=event.alias or "",
     )
     before = sorted_index.find_reservation(state, event.key)
-    changed = _with_leases(state, sorted_index.put_reservation(state.live, lease), before)
+    changed = _with_leases(state, state.live_by_key.set(lease.key, lease), before)
     return replace(
         changed,
         fencing=max(state.fencing, event.fencing),
@@ -142,19 +151,19 @@ def _on_ended(state: State, recorded: Recorded[Any]) -> State:
     held = sorted_index.find_reservation(state, recorded.event.key)
     if held is None or held.fencing != recorded.event.fencing:
         return state
-    return _with_leases(state, sorted_index.remove_reservation(state.live, held.key), held)
+    return _with_leases(state, state.live_by_key.delete(held.key), held)
 
 
-def _with_leases(state: State, live: tuple[Reservation, ...], gone: Reservation | None) -> State:
+def _with_leases(state: State, live: PagedMap[Reservation], gone: Reservation | None) -> State:
     """The state with `live` instead, and the earliest end among them.
 
     Every lease is read for that only if the one that is `gone` had the earliest end.
     """
     due = state.next_expiry
     if gone is not None and due is not None and gone.expires_at == due:
-        ends = (held.expires_at for held in live if held.expires_at is not None)
+        ends = (held.expires_at for held in live.values() if held.expires_at is not None)
         due = min(ends, default=None)
-    return replace(state, live=live, next_expiry=due)
+    return replace(state, live_by_key=live, next_expiry=due)
 
 
 def _earlier(a: Millis | None, b: Millis | None) -> Millis | None:
@@ -177,8 +186,8 @@ def _on_handed_over(state: State, recorded: Recorded[did.ScopeHandedOver]) -> St
         hit_by=(),
         alias="",
     )
-    live = sorted_index.put_reservation(state.live, moved)
-    return replace(state, live=live, fencing=max(state.fencing, event.fencing))
+    live = state.live_by_key.set(moved.key, moved)
+    return replace(state, live_by_key=live, fencing=max(state.fencing, event.fencing))
 
 
 def _on_handoff(state: State, recorded: Recorded[did.HandoffSent]) -> State:
@@ -228,7 +237,7 @@ def _on_incursion(state: State, recorded: Recorded[did.IncursionNoted]) -> State
     if held is None or held.fencing != event.reservation or name in held.hit_by:
         return changed
     hit = replace(held, hit_by=(*held.hit_by, name)[-MAX_NAMES:])
-    return replace(changed, live=sorted_index.put_reservation(changed.live, hit))
+    return replace(changed, live_by_key=changed.live_by_key.set(hit.key, hit))
 
 
 def _on_resumed(state: State, recorded: Recorded[did.AgentResumed]) -> State:
@@ -319,8 +328,7 @@ def _on_sub_agent_began(state: State, recorded: Recorded[did.SubAgentBegan]) -> 
     if session is None or not event.alias:
         return state
     begun = SubAgent(event.alias, event.tool_id, event.kind, at, at)
-    members = sorted_index.put_member(state.members, sub_agents.add(session, begun))
-    return replace(state, members=members)
+    return _with_member(state, sub_agents.add(session, begun))
 
 
 def _on_sub_agent_seen(state: State, _recorded: Recorded[did.SubAgentSeen]) -> State:
@@ -333,12 +341,11 @@ def _on_sub_agent_ended(state: State, recorded: Recorded[did.SubAgentEnded]) -> 
     session = sub_agents.find_session(state, actor.id, actor.epoch)
     if session is None or not alias:
         return state
-    members = sorted_index.put_member(state.members, sub_agents.remove(session, alias))
-    live = state.live
+    live = state.live_by_key
     for held in sorted_index.reservations_of(state, actor.id, actor.epoch):
         if held.alias == alias:
-            live = sorted_index.put_reservation(live, replace(held, alias=""))
-    return replace(state, members=members, live=live)
+            live = live.set(held.key, replace(held, alias=""))
+    return _with_member(replace(state, live_by_key=live), sub_agents.remove(session, alias))
 
 
 def _on_gone(state: State, recorded: Recorded[did.AgentGone]) -> State:
@@ -347,7 +354,7 @@ def _on_gone(state: State, recorded: Recorded[did.AgentGone]) -> State:
     if known is None:
         return state
     ended = replace(known, left=True, sub_agents=())
-    return replace(state, members=sorted_index.put_member(state.members, ended))
+    return _with_member(state, ended)
 
 
 def _on_usage(state: State, _recorded: Recorded[did.UsageNoted]) -> State:

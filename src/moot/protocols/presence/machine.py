@@ -217,7 +217,7 @@ def _reservation_rows(recorded: Recorded[Any]) -> Iterable[RowChange]:
 
 MACHINE: Machine[State] = Machine(
     name="presence",
-    version=2,
+    version=3,
     initial=State(),
     events=did.EVENTS,
     commands=ask.COMMANDS,

@@ -1,21 +1,21 @@
 """The nouns: who is here, what is held, what waits for an answer.
 
-The state holds only what is live, plus counters: what has ended stands in the ledger. Lists that
-may be long are sorted tuples of flat structs. A process that has just started, such as a hook,
-reads them from a snapshot and searches by bisection (`sorted_index.py`), without building an index
-first.
+The state holds only what is live, plus counters: what has ended stands in the ledger. What may be
+long are maps in pages of flat structs. A process that has just started, such as a hook, decodes
+only the pages that it looks into (`sorted_index.py`).
 """
 
-from __future__ import annotations
+# No postponed annotations: msgspec would compile each of them anew in every hook.
 
 import re
 from enum import StrEnum
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 from immutables import Map
 
 from moot.core.clock import MINUTE, Millis
+from moot.core.paged_map import PagedMap
 
 STREAM: Final = "presence"
 DEFAULT_STALE_MILLIS: Final[Millis] = 15 * MINUTE
@@ -108,6 +108,8 @@ class Member(msgspec.Struct, frozen=True, array_like=True, gc=False):
     that one of them ever had.
     """
 
+    NOTED_FIELDS: ClassVar = ("worktree", "branch", "left")
+
     name: str
     epoch: int
     since: Millis
@@ -137,6 +139,8 @@ class Reservation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     the agents whose overlap is on record, so that a hook that asks again leaves no second event.
     `alias` says which sub-agent of the owner works there; empty: the owner's session itself.
     """
+
+    NOTED_FIELDS: ClassVar = ("worktree", "branch")
 
     key: str
     scope: str
@@ -193,7 +197,7 @@ class PresenceMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class State(msgspec.Struct, frozen=True):
-    """What is live now. `members` is sorted by name, `live` (the reservations held) by key.
+    """What is live now: who is here, and the reservations held.
 
     `fencing` is the highest lease number given; `next_expiry` the earliest time at which a lease
     ends. `pending` are, by id, the messages that owe an acceptance; `recent` the last few other
@@ -201,8 +205,8 @@ class State(msgspec.Struct, frozen=True):
     ids (B-09).
     """
 
-    members: tuple[Member, ...] = ()
-    live: tuple[Reservation, ...] = ()
+    members_by_name: PagedMap[Member] = PagedMap()
+    live_by_key: PagedMap[Reservation] = PagedMap()
     fencing: int = 0
     next_expiry: Millis | None = None
     pending: Map[str, PresenceMessage] = Map()
@@ -210,3 +214,30 @@ class State(msgspec.Struct, frozen=True):
     day: str = ""
     day_count: int = 0
     stale_millis: Millis = DEFAULT_STALE_MILLIS
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """All of them by name. This decodes every page: whoever wants one looks it up."""
+        return tuple(self.members_by_name.values())
+
+    @property
+    def live(self) -> tuple[Reservation, ...]:
+        """All reservations held, by key. This decodes every page."""
+        return tuple(self.live_by_key.values())
+
+    @property
+    def worktrees(self) -> set[str]:
+        """Where something is held, or somebody is who has not left; no page is decoded for it."""
+        here = {worktree for worktree, _, left in self.members_by_name.notes() if not left}
+        return {str(worktree) for worktree in here | self.held_worktrees if worktree}
+
+    @property
+    def held_worktrees(self) -> set[str]:
+        """From where reservations are counted."""
+        return {str(worktree) for worktree, _ in self.live_by_key.notes()}
+
+    @property
+    def branches(self) -> set[str]:
+        """On which something is held, or somebody has worked; no page is decoded for it."""
+        notes = (*self.members_by_name.notes(), *self.live_by_key.notes())
+        return {str(branch) for _, branch, *_left in notes if branch is not None}

@@ -171,11 +171,27 @@ class PresenceStatusView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def view_agent(state: State, name: str, observation: Observation) -> AgentView:
+    (view,) = view_agents(state, (name,), observation)
+    return view
+
+
+def view_agents(
+    state: State, names: Iterable[str], observation: Observation
+) -> tuple[AgentView, ...]:
+    """Each of these names; the reservations are looked through once for all of them."""
+    by_owner = sorted_index.group_by_owner(state)
+    return tuple(_view_agent(state, name, observation, by_owner.get(name, ())) for name in names)
+
+
+def _view_agent(
+    state: State, name: str, observation: Observation, leases: Iterable[Reservation]
+) -> AgentView:
     verdict, member = (
         observe_liveness(state, name, observation),
         sorted_index.find_member(state, name),
     )
-    held = sorted_index.reservations_of(state, name, member.epoch if member else 1)
+    epoch = member.epoch if member else 1
+    held = [lease for lease in leases if lease.epoch == epoch]
     return AgentView(
         agent=name,
         session_agent_id=member.session_agent_id if member else name,
@@ -236,7 +252,7 @@ def _liveness_label(member: Member | None, liveness: Liveness) -> str:
 
 def view_members(state: State, observation: Observation) -> tuple[AgentView, ...]:
     """Who is here, by name; those who have left are not."""
-    return tuple(view_agent(state, member.name, observation) for member in _members_here(state))
+    return view_agents(state, (member.name for member in _members_here(state)), observation)
 
 
 def _members_here(state: State) -> Iterable[Member]:

@@ -8,7 +8,7 @@ as one. After a thousand events, and with every checkpoint, a commit files all o
 (`transaction.py`). Neither reading nor a crash ever files anything.
 """
 
-from __future__ import annotations
+# No postponed annotations: msgspec would compile each of them anew in every hook.
 
 import sqlite3
 from collections.abc import Iterator

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from moot.core.errors import Refused, Unavailable
 from moot.store.named_files import MAX_BYTES, decode_text, read_bounded, require_bounded
 from moot.surfaces.environment import read_epoch, read_stale_time
 from moot.surfaces.terminal.answer import Answer, print_answer, silence
+from moot.surfaces.terminal.docstrings import clean_docstring
 from moot.surfaces.terminal.typed import hints_naming
 
 if TYPE_CHECKING:
@@ -247,5 +247,5 @@ def command(
 
 def _help(function: Callable[..., Answer]) -> str:
     """The docstring; what follows `Examples:` keeps its line breaks."""
-    text = cleandoc(function.__doc__ or "")
+    text = clean_docstring(function.__doc__ or "")
     return text.replace("Examples:\n", "\b\nExamples:\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import click
 import msgspec
@@ -103,7 +103,8 @@ def _agent_lines(seen: screen.Status, now: int) -> Iterable[str]:
     shown = [view for view in current if view.here or view.holds or view.agent in busy]
     if shown:
         shown.sort(key=lambda view: not view.here)  # who is here first, each part by name
-        rows = [row for view in shown for row in _rows_of(view, seen, now)]
+        work_by_owner = _group_work_by_owner(seen)
+        rows = [row for view in shown for row in _rows_of(view, work_by_owner, now)]
         yield from listing(rows, ("NAME", "ALIVE", "SEEN", "GUARD", "WORK", "HOLDS"), COLOURS)
     else:
         yield "nobody is here: `moot run -- COMMAND`, or `moot join`"
@@ -112,15 +113,24 @@ def _agent_lines(seen: screen.Status, now: int) -> Iterable[str]:
         yield f"{others} not here: `moot agent list`"
 
 
+def _group_work_by_owner(seen: screen.Status) -> dict[str, dict[str, None]]:
+    """What each holds something for, as `scope list` says, in that order."""
+    work_by_owner: dict[str, dict[str, None]] = {}
+    for view in seen.reservations:
+        if view.work:
+            work_by_owner.setdefault(view.owner, {})[view.work] = None
+    return work_by_owner
+
+
 def _rows_of(
-    view: screen.RegisteredAgentView, seen: screen.Status, now: int
+    view: screen.RegisteredAgentView, work_by_owner: Mapping[str, Iterable[str]], now: int
 ) -> Iterable[tuple[str, ...]]:
     """An agent, then each of its sub-agents with what that one works on."""
     theirs = {scope for sub_agent in view.sub_agents for scope in sub_agent.holds}
     own = [scope for scope in view.holds if scope not in theirs]
     guard, ago = view.guarded or "-", span_since(view.last_seen_at, now)
     name, alive = with_tool(view.agent, view.tool), alive_word(view.label, view.evidence)
-    yield name, alive, ago, guard, _work_of(view, seen), _first_scopes(own)
+    yield name, alive, ago, guard, _work_of(view, work_by_owner), _first_scopes(own)
     for sub_agent in view.sub_agents:
         holds, ago = _first_scopes(sub_agent.holds), span_since(sub_agent.last_seen_at, now)
         yield sub_agent.name, sub_agent.label, ago, guard, sub_agent.kind or "sub-agent", holds
@@ -132,10 +142,10 @@ def _unguarded_line(span: screen.UnguardedSpan) -> str:
     return f"{word}  {span.agent} ({span.tool}) from {span.since} {until}"
 
 
-def _work_of(agent: screen.RegisteredAgentView, seen: screen.Status) -> str:
-    """What it holds something for, as `scope list` says; else what it joined for."""
-    held = (view.work for view in seen.reservations if view.owner == agent.agent)
-    return ", ".join(filter(None, dict.fromkeys(held))) or agent.work or agent.branch or "-"
+def _work_of(agent: screen.RegisteredAgentView, work_by_owner: Mapping[str, Iterable[str]]) -> str:
+    """What it holds something for; else what it joined for."""
+    held = work_by_owner.get(agent.agent, ())
+    return ", ".join(held) or agent.work or agent.branch or "-"
 
 
 def _work_lines(seen: screen.Status) -> Iterable[str]:

@@ -1,0 +1,125 @@
+"""Maps in pages: like a dict that is always sorted, and read only where one looks."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.core.paged_map import PAGE_ENTRIES, SHORT_BYTES, PagedMap, _begins_page
+from tests.core.pages import count_decoded
+
+
+class Entry(msgspec.Struct, frozen=True, array_like=True):
+    key: str
+    size: int
+    place: str = ""
+
+    NOTED_FIELDS = ("place",)
+
+
+# Few names, so that they meet again, of both kinds: those that begin a page and those that do not.
+BEGINNING = [name for name in (f"n{number}" for number in range(900)) if _begins_page(name)][:12]
+NAMES = st.sampled_from([*BEGINNING, *(f"n{number}" for number in range(24)), "", "z", "\ud800"])
+STEPS = st.lists(st.tuples(NAMES, st.none() | st.integers(0, 9)), max_size=60)
+
+
+def many(count: int) -> dict[str, Entry]:
+    return {f"key-{n}": Entry(f"key-{n}", n, f"/place-{n % 2}") for n in range(count)}
+
+
+def stored(entries: PagedMap[Entry]) -> PagedMap[Entry]:
+    return PagedMap.from_stored(entries.to_stored(), Entry)
+
+
+@given(STEPS)
+def test_it_is_a_sorted_dict_whatever_was_set_and_deleted(
+    steps: list[tuple[str, int | None]],
+) -> None:
+    plain: dict[str, Entry] = {}
+    paged: PagedMap[Entry] = PagedMap()
+    for name, size in steps:
+        if size is not None:
+            plain[name] = Entry(name, size)
+            paged = paged.set(name, plain[name])
+        elif name in plain:
+            del plain[name]
+            paged = paged.delete(name)
+        assert list(paged.items()) == sorted(plain.items())
+        assert paged == PagedMap(plain), "pages depend on the entries alone"
+        assert hash(paged) == hash(PagedMap(plain))
+        assert len(paged) == len(plain)
+        assert paged.get(name) == plain.get(name)
+
+
+@given(STEPS, NAMES, NAMES)
+def test_a_run_of_keys_is_what_a_scan_would_find(
+    steps: list[tuple[str, int | None]], start: str, stop: str
+) -> None:
+    plain = {name: Entry(name, size or 0) for name, size in steps}
+    wanted = tuple(plain[name] for name in sorted(plain) if start <= name < stop)
+    assert PagedMap(plain).between(start, stop) == wanted
+
+
+def test_what_is_not_there_is_a_key_error_and_changes_nothing() -> None:
+    for paged in (PagedMap[Entry](), PagedMap(many(3))):
+        before = dict(paged)
+        with pytest.raises(KeyError):
+            paged.delete("nobody")
+        with pytest.raises(KeyError):
+            paged["nobody"]
+        assert "nobody" not in paged
+        assert None not in paged
+        assert dict(paged) == before
+
+
+def test_a_stored_map_is_decoded_only_where_it_is_looked_at() -> None:
+    paged = PagedMap(many(5_000))
+    again = stored(paged)
+    assert (len(again), count_decoded(again)) == (5_000, 0)
+    assert again["key-77"] == paged["key-77"]
+    assert "no-key" not in again
+    assert count_decoded(again) <= 2
+    assert again == paged
+    assert list(again.values()) == [paged[key] for key in sorted(paged)]
+
+
+def test_a_change_touches_one_page_and_stores_the_others_as_they_were() -> None:
+    again = stored(PagedMap(many(5_000)))
+    changed = again.set("key-77", Entry("key-77", -1))
+    changed.to_stored()
+    assert count_decoded(changed) == 1
+    assert (
+        changed.to_stored() == PagedMap({**many(5_000), "key-77": Entry("key-77", -1)}).to_stored()
+    )
+    assert again["key-77"].size == 77, "the map before has not changed"
+
+
+def test_stored_bytes_do_not_depend_on_the_way_there() -> None:
+    forward, backward = PagedMap[Entry](), PagedMap[Entry]()
+    entries = many(300)
+    for key in entries:
+        forward = forward.set(key, entries[key])
+    for key in reversed(entries):
+        backward = stored(backward.set(key, Entry(key, -1)).set(key, entries[key]))
+    assert forward.to_stored() == backward.to_stored() == PagedMap(entries).to_stored()
+
+
+def test_pages_are_as_long_as_meant_and_long_ones_are_compressed() -> None:
+    paged = PagedMap(many(5_000))
+    pages = len(list(paged.pages()))
+    assert 5_000 / PAGE_ENTRIES / 2 < pages < 5_000 / PAGE_ENTRIES * 2
+    alike = PagedMap({key: Entry(key, 0, "a long place " * 20) for key in many(200)})
+    assert len(alike.to_stored()) < 200 * len("a long place " * 20) / 4
+    small = PagedMap(many(3))
+    assert len(small.to_stored()) < SHORT_BYTES
+    assert b"key-2" in small.to_stored()
+
+
+def test_what_the_entries_note_is_known_before_and_after_a_change() -> None:
+    again = stored(PagedMap(many(500)))
+    assert again.notes() == {("/place-0",), ("/place-1",)}
+    assert count_decoded(again) == 0
+    assert again.set("x", Entry("x", 1, "/other")).notes() == {*again.notes(), ("/other",)}
+    assert PagedMap(many(1)).delete("key-0").notes() == set()
