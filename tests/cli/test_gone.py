@@ -86,7 +86,7 @@ def crash(shop: Project, *, uncommitted: bool = False) -> None:
 
 
 def otter(shop: Project) -> dict[str, str]:
-    (view,) = (one for one in shop.ok("status")["agents"] if one["agent"] == "amber-otter")
+    (view,) = (one for one in shop.ok("status", "--all")["agents"] if one["agent"] == "amber-otter")
     return {field: view[field] for field in ("status", "liveness", "evidence")}
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from moot.api.agenda import DueItem, list_due
+from moot.api.agent_endings import find_end_times
 from moot.api.agent_facts import find_agent_facts
 from moot.api.operation import operation
 from moot.core.errors import Tampered
@@ -43,7 +44,7 @@ class RegisteredAgentView(views.AgentView, frozen=True, kw_only=True):
     watched; None if that is not known. `family` is the name it was numbered after (alice of
     alice-2), else its own; `tool` the coding tool it works with, if that is known. `evidence` is
     what the lock of its `moot run` says from here: `running`, `gone`, or None for nothing;
-    `process` says why.
+    `process` says why. `ended_at` is when its key ended, for those who have ended.
     """
 
     kind: str = msgspec.field(name="class")
@@ -53,6 +54,7 @@ class RegisteredAgentView(views.AgentView, frozen=True, kw_only=True):
     tool: Quoted | None = None
     evidence: str | None = None
     process: str | None = None
+    ended_at: str | None = None
 
 
 class MailCounts(msgspec.Struct, frozen=True):
@@ -80,7 +82,8 @@ class RecordSummary(msgspec.Struct, frozen=True):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """`agents` are all who were ever registered; `pending` are events that owe an acceptance.
+    """`agents` are all who have not ended, or on request all who were ever registered; `pending`
+    are events that owe an acceptance.
 
     `unguarded` are the newest times in which a coding tool worked and nobody checked its edits.
     """
@@ -99,8 +102,11 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @operation("status")
-def status(session: Session) -> Status:
-    """Who is here and how alive, who holds what, who owes what, and how the record stands."""
+def status(session: Session, *, ended: bool = False) -> Status:
+    """Who is here and how alive, who holds what, who owes what, and how the record stands.
+
+    With `ended` those who have ended stand among the agents, too.
+    """
     from moot.flows.presence.observation import observe
 
     workspace = session.workspace
@@ -110,7 +116,7 @@ def status(session: Session) -> Status:
     return Status(
         workspace=str(workspace.path),
         you=session.acting,
-        agents=view_everyone(session),
+        agents=view_everyone(session, ended=ended),
         reservations=presence.reservations,
         pending=presence.pending,
         work=presence.work,
@@ -122,16 +128,22 @@ def status(session: Session) -> Status:
     )
 
 
-def view_everyone(session: Session) -> tuple[RegisteredAgentView, ...]:
-    """Everyone registered but voices, with how alive they are."""
+def view_everyone(session: Session, *, ended: bool = True) -> tuple[RegisteredAgentView, ...]:
+    """Everyone registered but voices, with how alive they are; `ended`: also who has ended."""
     registry = session.workspace.engine.registry()
-    facts = find_agent_facts(session, tuple(sorted(registry.agents)))
+    names = sorted(
+        name
+        for name, agent in registry.agents.items()
+        if ended or registry.keys[agent.kid].ending is None
+    )
+    facts = find_agent_facts(session, tuple(names))
     guards = guards_of_active(session.workspace)
+    end_times = find_end_times(session.workspace, names) if ended else {}
     everyone = []
-    for name, agent in sorted(registry.agents.items()):
+    for name in names:
         if name in facts.voices:
             continue
-        view, more = facts.views[name], facts.describe(name)
+        agent, view, more = registry.agents[name], facts.views[name], facts.describe(name)
         ending = registry.keys[agent.kid].ending
         label = view.label if ending is None else str(ending).capitalize()
         everyone.append(
@@ -141,6 +153,7 @@ def view_everyone(session: Session) -> tuple[RegisteredAgentView, ...]:
                 status=str(ending or ACTIVE),
                 guarded=guards.get(name),
                 **{field: more[field] for field in ("family", "tool", "evidence", "process")},
+                ended_at=end_times.get(name),
             )
         )
     return tuple(everyone)
