@@ -59,6 +59,12 @@ SETTINGS: Final = (
         " blocked on you, your word is needed on a decision, somebody changed what another holds,"
         " a tool works unguarded, a tool waits for your permission; each is told once",
     ),
+    Setting(
+        "tests.command",
+        "commands that run tests, by their first words and with commas between them, beside those"
+        " that are known: they are only recognized, never run",
+        in_repository=True,
+    ),
     # Participants run commands, so whoever clones a repository must not get them with it.
     Setting("ask.participants", "whom `moot ask` asks where no `--with` names anybody"),
     Setting(
@@ -86,6 +92,12 @@ class Notify(msgspec.Struct, frozen=True):
     command: str = ""
 
 
+class Tests(msgspec.Struct, frozen=True):
+    """How a run of tests is recognized."""
+
+    command: str = ""
+
+
 class AskDefaults(msgspec.Struct, frozen=True):
     """What `moot ask` goes by where nothing else was said."""
 
@@ -103,6 +115,7 @@ class Settings(msgspec.Struct, frozen=True):
     protect: Protect = Protect()
     notify: Notify = Notify()
     ask: AskDefaults = AskDefaults()
+    tests: Tests = Tests()
     problem: str = ""
 
 

@@ -299,8 +299,18 @@ def _record_use(
     from moot.flows.observed.tool_use import ToolUse, never_in_the_way, record_use
 
     with never_in_the_way():
-        use = ToolUse(call.tool, call.input, call.response, call.ok, alias)
+        tests = None if call.command is None else _tests_seen(session, call, call.command)
+        use = ToolUse(call.tool, call.input, call.response, call.ok, alias, tests)
         record_use(session.workspace, name, session.tool_session_name, use, files)
+
+
+def _tests_seen(session: Session, call: ToolCall, command: str) -> str | None:
+    from moot.flows.observed.seen_tests import look_at_tests
+    from moot.workspace.settings import read_settings_or_strictest, user_settings_file
+
+    user_file = user_settings_file(session.env)
+    named = read_settings_or_strictest(session.place.worktree, user_file).tests.command
+    return look_at_tests(command, call.ok, call.response, named.split(","))
 
 
 def _note_sub_agent(session: Session, name: str) -> str:
