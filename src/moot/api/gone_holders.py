@@ -72,7 +72,8 @@ def explaining_gone_holders(
         if kept and refused.code in IN_THE_WAY:
             scope = next((each.where for each in refused.findings if each.where), "SCOPE")
             ways = [explain_gone(holder, scope) for holder in kept]
-            refused.hint = "; ".join((*ways, refused.hint or ""))
+            is_asked = len(kept) < len(set(others))  # the gone answer nobody
+            refused.hint = "; ".join((*ways, refused.hint) if is_asked and refused.hint else ways)
             refused.findings = (*refused.findings, *map(_finding, kept))
         raise
 
