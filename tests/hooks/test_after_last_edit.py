@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.hooks.stand_ins import prepare_path
+from tests.hooks.test_guarded_run import put_claude
 from tests.hooks.test_moments import hand_over
 from tests.hooks.yard import OTTER, Yard, call
 
@@ -92,3 +94,28 @@ def test_the_end_of_a_session_of_its_own_says_it(yard: Yard) -> None:
     (event,) = yard.ok(*words)["events"]
     assert event["data"]["tests"] == "never"
     assert "never" in yard.run("trace", "observed", "--agent", name).out
+
+
+# At the end of `moot run`.
+
+EDIT_AND_TEST = """
+def after(tool, **asked):
+    said = {"session_id": "s1", "cwd": os.getcwd(), "hook_event_name": "PostToolUse",
+            "tool_name": tool, "tool_input": asked, "tool_use_id": "t"}
+    subprocess.run(["moot", "hook", "claude"], input=json.dumps(said), text=True, check=True,
+                   stdout=subprocess.DEVNULL, timeout=60)
+
+speak()
+after("Write", file_path=os.path.join(os.getcwd(), "new.py"), content="x")
+if "tested" in sys.argv:
+    after("Bash", command="pytest -q")
+"""
+
+
+@pytest.mark.parametrize(("words", "line"), [((), NEVER), (("tested",), PASSED)])
+def test_the_end_of_a_run_says_it(yard: Yard, words: tuple[str, ...], line: str) -> None:
+    prepare_path(yard)
+    put_claude(yard, EDIT_AND_TEST)
+    done = yard.spawn("run", "--name", "coral-finch", "--", "claude", *words)
+    assert done.code == 0, done.err
+    assert line in done.err.splitlines()
