@@ -24,8 +24,8 @@ def test_a_settings_file_that_is_half_written_stops_no_run(
             "reservation_conflict",
             1,
         )
-        seen = project.run("doctor").out
-        assert "DOC-45 moot.toml" in seen
-        assert "cannot be" in seen
     held = project.ok("scope", "list")["reservations"]
     assert [one["scope"] for one in held] == ["docs"]
+    seen = project.run("doctor").out
+    assert "DOC-45 moot.toml" in seen
+    assert "cannot be" in seen
