@@ -92,7 +92,7 @@ class Notify(msgspec.Struct, frozen=True):
     command: str = ""
 
 
-class Tests(msgspec.Struct, frozen=True):
+class KnownTests(msgspec.Struct, frozen=True):
     """How a run of tests is recognized."""
 
     command: str = ""
@@ -115,7 +115,7 @@ class Settings(msgspec.Struct, frozen=True):
     protect: Protect = Protect()
     notify: Notify = Notify()
     ask: AskDefaults = AskDefaults()
-    tests: Tests = Tests()
+    tests: KnownTests = KnownTests()
     problem: str = ""
 
 
@@ -189,9 +189,10 @@ def _combine(repository: Mapping[str, str], user: Mapping[str, str]) -> Settings
     values: dict[str, str] = {}
     for setting in SETTINGS:
         named = [each[setting.name] for each in (repository, user) if setting.name in each]
-        if named:
-            rank = setting.choices.index if setting.choices else str
-            values[setting.name] = max(named, key=rank)
+        if setting.choices and named:
+            values[setting.name] = max(named, key=setting.choices.index)
+        elif named:  # a user's own names stand beside those of the repository
+            values[setting.name] = ", ".join(named)
     return _build(values)
 
 
