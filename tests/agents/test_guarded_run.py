@@ -64,7 +64,7 @@ def assert_not_started(stage: Stage, played: Played, names: set[str]) -> None:
 
 
 def agents(stage: Stage) -> set[str]:
-    return {one["agent"] for one in stage.yard.ok("status")["agents"]}
+    return {one["agent"] for one in stage.yard.ok("status", "--all")["agents"]}
 
 
 @EACH

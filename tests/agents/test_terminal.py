@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 
 from tests.agents.loopback import Model
@@ -20,6 +21,8 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "gemini": ("gemini", "--yolo", "-i", "do it"),
     "opencode": ("opencode", "--prompt", "do it"),
 }
+# What a person at the terminal reads of it; Gemini CLI and opencode show that it failed, not why.
+SHOWS_REASON = frozenset({"claude", "codex"})
 
 
 def answer_first_questions(stage: Stage) -> None:
@@ -65,15 +68,22 @@ def perform_in_terminal(
     return model, drawn
 
 
+def words_on(drawn: str) -> str:
+    """What was drawn, as words: a terminal's own signs between them are one space."""
+    return " ".join(re.sub(r"\x1b\[[0-9;?>]*[A-Za-z]", " ", drawn).split())
+
+
 @EACH
 def test_in_its_terminal_it_is_guarded(stage: Stage, tool: Tool) -> None:
     stage.uninstall()
     stage.yard.reserve(CRANE, "held.txt")
     answer_first_questions(stage)
-    model, _drawn = perform_in_terminal(stage, COMMANDS[tool.name])
+    model, drawn = perform_in_terminal(stage, COMMANDS[tool.name])
     assert stage.file("free.txt").exists()
     assert not stage.file("held.txt").exists()
     assert "held.txt is held by teal-crane" in model.heard
+    if tool.name in SHOWS_REASON:
+        assert "held by teal-crane" in words_on(drawn)
 
 
 @each_of("codex")

@@ -24,7 +24,7 @@ FINCH = "coral-finch"
 
 
 def status_of(session: Session, name: str) -> str:
-    (seen,) = (view for view in status(session).agents if view.agent == name)
+    (seen,) = (view for view in status(session, ended=True).agents if view.agent == name)
     return seen.status
 
 

@@ -21,6 +21,7 @@ from moot.core.machine import Command
 from moot.keys.folder import KeyFolder
 from moot.surfaces.cli.main import run as run_moot
 from moot.workspace.workspace import Workspace
+from tests.cli.typeable import find_untypeable
 from tests.golden.plugin import check_data
 
 MOOT = (sys.executable, "-P", "-m", "moot")
@@ -52,6 +53,8 @@ class Result(NamedTuple):
         assert not said["ok"]
         assert said["data"] is None
         problem: dict[str, Any] = said["error"]
+        hints = [problem["hint"] or "", *(each["hint"] or "" for each in problem["findings"])]
+        assert [why for hint in hints for why in find_untypeable(hint)] == []
         return problem
 
 

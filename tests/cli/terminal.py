@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
+import struct
+import termios
 from collections.abc import Sequence
 
 from tests.cli.project import MOOT, Project
@@ -14,15 +17,18 @@ def on_a_terminal(
     *words: str,
     typed: Sequence[str] = (),
     through: Sequence[str] = (),
+    columns: int = 0,
     **settings: str,
 ) -> str:
     """All that appeared; each text in `typed` is entered when a prompt (`...: `) is waiting.
 
-    `through` is a program that is given the command and runs it.
+    `through` is a program that is given the command and runs it; `columns` is how wide the terminal
+    says it is, 0: it does not say.
     """
     command = [*through, *MOOT, *words]
     pid, master = pty.fork()
     if pid == 0:  # the child
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         os.chdir(project.root)
         os.execvpe(command[0], command, {**project.env, "TERM": "xterm", **settings})
     seen, answers = b"", list(typed)

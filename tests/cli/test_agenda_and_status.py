@@ -151,10 +151,7 @@ def test_status_is_one_screen(project: Project) -> None:
     project.ok("agent", "retire", "teal-crane")
     data = project.ok("status", MOOT_AGENT="amber-otter")
     assert data["you"] == "amber-otter"
-    assert [(one["agent"], one["status"]) for one in data["agents"]] == [
-        ("amber-otter", "active"),
-        ("teal-crane", "retired"),
-    ]
+    assert [(one["agent"], one["status"]) for one in data["agents"]] == [("amber-otter", "active")]
     assert data["agents"][0]["last_seen_at"] is not None
     assert subjects(data["due"]) == ["e1: look"]
     record = data["record"]
@@ -207,7 +204,7 @@ def test_status_and_agent_show_call_an_agent_the_same(project: Project) -> None:
     project.ok("join", "--register", "slate-wren")
     project.ok("agent", "register", "coral-finch")
     project.ok("agent", "retire", "coral-finch")
-    said = {one["agent"]: one["label"] for one in project.ok("status")["agents"]}
+    said = {one["agent"]: one["label"] for one in project.ok("status", "--all")["agents"]}
     assert said == {
         "amber-otter": "Not here",
         "coral-finch": "Retired",
@@ -280,3 +277,24 @@ def test_nobody_waits_for_a_name_that_does_not_exist(
     project: Project, words: tuple[str, ...]
 ) -> None:
     assert project.refused("agenda", *words) == ("agent_not_found", 1)
+
+
+def test_those_who_have_ended_stand_in_it_only_on_request_with_their_time(project: Project) -> None:
+    project.ok("agent", "retire", "teal-crane")
+    (event,) = project.ok("ledger", "log", "registry", "--type", "registry.agent_retired")["events"]
+    ended_at = event["at"]
+    assert [one["ended_at"] for one in project.ok("status")["agents"]] == [None]
+    assert "teal-crane" not in project.run("status").out
+    both = {one["agent"]: one for one in project.ok("status", "--all")["agents"]}
+    crane = both["teal-crane"]
+    assert (crane["status"], crane["ended_at"], crane["liveness"]) == (
+        "retired",
+        ended_at,
+        "active",
+    )
+    assert both["amber-otter"]["ended_at"] is None
+    assert "teal-crane" in project.run("status", "--all").out
+    listed = {one["agent"]: one for one in project.ok("agent", "list", "--all")["agents"]}
+    assert listed["teal-crane"]["ended_at"] == ended_at
+    assert project.ok("agent", "show", "teal-crane")["ended_at"] == ended_at
+    assert project.ok("agent", "show", "amber-otter")["ended_at"] is None

@@ -86,7 +86,7 @@ def crash(shop: Project, *, uncommitted: bool = False) -> None:
 
 
 def otter(shop: Project) -> dict[str, str]:
-    (view,) = (one for one in shop.ok("status")["agents"] if one["agent"] == "amber-otter")
+    (view,) = (one for one in shop.ok("status", "--all")["agents"] if one["agent"] == "amber-otter")
     return {field: view[field] for field in ("status", "liveness", "evidence")}
 
 
@@ -226,6 +226,73 @@ def test_an_agents_own_command_lets_its_run_end_the_gone(shop: Project) -> None:
     assert shop.spawn(*words, MOOT_CLOCK="").code == 0
     (gone,) = events_of(shop, "agent_gone")
     assert gone["agent"] == "amber-otter"
+
+
+# What it owed and was owed
+
+BLOCKED = (
+    *("--subject", "the port", "--blocker", "none is named", "--work", "T-1"),
+    *("--requested-action", "name it"),
+)
+
+
+def crash_owing(shop: Project, *, uncommitted: bool = False) -> None:
+    """amber-otter is gone, with an answer that it owed to teal-crane."""
+    with running(shop, "--name", "amber-otter", "--reserve", "src") as started:
+        shop.ok(*as_("teal-crane", "blocked", "amber-otter", *BLOCKED))
+        if uncommitted:
+            leave_file(shop)
+        started.kill_all()
+
+
+def owed(shop: Project) -> list[tuple[str, str]]:
+    return [(item["who"], item["what"]) for item in shop.ok("agenda")["due"]]
+
+
+def told(shop: Project, name: str) -> list[str]:
+    return [each["subject"] for each in shop.ok(*as_(name, "inbox"))["messages"]]
+
+
+def test_what_the_gone_owed_lapses_with_the_command_that_ends_it(shop: Project) -> None:
+    crash_owing(shop)
+    assert owed(shop) == [("amber-otter", "give input")]
+    shop.ok(*as_("teal-crane", "reserve", "docs"))
+    lapsed = shop.ok("ledger", "log", "presence", "--type", "presence.answer_lapsed")["events"]
+    assert [one["data"]["ended"] for one in lapsed] == ["amber-otter"]
+    assert told(shop, "teal-crane") == ["INFO: not answered: amber-otter ended"]
+    assert owed(shop) == []
+    assert shop.ok("verify")["verdict"] == "valid"
+
+
+def test_what_the_gone_owed_lapses_by_an_edit_too(shop: Project) -> None:
+    crash_owing(shop)
+    assert _edit(shop) == ""
+    assert told(shop, "teal-crane") == ["INFO: not answered: amber-otter ended"]
+
+
+def test_while_it_can_still_be_adopted_nothing_lapses(shop: Project) -> None:
+    crash_owing(shop, uncommitted=True)
+    shop.ok(*as_("teal-crane", "reserve", "docs"))
+    assert owed(shop) == [("amber-otter", "give input")]
+    assert told(shop, "teal-crane") == []
+
+
+def test_an_agents_own_command_lets_what_the_gone_owed_lapse(shop: Project) -> None:
+    crash_owing(shop)
+    inner = (*MOOT, "reserve", "docs", "--json")
+    call = "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"
+    words = ("run", "--name", "coral-finch", "--", PYTHON, "-c", call, *inner)
+    assert shop.spawn(*words, MOOT_CLOCK="").code == 0
+    assert told(shop, "teal-crane") == ["INFO: not answered: amber-otter ended"]
+
+
+def test_what_an_agents_own_run_owed_lapses_at_its_end(shop: Project) -> None:
+    """Its end is signed by the `moot run` around it, which alone has the key."""
+    inner = (*MOOT, "run", "--name", "coral-finch", "--", *MOOT, "blocked", "teal-crane", *BLOCKED)
+    call = "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"
+    words = ("run", "--name", "amber-otter", "--", PYTHON, "-c", call, *inner)
+    assert shop.spawn(*words).code == 0
+    assert owed(shop) == []
 
 
 # Where the lock is no evidence

@@ -10,21 +10,18 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import pytest
 
 import moot
-from moot.surfaces.cli.main import cli
 from tests.cli.project import Project
 from tests.cli.test_duties_end import BLOCKED, CRANE, HANDOFF, OTTER, as_, ask_question
+from tests.cli.typeable import FILLED, commands_in, find_untypeable
 
 SOURCE = Path(moot.__file__).parent
-_IN_BACKTICKS = re.compile(r"`(?:[A-Z_]+=\S+ )?(moot [^`]+)`")
-# A value that is filled in, and the word that stands for it while we try.
-FILLED = "x9"
 
 
 def texts_in(file: Path) -> Iterator[str]:
@@ -56,13 +53,6 @@ def texts_in(file: Path) -> Iterator[str]:
             yield node.value
 
 
-def commands_in(text: str) -> Iterator[str]:
-    yield from _IN_BACKTICKS.findall(text)
-    is_sentence = text.startswith("moot is ")
-    if text.startswith("moot ") and not is_sentence and "\n" not in text and "`" not in text:
-        yield text
-
-
 def all_commands() -> list[tuple[str, str]]:
     files = [file for file in sorted(SOURCE.rglob("*.py")) if "demo" not in file.parts]
     found = {
@@ -74,50 +64,12 @@ def all_commands() -> list[tuple[str, str]]:
     return sorted(found)
 
 
-def words_of(line: str) -> list[str]:
-    """As a shell would split it; of `a|b` one, and without what is optional."""
-    line = re.sub(r"\[[^\]]*\]", "", line).replace("'", "").replace('"', "")
-    line = re.split(r"\s(?:&&|\(|then |keeps |and |or |first)|[;,:]\s|\s-- ", line)[0]
-    words = [word for word in shlex.split(line)[1:] if word not in ("…", "--")]
-    return [FILLED if word == "..." else word.split("|")[0] for word in words]
-
-
-def require_typeable(words: list[str]) -> None:
-    """Raises click's own usage error if there is no such command, or no such option of it."""
-    command: click.Command = cli
-    context = click.Context(cli, info_name="moot")
-    while words:
-        if isinstance(command, click.Group):
-            parser = command.make_parser(context)
-            parser.allow_interspersed_args = False
-            _, rest, _ = parser.parse_args(args=list(words))
-            if not rest:
-                return
-            below = command.get_command(context, rest[0])
-            if below is None and rest[0].isupper() | (FILLED in rest[0]):
-                return
-            assert below is not None, f"no command {rest[0]!r} in {context.command_path}"
-            context = click.Context(below, context, rest[0])
-            command, words = below, rest[1:]
-            continue
-        command.make_parser(context).parse_args(args=list(words))
-        return
-
-
 def test_there_are_many() -> None:
     assert len(all_commands()) > 150
 
 
 def test_every_command_that_we_name_exists_with_its_options() -> None:
-    wrong = []
-    for file, line in all_commands():
-        words = words_of(line)
-        if "--json" in words:
-            words.remove("--json")
-        try:
-            require_typeable(words)
-        except (click.UsageError, AssertionError, ValueError) as error:
-            wrong.append(f"{file}: {line!r}: {error}")
+    wrong = [f"{file}: {why}" for file, line in all_commands() for why in find_untypeable(line)]
     assert wrong == []
 
 
@@ -155,3 +107,67 @@ def test_what_the_agenda_says_can_be_typed_and_ends_the_duty(project: Project, e
     type_hints(project, OTTER)
     assert agenda_of(project, OTTER) == []
     assert project.ok("mail", "pending")["pending"] == []
+
+
+# Refusals, typed ----------------------------------------------------------------------------------
+
+PROGRAM = f"{sys.executable} -c pass"
+PLACEHOLDERS = {
+    "COMMAND": PROGRAM,
+    "NAME": "blue-heron",
+    "TEXT": "'because of it'",
+    "WORDS": "port",
+    "FILE": "plan.md",
+    "SCOPE": "docs",
+}
+# What is typed, and which command of its hint (from 0) is typed then, as whom.
+REFUSALS: tuple[tuple[tuple[str, ...], int, str | None], ...] = (
+    (("--as", "nobody-here", "reserve", "x"), 0, None),
+    (("--as", CRANE, "reserve", "src"), 0, CRANE),
+    (("--as", CRANE, "release", "src"), 0, CRANE),
+    (("run", "--adopt", "coral-finch", "--", "true"), 0, None),
+    (("run", "--adopt", "coral-finch", "--", "true"), 1, None),
+    (("run", "--adopt", OTTER, "--", "true"), 0, None),
+    (("run", "--adopt", "nobody-here", "--", "true"), 0, None),
+    (("--as", CRANE, "send", "coral-finch", "INFO: x"), 0, CRANE),
+    (("--as", CRANE, "event", "accept", "nothing"), 0, CRANE),
+    (("--as", CRANE, "mail", "show", "nothing"), 0, CRANE),
+    (("--as", CRANE, "mail", "show", "nothing"), 1, CRANE),
+    (("--as", CRANE, "mail", "ack", "nothing", "--status", "Received"), 0, CRANE),
+    (("--as", CRANE, "plan", "W-1", "--amend", "plan.md", "--version", "7"), 0, CRANE),
+    (("agent", "show", "nobody-here"), 0, None),
+    (("agent", "retire", "nobody-here"), 0, None),
+    (("explain", "nonsense"), 0, None),
+    (("trace", "status", "nothing"), 0, None),
+    (("report", "nothing"), 0, None),
+    (("ledger", "log", "nothing"), 0, None),
+    (("verify", "nothing"), 0, None),
+    (("ask", "--resume", "q-9"), 0, None),
+    (("reserve",), 0, None),
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "place", "who"), REFUSALS, ids=lambda value: value if isinstance(value, str) else None
+)
+def test_what_a_refusal_says_can_be_typed(
+    project: Project, words: tuple[str, ...], place: int, who: str | None
+) -> None:
+    project.ok("--as", OTTER, "join", "--scope", "src")
+    project.ok("--as", CRANE, "join")
+    project.ok("run", "--name", "coral-finch", "--", *shlex.split(PROGRAM))
+    (project.root / "plan.md").write_text("a plan")
+    done = project.json(*words)
+    assert done.code != 0
+    line = list(commands_in(done.error["hint"]))[place]
+    for placeholder, value in PLACEHOLDERS.items():
+        line = re.sub(rf"\b{placeholder}\b", value, line)
+    acting = () if who is None else ("--as", who)
+    typed = project.run(*acting, *shlex.split(line)[1:])
+    assert typed.code == 0, (line, typed)
+
+
+def test_before_there_is_a_workspace_the_hint_makes_one(bare: Project) -> None:
+    (line,) = commands_in(bare.json("status").error["hint"])
+    bare.ok(*shlex.split(line)[1:])
+    assert bare.ok("status")["agents"] == []

@@ -22,7 +22,8 @@ def shop(bare: Project) -> Project:
 
 
 def status_of(shop: Project, name: str) -> str:
-    agents: dict[str, str] = {one["agent"]: one["status"] for one in shop.ok("status")["agents"]}
+    everyone = shop.ok("status", "--all")["agents"]
+    agents: dict[str, str] = {one["agent"]: one["status"] for one in everyone}
     return agents[name]
 
 

@@ -54,12 +54,12 @@ def put_claude(yard: Yard, body: str, name: str = "claude") -> Path:
 
 
 def agents(yard: Yard) -> dict[str, str]:
-    return {one["agent"]: one["status"] for one in yard.ok("status")["agents"]}
+    return {one["agent"]: one["status"] for one in yard.ok("status", "--all")["agents"]}
 
 
 def facts(yard: Yard) -> tuple[int, dict[str, str]]:
     """How many events there are, and who was ever registered."""
-    seen = yard.ok("status")
+    seen = yard.ok("status", "--all")
     return seen["record"]["events"], {one["agent"]: one["status"] for one in seen["agents"]}
 
 

@@ -105,6 +105,7 @@ def test_edits_fail_closed_and_other_moments_open(yard: Yard, tool: str) -> None
         usual = 10_000 if tool == "gemini" else 10
         codex_cuts_it = (tool, event) == ("codex", "SessionEnd")
         assert handler["timeout"] == (3 if codex_cuts_it else usual)
+        assert handler.get("statusMessage", "").startswith("moot: ") is (tool == "codex")
     assert hooks[BEFORE[tool]][0]["matcher"]
 
 

@@ -205,6 +205,25 @@ def test_what_waits_is_told_after_a_call_once_and_stays_due(yard: Yard) -> None:
     assert message.seen_by == (OTTER,)
 
 
+def test_a_holder_reads_what_was_asked_and_the_command_that_answers_it(yard: Yard) -> None:
+    yard.hook("claude", call("claude-start", yard.root))
+    command = SendBlocked(
+        to=OTTER,
+        subject="b.txt",
+        blocker="it is held",
+        requested_action="release it, or say when",
+        work="bb-1",
+        project_root=str(yard.root),
+    )
+    yard.execute(CRANE, command, stream=STREAM)
+    said = told(yard.hook("claude", call("claude-write-done", yard.root)))
+    assert 'your input is needed by teal-crane: "b.txt", asked: "release it, or say when"' in said
+    typed = shlex.split(said.partition("(`")[2].partition("`)")[0].replace("ANSWER", "'at noon'"))
+    answered = yard.ok(*typed[typed.index("event") :])
+    assert answered["event"]["payload"]["requested_action"] == "release it, or say when"
+    assert not yard.presence.pending
+
+
 @pytest.mark.parametrize(
     ("tool", "word"), [("claude", "block"), ("codex", "block"), ("gemini", "deny")]
 )

@@ -97,14 +97,15 @@ def test_a_handoff_asks_for_an_acceptance_unless_it_says_otherwise() -> None:
 @pytest.mark.requirement("OPR-105")
 def test_seen_and_accepted_are_recorded_once_for_each_agent() -> None:
     scenario = crew(OTTER, CRANE, HARBOR).when(handoff())
-    scenario.as_(HARBOR).when(ask.MarkSeen(id=FIRST)).then(did.EventSeen(id=FIRST))
+    scenario.as_(HARBOR).refused("not_addressed", ask.MarkSeen(id=FIRST))
+    scenario.as_(CRANE).when(ask.MarkSeen(id=FIRST)).then(did.EventSeen(id=FIRST))
     scenario.when(ask.MarkSeen(id=FIRST)).then()
-    scenario.as_(CRANE).when(ask.Accept(id=FIRST)).then(did.EventAccepted(id=FIRST))
+    scenario.when(ask.Accept(id=FIRST)).then(did.EventAccepted(id=FIRST))
     scenario.when(ask.Accept(id=FIRST)).then()
     scenario.when(ask.MarkSeen(id=FIRST)).then()  # accepted implies seen
     with scenario.world.store.read() as view:
         keys = [row.key for row in view.rows("presence.receipts")]
-    assert set(keys) == {f"{FIRST} {HARBOR} seen", f"{FIRST} {CRANE} accepted"}
+    assert set(keys) == {f"{FIRST} {CRANE} seen", f"{FIRST} {CRANE} accepted"}
 
 
 def test_overlaps_can_be_marked_seen_but_not_accepted() -> None:
@@ -245,7 +246,8 @@ def test_receipts_go_forward_only() -> None:
     assert RECEIPT_TRANSITIONS[ReceiptKind.ACCEPTED] == {}
     assert did.EventSeen not in RECEIPT_TRANSITIONS[ReceiptKind.SEEN]
     scenario = crew(OTTER, CRANE, HARBOR).when(handoff()).as_(CRANE).when(ask.Accept(id=FIRST))
-    scenario.as_(HARBOR).when(ask.MarkSeen(id=FIRST))
+    scenario.when(ask.MarkSeen(id=FIRST)).then()
+    scenario.as_(HARBOR).refused("not_addressed", ask.MarkSeen(id=FIRST))
     told = [message.accepted for message in scenario.state.recent if message.id == FIRST]
     assert told == [True]
 

@@ -28,12 +28,16 @@ class Post:
         self.yard = yard
         self.name = name
         self.lines: list[str] = []
+        self.person: list[tuple[str, str]] = []
         self._news = threading.Condition()
 
     def tell(self, line: str) -> None:
         with self._news:
             self.lines.append(line)
             self._news.notify_all()
+
+    def tell_person(self, once: str, sentence: str) -> None:
+        self.person.append((once, sentence))
 
     def wait_for_line(self, part: str) -> str:
         """The first line that holds this; fails after the deadline."""
@@ -59,7 +63,12 @@ def post(
     made = Post(yard, name)
     with (
         yard.workspace() as workspace,
-        watching(workspace, WatchingRun(name, root or yard.root, beat), made.tell, watch),
+        watching(
+            workspace,
+            WatchingRun(name, root or yard.root, beat, made.tell_person),
+            made.tell,
+            watch,
+        ),
     ):
         yield made
 

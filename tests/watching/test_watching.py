@@ -73,6 +73,7 @@ def test_every_change_is_one_more_and_the_same_bytes_are_none(yard: Yard) -> Non
         (yard.root / "a.txt").unlink()
         until(lambda: len(incursions(yard)) == 3)
         assert len(otter.lines) == 3
+    assert len({once for once, _ in otter.person}) == 3  # and the person is told of each, once
     ids = [("one\n", "two\n"), ("two\n", "three\n")]
     expected = [(OTTER, "a.txt", blob(was), blob(now)) for was, now in ids]
     assert incursions(yard) == [*expected, (OTTER, "a.txt", blob("three\n"), "")]

@@ -11,6 +11,7 @@ from moot.workspace import settings
 from moot.workspace.settings import (
     SETTINGS,
     AskDefaults,
+    KnownTests,
     Notify,
     Protect,
     Setting,
@@ -33,14 +34,25 @@ def put(folder: Path, text: str, name: str = "moot.toml") -> Path:
 
 def test_without_files_every_default_counts(tmp_path: Path) -> None:
     assert read_settings(tmp_path, tmp_path / "none.toml") == Settings()
-    tables = {"protect": Protect(), "notify": Notify(), "ask": AskDefaults()}
-    tables["telemetry"] = Telemetry()
+    tables = {
+        "protect": Protect(),
+        "notify": Notify(),
+        "ask": AskDefaults(),
+        "telemetry": Telemetry(),
+        "tests": KnownTests(),
+    }
     built = {
         f"{table}.{name}": getattr(values, name)
         for table, values in tables.items()
         for name in values.__struct_fields__
     }
     assert built == {each.name: each.default for each in SETTINGS}
+
+
+def test_names_of_both_files_count(tmp_path: Path) -> None:
+    put(tmp_path, '[tests]\ncommand = "tools/check.sh"\n')
+    user = put(tmp_path, '[tests]\ncommand = "just prove"\n', "own.toml")
+    assert read_settings(tmp_path, user).tests.command == "tools/check.sh, just prove"
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,13 @@ name.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from moot.api.agent_endings import find_end_times
 from moot.api.agent_facts import AgentFacts, find_agent_facts
 from moot.api.operation import operation
 from moot.api.usage import UsageView, read_usage
@@ -55,7 +56,8 @@ class ListedAgent(RegisteredAgent, frozen=True, kw_only=True):
     questions, and is neither here nor gone. `evidence` is what the lock of its `moot run` says from
     here, whatever the time since its last sign of life: `running`, `gone`, or None for nothing;
     `process` says why. `guarded` says who checks its edits now: guarded,
-    expected, unguarded or watched; None if that is not known."""
+    expected, unguarded or watched; None if that is not known. `ended_at` is when its key ended,
+    for those who have ended."""
 
     guarded: str | None = None
     family: str = ""
@@ -68,6 +70,7 @@ class ListedAgent(RegisteredAgent, frozen=True, kw_only=True):
     work: Quoted | None = None
     evidence: str | None = None
     process: str | None = None
+    ended_at: str | None = None
 
 
 class AgentList(msgspec.Struct, frozen=True):
@@ -168,14 +171,18 @@ def list_agents(session: Session, *, ended: bool = False) -> AgentList:
     order = sorted(
         known, key=lambda name: facts.place_in_list(name, has_ended=known[name].status != ACTIVE)
     )
-    agents = [_list_agent(known[name], facts, guards.get(name)) for name in order]
+    ends = find_end_times(session.workspace, known) if ended else {}
+    agents = [_list_agent(known[name], facts, guards.get(name), ends) for name in order]
     return AgentList(agents, _list_sub_agents(session))
 
 
-def _list_agent(agent: RegisteredAgent, facts: AgentFacts, guarded: str | None) -> ListedAgent:
+def _list_agent(
+    agent: RegisteredAgent, facts: AgentFacts, guarded: str | None, ends: Mapping[str, str]
+) -> ListedAgent:
     fields = {**msgspec.structs.asdict(agent), **facts.describe(agent.agent)}
     label = liveness_label(facts.views[agent.agent], agent.status)
-    return ListedAgent(**{**fields, "label": label}, guarded=guarded)
+    ended_at = ends.get(agent.agent)
+    return ListedAgent(**{**fields, "label": label}, guarded=guarded, ended_at=ended_at)
 
 
 def _list_sub_agents(session: Session) -> tuple[SubAgentView, ...]:
@@ -200,7 +207,8 @@ def show(session: Session, name: str) -> ShownAgent:
     registry = workspace.engine.registry()
     facts = find_agent_facts(session, (name,))
     view, guarded = facts.views[name], guards_of_active(workspace).get(name)
-    listed = _list_agent(describe_agent(registry, name), facts, guarded)
+    ends = find_end_times(workspace, (name,))
+    listed = _list_agent(describe_agent(registry, name), facts, guarded, ends)
     return ShownAgent(
         **msgspec.structs.asdict(listed),
         session_agent_id=view.session_agent_id,

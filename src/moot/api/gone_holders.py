@@ -32,10 +32,10 @@ class GoneHolder(msgspec.Struct, frozen=True):
 
 def free_from_gone(session: Session, holders: Iterable[str]) -> tuple[GoneHolder, ...]:
     """End those of the holders that are gone; what is left are those that keep what they hold."""
-    from moot.flows.presence.gone_sessions import end_gone_sessions
+    from moot.api.gone_agents import end_gone_agents
 
     workspace = session.workspace
-    kept = end_gone_sessions(workspace, session.acting, holders)
+    kept = end_gone_agents(workspace, session.acting, holders)
     if not kept:
         return ()
     from moot.api.agents import stale_from
@@ -72,7 +72,8 @@ def explaining_gone_holders(
         if kept and refused.code in IN_THE_WAY:
             scopes = _scopes_in_the_way(session, command)
             ways = [explain_gone(holder, scopes.get(holder.agent, "SCOPE")) for holder in kept]
-            refused.hint = "; ".join((*ways, refused.hint or ""))
+            is_asked = len(kept) < len(set(others))  # the gone answer nobody
+            refused.hint = "; ".join((*ways, refused.hint) if is_asked and refused.hint else ways)
             refused.findings = (*refused.findings, *map(_finding, kept))
         raise
 

@@ -87,7 +87,11 @@ class GuardProof:
                 self._note_silent(tool, self._seen_at[tool])
             run_guard.end_run(self._workspace, self._agent, tool, self._since, files)
         if tools:
-            sessions.end_sessions_of_run(self._workspace, self._agent, self._since)
+            tests = sessions.end_sessions_of_run(self._workspace, self._agent, self._since)
+            if tests is not None:
+                from moot.protocols.observed.views import TESTS_SENTENCES
+
+                self._watch.noticed(TESTS_SENTENCES[tests])
 
     def _note_silent(self, tool: str, since: Millis) -> None:
         from moot.flows.observed.run_guard import note_unguarded

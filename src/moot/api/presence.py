@@ -339,10 +339,15 @@ def _heartbeat(workspace: Workspace, name: str, stale: Millis) -> Iterator[None]
 @contextmanager
 def _watching_others(session: Session, watch: RunWatch) -> Iterator[None]:
     """Notice changes of what others hold, for as long as the program runs."""
+    from moot.flows.person_notices import PersonMoment, notify_person
     from moot.flows.watching.watcher import WatchingRun, watching
 
+    def tell_person(once: str, sentence: str) -> None:
+        path = session.workspace.path
+        notify_person(path, session.env, PersonMoment.INCURSION, once, sentence)
+
     beat = max(SHORTEST_PAUSE, min(_least_patience(session) // 4, LONGEST_PAUSE)) / SECOND
-    run_of = WatchingRun(session.actor(), session.place.worktree, beat)
+    run_of = WatchingRun(session.actor(), session.place.worktree, beat, tell_person)
     with watching(session.workspace, run_of, watch.noticed):
         yield
 

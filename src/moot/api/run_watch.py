@@ -40,7 +40,8 @@ class RunWatch:
         """The program runs: from now on signals can be passed on to it."""
 
     def noticed(self, line: str) -> None:
-        """Something changed what others hold, or what they hold cannot be watched."""
+        """Something changed what others hold, or what they hold cannot be watched; at the end, how
+        tests ended that ran after the last edit."""
 
     def silent_tool(self, tool: str) -> None:
         """A coding tool runs below the program, and its hook has said nothing for a while."""

@@ -157,6 +157,7 @@ class RunRequests:
 
     def _depart(self, fields: list[bytes]) -> Sequence[bytes]:
         from moot.engine.agents import retire
+        from moot.flows.mail.lapsed_duties import lapse_duties
         from moot.flows.presence.ended_keys import remove_ended_keys
 
         name, reason = fields[0].decode(), fields[1].decode()
@@ -169,13 +170,14 @@ class RunRequests:
             )
         with stack:
             retire(self._session.workspace.engine, name, reason)
+            lapse_duties(self._session.workspace)
             remove_ended_keys(self._session.workspace)
         return (OK,)
 
     def _gone(self, _fields: list[bytes]) -> Sequence[bytes]:
-        from moot.flows.presence.gone_sessions import end_gone_sessions
+        from moot.api.gone_agents import end_gone_agents
 
-        end_gone_sessions(self._session.workspace, self._agent)
+        end_gone_agents(self._session.workspace, self._agent)
         return (OK,)
 
     def _hook(self, fields: list[bytes]) -> Sequence[bytes]:

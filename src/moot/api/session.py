@@ -182,9 +182,9 @@ class Session:
         if not self._opened:
             self._opened.append(self._open())
             if self._ends_gone and not self._is_read_only():
-                from moot.flows.presence.gone_sessions import end_gone_sessions
+                from moot.api.gone_agents import end_gone_agents
 
-                end_gone_sessions(self._opened[0], self.acting)
+                end_gone_agents(self._opened[0], self.acting)
         return self._opened[0]
 
     def require_workspace(self) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from moot.api.agenda import DueItem, list_due
+from moot.api.agent_endings import find_end_times
 from moot.api.agent_facts import find_agent_facts
 from moot.api.operation import operation
 from moot.api.usage import UsageTables, UsageView, WorkUsage, read_usage
@@ -45,6 +46,7 @@ class RegisteredAgentView(views.AgentView, frozen=True, kw_only=True):
     alice-2), else its own; `tool` the coding tool it works with, if that is known. `evidence` is
     what the lock of its `moot run` says from here: `running`, `gone`, or None for nothing;
     `process` says why. `usage` is what its coding tools said they have used; None: unknown.
+    `ended_at` is when its key ended, for those who have ended.
     """
 
     kind: str = msgspec.field(name="class")
@@ -55,6 +57,7 @@ class RegisteredAgentView(views.AgentView, frozen=True, kw_only=True):
     evidence: str | None = None
     process: str | None = None
     usage: UsageView | None = None
+    ended_at: str | None = None
 
 
 class MailCounts(msgspec.Struct, frozen=True):
@@ -82,7 +85,8 @@ class RecordSummary(msgspec.Struct, frozen=True):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """`agents` are all who were ever registered; `pending` are events that owe an acceptance.
+    """`agents` are all who have not ended, or on request all who were ever registered; `pending`
+    are events that owe an acceptance.
 
     `unguarded` are the newest times in which a coding tool worked and nobody checked its edits.
     `usage` is what coding tools said they have used on each work item; others are unknown.
@@ -103,8 +107,11 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @operation("status")
-def status(session: Session) -> Status:
-    """Who is here and how alive, who holds what, who owes what, and how the record stands."""
+def status(session: Session, *, ended: bool = False) -> Status:
+    """Who is here and how alive, who holds what, who owes what, and how the record stands.
+
+    With `ended` those who have ended stand among the agents, too.
+    """
     from moot.flows.presence.observation import observe
 
     workspace = session.workspace
@@ -116,7 +123,7 @@ def status(session: Session) -> Status:
     return Status(
         workspace=str(workspace.path),
         you=session.acting,
-        agents=view_everyone(session, usage, observation),
+        agents=view_everyone(session, usage, observation, ended=ended),
         reservations=presence.reservations,
         pending=presence.pending,
         work=presence.work,
@@ -130,18 +137,28 @@ def status(session: Session) -> Status:
 
 
 def view_everyone(
-    session: Session, usage: UsageTables, observation: views.Observation | None = None
+    session: Session,
+    usage: UsageTables,
+    observation: views.Observation | None = None,
+    *,
+    ended: bool = True,
 ) -> tuple[RegisteredAgentView, ...]:
     """Everyone registered but voices, with how alive they are (by `observation`, or seen now) and
-    what they have used."""
+    what they have used; `ended`: also who has ended."""
     registry = session.workspace.engine.registry()
-    facts = find_agent_facts(session, tuple(registry.agents), observation)
+    names = tuple(
+        name
+        for name, agent in registry.agents.items()
+        if ended or registry.keys[agent.kid].ending is None
+    )
+    facts = find_agent_facts(session, names, observation)
     guards = guards_of_active(session.workspace)
+    end_times = find_end_times(session.workspace, names) if ended else {}
     everyone = []
-    for name, agent in registry.agents.items():
+    for name in names:
         if name in facts.voices:
             continue
-        view, more = facts.views[name], facts.describe(name)
+        agent, view, more = registry.agents[name], facts.views[name], facts.describe(name)
         ending = registry.keys[agent.kid].ending
         label = view.label if ending is None else str(ending).capitalize()
         everyone.append(
@@ -152,6 +169,7 @@ def view_everyone(
                 guarded=guards.get(name),
                 usage=usage.by_agent.get(name),
                 **{field: more[field] for field in ("family", "tool", "evidence", "process")},
+                ended_at=end_times.get(name),
             )
         )
     return tuple(everyone)

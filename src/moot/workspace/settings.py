@@ -59,6 +59,12 @@ SETTINGS: Final = (
         " blocked on you, your word is needed on a decision, somebody changed what another holds,"
         " a tool works unguarded, a tool waits for your permission; each is told once",
     ),
+    Setting(
+        "tests.command",
+        "commands that run tests, by their first words and with commas between them, beside those"
+        " that are known: they are only recognized, never run",
+        in_repository=True,
+    ),
     # Participants run commands, so whoever clones a repository must not get them with it.
     Setting("ask.participants", "whom `moot ask` asks where no `--with` names anybody"),
     Setting(
@@ -105,6 +111,12 @@ class Notify(msgspec.Struct, frozen=True):
     command: str = ""
 
 
+class KnownTests(msgspec.Struct, frozen=True):
+    """How a run of tests is recognized."""
+
+    command: str = ""
+
+
 class AskDefaults(msgspec.Struct, frozen=True):
     """What `moot ask` goes by where nothing else was said."""
 
@@ -131,6 +143,7 @@ class Settings(msgspec.Struct, frozen=True):
     notify: Notify = Notify()
     ask: AskDefaults = AskDefaults()
     telemetry: Telemetry = Telemetry()
+    tests: KnownTests = KnownTests()
     problem: str = ""
 
 
@@ -206,9 +219,10 @@ def _combine(repository: Mapping[str, str], user: Mapping[str, str]) -> Settings
     values: dict[str, str] = {}
     for setting in SETTINGS:
         named = [each[setting.name] for each in (repository, user) if setting.name in each]
-        if named:
-            rank = setting.choices.index if setting.choices else str
-            values[setting.name] = max(named, key=rank)
+        if setting.choices and named:
+            values[setting.name] = max(named, key=setting.choices.index)
+        elif named:  # a user's own names stand beside those of the repository
+            values[setting.name] = ", ".join(named)
     return _build(values)
 
 

@@ -118,9 +118,11 @@ def a_program_runs_as_an_agent_and_leaves_nothing_behind(world: World) -> None:
     assert ran == {"agent": "coral-finch", "exit_status": 3, "tools": [], "unguarded": []}
     assert mark.read_text() == "coral-finch"
     assert world.do("prompt")["here"] == 0
-    seen = world.do("status")
+    assert "coral-finch" not in {one["agent"] for one in world.do("status")["agents"]}
+    seen = world.do("status", ended=True)
     (finch,) = (one for one in seen["agents"] if one["agent"] == "coral-finch")
     assert (finch["status"], finch["here"], seen["reservations"]) == ("retired", False, [])
+    assert finch["ended_at"] is not None
 
 
 @story(does="plan plan.amend", refuses="plan.amend")

@@ -20,6 +20,8 @@ from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder, fi
 from moot.flows.guard.unmerged import UnmergedChange
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from moot.api.guard.after_look import AfterLook
     from moot.api.session import Session
     from moot.flows.presence.arrival import ArrivalPlace
@@ -74,16 +76,32 @@ class SharedPlan(msgspec.Struct, frozen=True):
     text: Quoted
 
 
+class EarlierDecision(msgspec.Struct, frozen=True):
+    """A question that was settled, and what it names of what the session is about to edit.
+
+    `outcome` is approved, vetoed, amended, or the vote's own word if no person has ruled; `answer`
+    is the motion, if there was one.
+    """
+
+    id: str
+    question: Quoted
+    outcome: str
+    answer: Quoted
+    names: tuple[Quoted, ...]
+
+
 class StartedSession(msgspec.Struct, frozen=True):
     """As whom the session works, who else is here, and what waits.
 
-    `plan` is the shared plan of its work, if there is one.
+    `plan` is the shared plan of its work, if there is one. `decisions` are the newest that name
+    what it holds, what is changed in its worktree, or its work.
     """
 
     agent: str
     others: tuple[OtherAgent, ...]
     waiting: Waiting
     plan: SharedPlan | None = None
+    decisions: tuple[EarlierDecision, ...] = ()
 
 
 class EndedCall(msgspec.Struct, frozen=True):
@@ -99,10 +117,15 @@ class EndedCall(msgspec.Struct, frozen=True):
 
 
 class StoppingSession(msgspec.Struct, frozen=True):
-    """What waits for an agent that is about to stop."""
+    """What waits for an agent that is about to stop.
+
+    `tests` is one sentence on the tests that ran after its last edit; None if it has edited
+    nothing, or was told before.
+    """
 
     agent: str
     waiting: Waiting
+    tests: str | None = None
 
 
 class EndedSession(msgspec.Struct, frozen=True):
@@ -150,13 +173,45 @@ def start_session(
         from moot.api.guard.sub_agents import end_sub_agents
 
         end_sub_agents(there, name, "", "its tool was started anew")
+    root = guarded.worktree_root
     with never_in_the_way():
         alive_at = sign.at if sign is not None else None
         begin_session(workspace, name, session.tool_session_name, alive_at)
-        now, root = workspace.engine.clock(), guarded.worktree_root
+        now = workspace.engine.clock()
         note_beginning(guarded.workspace, root, session.tool_session_name, now)
     others, waiting = tuple(_others(there, name)), take_waiting(workspace, name)
-    return StartedSession(name, others, waiting, _plan_of(workspace, name))
+    plan, decisions = _plan_of(workspace, name), _decisions_for(workspace, name, root)
+    return StartedSession(name, others, waiting, plan, decisions)
+
+
+def _decisions_for(workspace: Workspace, name: str, root: Path) -> tuple[EarlierDecision, ...]:
+    """Git is asked what is changed only where something was ever decided."""
+    from moot.flows.decisions.earlier_decisions import find_earlier_decisions
+    from moot.protocols.presence import STREAM, sorted_index
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
+    from moot.system.git import find_dirty_files
+
+    state = workspace.engine.state(PRESENCE, STREAM)
+    member = sorted_index.find_member(state, name)
+    if member is None:
+        return ()
+    held = sorted_index.reservations_of(state, name, member.epoch)
+
+    def touched() -> Iterator[str]:
+        yield from (lease.key for lease in held)
+        yield from find_dirty_files(root).paths or ()
+
+    settled = find_earlier_decisions(workspace, touched, member.work or member.branch or "")
+    return tuple(
+        EarlierDecision(
+            each.id,
+            Quoted(each.question),
+            each.outcome,
+            Quoted(each.answer),
+            tuple(Quoted(name) for name in each.names),
+        )
+        for each in settled
+    )
 
 
 def _plan_of(workspace: Workspace, name: str) -> SharedPlan | None:
@@ -299,8 +354,18 @@ def _record_use(
     from moot.flows.observed.tool_use import ToolUse, never_in_the_way, record_use
 
     with never_in_the_way():
-        use = ToolUse(call.tool, call.input, call.response, call.ok, alias)
+        tests = None if call.command is None else _tests_seen(session, call, call.command)
+        use = ToolUse(call.tool, call.input, call.response, call.ok, alias, tests)
         record_use(session.workspace, name, session.tool_session_name, use, files)
+
+
+def _tests_seen(session: Session, call: ToolCall, command: str) -> str | None:
+    from moot.flows.observed.seen_tests import look_at_tests
+    from moot.workspace.settings import read_settings_or_strictest, user_settings_file
+
+    user_file = user_settings_file(session.env)
+    named = read_settings_or_strictest(session.place.worktree, user_file).tests.command
+    return look_at_tests(command, call.ok, call.response, named.split(","))
 
 
 def _note_sub_agent(session: Session, name: str) -> str:
@@ -327,7 +392,25 @@ def wants_to_stop(session: Session, *, take: bool = True) -> StoppingSession | N
     there = session.in_workspace(guarded.workspace)
     name = there.actor()
     there.workspace.beat_if_due(name)
-    return StoppingSession(name, take_waiting(there.workspace, name) if take else Waiting())
+    waiting = take_waiting(there.workspace, name) if take else Waiting()
+    return StoppingSession(name, waiting, _untold_tests(there, name))
+
+
+def _untold_tests(session: Session, name: str) -> str | None:
+    """What was seen of tests after the last edit, once for each edit and each way they ended."""
+    from moot.flows.guard.told_once import is_first_time
+    from moot.flows.observed.sessions import open_record
+    from moot.protocols.observed.views import TESTS_SENTENCES
+
+    workspace = session.workspace
+    record = open_record(workspace, name, session.tool_session_name)
+    tests = record.state.tests_after_edit
+    if tests is None:
+        return None
+    is_new = is_first_time(
+        workspace.path, "tests", record.stream, str(record.state.last_edit), tests
+    )
+    return TESTS_SENTENCES[tests] if is_new else None
 
 
 @operation("hook.end_session", writes=True)

@@ -6,6 +6,7 @@ accepted.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
 
 
 class WaitingEvent(msgspec.Struct, frozen=True):
-    """A HANDOFF or BLOCKED event that owes an acceptance."""
+    """A HANDOFF or BLOCKED event that owes an acceptance; `asks` is what its sender asked for."""
 
     id: str
     event_type: str
     from_agent: str | None
     subject: Quoted
+    asks: Quoted = Quoted("")
 
 
 class WaitingMail(msgspec.Struct, frozen=True):
@@ -56,11 +58,20 @@ def take_waiting(workspace: Workspace, name: str) -> Waiting:
     unseen = _unseen(workspace.engine.state(PRESENCE, STREAM), name, epoch)
     for message in unseen:
         workspace.engine.execute(STREAM, MarkSeen(id=message.id), name)
-    events = tuple(
-        WaitingEvent(message.id, str(message.type), message.sender, Quoted(message.subject))
-        for message in unseen
-    )
-    return Waiting(events, take_new_mail(workspace, name))
+    return Waiting(tuple(_describe(workspace, unseen)), take_new_mail(workspace, name))
+
+
+def _describe(workspace: Workspace, unseen: list[PresenceMessage]) -> Iterator[WaitingEvent]:
+    if not unseen:
+        return
+    with workspace.store.read() as view:
+        for message in unseen:
+            row = view.row("presence.events", message.id)
+            payload = {} if row is None else msgspec.json.decode(row.value)["payload"]
+            asks = payload.get("requested_action") or payload.get("next_action") or ""
+            subject = Quoted(message.subject)
+            kind, sender = str(message.type), message.sender
+            yield WaitingEvent(message.id, kind, sender, subject, Quoted(asks))
 
 
 def _unseen(state: State, name: str, epoch: int) -> list[PresenceMessage]:

@@ -2,6 +2,7 @@
 
 questions.py       questions on record: seated, put under an id, and read back
 ask.py             first answers, a motion, an argument, a result that waits for a person's ruling
+earlier_decisions.py   what was settled about the files that a session is about to edit
 decide.py          that ruling: approve, amend or veto
 argument.py        what a chamber's argument came to, in one shape for both chambers
 debate_result.py   that shape from a debate

@@ -7,7 +7,6 @@ unfinished is seen outside: files that git calls uncommitted, work items that be
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 from moot.core.errors import MootError, Refused
 from moot.core.findings import Finding
@@ -27,8 +26,6 @@ from moot.protocols.presence.paths import read_scope
 from moot.protocols.presence.recommendation import AdoptionCandidate
 from moot.system import beads, git
 from moot.workspace.workspace import Workspace
-
-_START_ANEW: Final = "start under a new name: `moot join --register NAME`"
 
 
 def collect_evidence(root: Path) -> Evidence:
@@ -118,10 +115,18 @@ def require_adoptable(
         raise Refused(
             "adoption_rejected",
             f"nothing of {name} is unfinished here",
-            hint="`moot join --register NAME` starts under a new name",
+            hint=_start_anew(name),
             findings=findings,
         )
     return verdict.evidence
+
+
+def _start_anew(name: str) -> str:
+    """For whoever wanted to go on under this name."""
+    return (
+        f"`moot run --name {name} -- COMMAND` starts the next of its family,"
+        " `moot join --register NAME` a new name"
+    )
 
 
 def _why_barred(workspace: Workspace, name: str, *, has_lock: bool = False) -> Refused | None:
@@ -132,12 +137,13 @@ def _why_barred(workspace: Workspace, name: str, *, has_lock: bool = False) -> R
         return None
     key = registry.keys[agent.kid]
     if agent.kind is not KeyClass.AGENT:
-        return Refused("not_allowed", f"{name} is a person, no session", hint=_START_ANEW)
+        other = "start under a name of your own: `moot join --register NAME`"
+        return Refused("not_allowed", f"{name} is a person, no session", hint=other)
     if key.ending is not None:
-        return Refused("agent_retired", f"{name} has ended: {key.ending}", hint=_START_ANEW)
+        return Refused("agent_retired", f"{name} has ended: {key.ending}", hint=_start_anew(name))
     if not has_lock and is_running(workspace.folder, workspace.trust.origin, name):
         why = f"a live `moot run` works as {name}, or its program still does"
-        return Refused("agent_alive", why, hint=_START_ANEW)
+        return Refused("agent_alive", why, hint=_start_anew(name))
     return None
 
 

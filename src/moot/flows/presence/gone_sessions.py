@@ -39,19 +39,29 @@ class UnfinishedSession(NamedTuple):
     why: str
 
 
+class GoneSessions(NamedTuple):
+    """Those whose program was seen to be gone: ended here and now, or kept."""
+
+    ended: tuple[str, ...]
+    unfinished: tuple[UnfinishedSession, ...]
+
+
 def end_gone_sessions(
     workspace: Workspace, observer: str | None, names: Iterable[str] | None = None
-) -> tuple[UnfinishedSession, ...]:
-    """End those of `names` (None: of everybody here) that are gone; give back those that keep
-    what they hold. Where only an agent's key is, its `moot run` ends them."""
+) -> GoneSessions:
+    """End those of `names` (None: of everybody here) that are gone, unless they keep what they
+    hold. Where only an agent's key is, its `moot run` ends them."""
     gone = list(_find_gone(workspace, names))
     if gone and workspace.folder.loan is not None:
         with suppress(Unavailable):  # then nobody ends them now
             workspace.let_runner_do(b"gone")
         gone = list(_find_gone(workspace, names))
-        return tuple(_describe_unfinished(workspace, member) for member, _ in gone)
-    unfinished = (_end(workspace, member, seen, observer) for member, seen in gone)
-    return tuple(session for session in unfinished if session is not None)
+        return GoneSessions((), tuple(_describe_unfinished(workspace, each) for each, _ in gone))
+    ends = [_end(workspace, member, seen, observer) for member, seen in gone]
+    return GoneSessions(
+        tuple(end for end in ends if isinstance(end, str)),
+        tuple(end for end in ends if isinstance(end, UnfinishedSession)),
+    )
 
 
 def _find_gone(
@@ -70,8 +80,9 @@ def _find_gone(
 
 def _end(
     workspace: Workspace, member: Member, seen: RunEvidence, observer: str | None
-) -> UnfinishedSession | None:
-    """With its lock in our hands, so that nobody starts under the name meanwhile."""
+) -> str | UnfinishedSession | None:
+    """Its name if it has ended now. With its lock in our hands, so that nobody starts under the
+    name meanwhile."""
     lock = try_to_hold(workspace.folder, workspace.trust.origin, member.name)
     if lock is None:
         return None
@@ -88,7 +99,7 @@ def _end(
         return None  # this look is nobody's errand: what stands in its way is told elsewhere
     lock.remove()
     remove_ended_keys(workspace)
-    return None
+    return member.name
 
 
 def _end_command(workspace: Workspace, member: Member, seen: RunEvidence, observer: str) -> EndGone:

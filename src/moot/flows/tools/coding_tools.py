@@ -49,6 +49,7 @@ class Tool(msgspec.Struct, frozen=True):
     `whole_file`: the tools that write a file whole (of patches, what they add) and do not look
     whether it changed since the model read it. Claude Code looks itself.
     `tells_before`: text for the model can be passed with an edit that is allowed.
+    `shows_message`: a hook's `systemMessage` is shown to its person.
     `login_shell`: its commands run in login shells, which may have another PATH than the tool.
     """
 
@@ -61,6 +62,7 @@ class Tool(msgspec.Struct, frozen=True):
     go_on: str
     tells_failure: bool = False
     tells_before: bool = False
+    shows_message: bool = False
     login_shell: bool = False
     whole_file: frozenset[str] = frozenset()
     rewritings: tuple[Rewriting, ...] = (Rewriting.HOME,)
@@ -102,6 +104,7 @@ CLAUDE: Final = Tool(
     go_on="block",
     tells_failure=True,
     tells_before=True,
+    shows_message=True,
     # Its source is not public. Hooks see absolute paths; both are claimed to be on the safe side.
     rewritings=(Rewriting.TRIMMED, Rewriting.HOME),
 )
@@ -115,6 +118,7 @@ CODEX: Final = Tool(
     go_on="block",
     whole_file=frozenset({"apply_patch", "Bash"}),
     tells_before=True,
+    shows_message=True,
     login_shell=True,
 )
 GEMINI: Final = Tool(
@@ -131,6 +135,7 @@ GEMINI: Final = Tool(
     shells={"run_shell_command": "command"},
     plain_start=False,
     go_on="deny",
+    shows_message=True,
     # Since June 2026: `resolveDefensiveToolPath`, then `resolveToRealPath`; `replace` first asks
     # `correctPath`, which looks through at most 50 folders and needs exactly one match.
     rewritings=(Rewriting.HOME, Rewriting.AT_SIGN, Rewriting.DECODED),

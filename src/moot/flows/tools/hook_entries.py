@@ -15,7 +15,8 @@ class Settings(NamedTuple):
     """One tool that is set up by JSON: the file, what its edit tools match, its unit of time.
 
     `file` is the project's, `local` one beside it that is never committed, if the tool has one.
-    `shorter` are events that the tool itself allows less time.
+    `shorter` are events that the tool itself allows less time. `names` are what the tool shows its
+    person while the hook of an event runs, where it would else show a command line.
     """
 
     tool: str
@@ -25,6 +26,7 @@ class Settings(NamedTuple):
     events: tuple[str, ...]
     local: str | None = None
     shorter: Mapping[str, int] = {}
+    names: Mapping[str, str] = {}
 
 
 SETTINGS: Final[Mapping[str, Settings]] = {
@@ -55,6 +57,14 @@ SETTINGS: Final[Mapping[str, Settings]] = {
             ("PreToolUse", "PostToolUse", "SessionStart", "Stop", "SessionEnd", "SubagentStop"),
             # Codex cuts it to that, and says so at every start.
             shorter={"SessionEnd": 3},
+            names={
+                "PreToolUse": "moot: may this be edited?",
+                "PostToolUse": "moot: what was changed",
+                "SessionStart": "moot: who else is here",
+                "Stop": "moot: what waits",
+                "SessionEnd": "moot: leaving",
+                "SubagentStop": "moot: a sub-agent ends",
+            },
         ),
         Settings(
             "gemini",
@@ -75,10 +85,12 @@ def entries(settings: Settings, command: Callable[[str], str]) -> dict[str, list
 
 
 def _entry(settings: Settings, event: str, command: str) -> dict[str, Any]:
-    handler = {
+    handler: dict[str, Any] = {
         "type": "command",
         "command": command,
         "timeout": settings.shorter.get(event, settings.timeout),
     }
+    if event in settings.names:
+        handler["statusMessage"] = settings.names[event]
     matched = TOOLS[settings.tool].events[event] in _MATCHED
     return {**({"matcher": settings.matcher} if matched else {}), "hooks": [handler]}

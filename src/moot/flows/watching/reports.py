@@ -36,13 +36,28 @@ MOST_COPIED: Final = 500
 _SLACK: Final = 50  # milliseconds
 
 
+# Tells a person who may be elsewhere: what makes it the same happening, and the sentence.
+TellPerson = Callable[[str, str], None]
+
+
+def tell_nobody(_once: str, _sentence: str) -> None:
+    """For runs whose person has no program that could be told."""
+
+
 class Reports:
     """What one run has to say about changes. `tell` gets one line for whoever started the run."""
 
-    def __init__(self, workspace: Workspace, name: str, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        name: str,
+        tell: Callable[[str], None],
+        tell_person: TellPerson = tell_nobody,
+    ) -> None:
         self._workspace = workspace
         self._name = name
         self._tell = tell
+        self._tell_person = tell_person
         self._waiting: dict[str, list[Change]] = {}
         self._written_at: dict[str, float] = {}
         self._noted_here: set[str] = set()
@@ -122,6 +137,8 @@ class Reports:
         if changes:
             shown = _list_paths(change.file.path for change in changes)
             self._tell(f"{self._name} changed what others hold, which is on record: {shown}")
+            once = "\n".join((self._name, *map(_describe, changes)))
+            self._tell_person(once, f"{self._name} changed what others hold: {shown}")
 
     def _execute(self, root: str, paths: tuple[str, ...], change: Change | None) -> None:
         command = NoteIncursion(
@@ -157,7 +174,9 @@ class Reports:
         except MootError as error:
             self._tell(f"{owner} was not told: {error}")
         shown = _list_paths(paths)
-        self._tell(f"changed by someone unknown, while {owner} holds it: {shown}")
+        sentence = f"changed by someone unknown, while {owner} holds it: {shown}"
+        self._tell(sentence)
+        self._tell_person("\n".join((owner, *map(_describe, changes))), sentence)
 
 
 _ADVICE: Final = (

@@ -18,7 +18,7 @@ from moot.core.errors import MootError
 from moot.core.paged_map import PagedMap
 from moot.flows.guard.call_notes import start_notes
 from moot.flows.watching.held_files import HeldFiles, find_uncommitted
-from moot.flows.watching.reports import Reports
+from moot.flows.watching.reports import Reports, TellPerson, tell_nobody
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.presence.model import Reservation
@@ -34,11 +34,13 @@ MOST_LINES: Final = 5
 
 
 class WatchingRun(NamedTuple):
-    """Whose run it is: its agent, the root of its worktree, how often it compares in need."""
+    """Whose run it is: its agent, the root of its worktree, how often it compares in need, and how
+    its person is told of what others' work has come to."""
 
     name: str
     root: Path
     beat_seconds: float = 60.0
+    tell_person: TellPerson = tell_nobody
 
 
 @contextmanager
@@ -79,7 +81,7 @@ class Watcher:
         self._tell = tell
         self._watch = watch
         self._files = HeldFiles()
-        self._reports = Reports(workspace, run.name, tell)
+        self._reports = Reports(workspace, run.name, tell, run.tell_person)
         self._live: PagedMap[Reservation] | None = None
         self._told: set[str] = set()
         self._troubles = 0

@@ -170,7 +170,7 @@ def _names(parties: Iterable[Party | Receiver]) -> tuple[Quoted, ...]:
 def describe_standing(message: MailMessage, now: Millis) -> StandingView:
     """How far a message is answered, by whom, and who is missing (BRN-076)."""
     return StandingView(
-        id=message.id,
+        id=Quoted(message.id),
         sender=Quoted(message.sender),
         proved=message.sender_epoch > 0,
         subject=Quoted(message.subject),

@@ -15,7 +15,8 @@ class ObservingBegun(Event, frozen=True):
 class ToolObserved(Event, frozen=True):
     """`ok` is None where the hook was not told how it ended.
 
-    `alias` is the number of the sub-agent that used it; the session's key signed for it.
+    `alias` is the number of the sub-agent that used it; the session's key signed for it. `tests`
+    is how tests ended that it ran.
     """
 
     number: int
@@ -26,6 +27,7 @@ class ToolObserved(Event, frozen=True):
     redacted: tuple[str, ...]
     ok: bool | None
     alias: str | UnsetType = UNSET
+    tests: str | UnsetType = UNSET
 
 
 class WatchingStopped(Event, frozen=True):
@@ -48,7 +50,10 @@ class UnseenChangesNoted(Event, frozen=True):
 
 
 class ObservingEnded(Event, frozen=True):
+    """`tests` is how tests ended that ran after the last edit; unset if nothing was edited."""
+
     reason: str
+    tests: str | UnsetType = UNSET
 
 
 EVENTS = (

@@ -32,12 +32,17 @@ def _on_tool(state: State, recorded: Recorded[did.ToolObserved]) -> State:
     tool = recorded.event.tool
     if tool not in state.tools and len(state.tools) >= MAX_TOOLS:
         tool = OTHER_TOOLS
-    return replace(
+    number = state.count + 1
+    after = replace(
         state,
         tools=state.tools.set(tool, state.tools.get(tool, 0) + 1),
-        count=state.count + 1,
+        count=number,
         files=state.files + len(recorded.event.files),
     )
+    tests = recorded.event.tests
+    if tests:  # what tests write themselves is no edit
+        return replace(after, last_tests=number, tests=tests)
+    return replace(after, last_edit=number) if recorded.event.files else after
 
 
 def _on_stopped(state: State, recorded: Recorded[did.WatchingStopped]) -> State:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
+from msgspec import UNSET
+
 from moot.core.clock import Millis
 from moot.core.findings import check_all, select_errors
 from moot.core.machine import (
@@ -83,6 +85,7 @@ def _draft_tool(state: State, command: ask.ObserveTool, now: Millis) -> Iterator
         redacted=command.redacted,
         ok=command.ok,
         alias=command.alias,
+        tests=command.tests,
     )
     yield Draft(event, (ref,) if ref is not None else ())
 
@@ -113,7 +116,7 @@ def _draft_unseen_changes(
 
 def _draft_end(state: State, command: ask.EndObserving, now: Millis) -> Iterator[Event]:
     yield from _open_gap(state, now)
-    yield did.ObservingEnded(reason=command.reason)
+    yield did.ObservingEnded(reason=command.reason, tests=state.tests_after_edit or UNSET)
 
 
 _DRAFTS: Final[dict[type[Command], Callable[[State, Any, Millis], Iterable[Event | Draft]]]] = {
@@ -143,7 +146,7 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
 
 MACHINE: Machine[State] = Machine(
     name="observed",
-    version=1,
+    version=2,
     initial=State(),
     events=did.EVENTS,
     commands=ask.COMMANDS,

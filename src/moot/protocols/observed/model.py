@@ -27,6 +27,18 @@ class Stage(StrEnum):
     ENDED = "ended"
 
 
+class SeenTests(StrEnum):
+    """How tests ended that were run after the last edit, as far as hooks saw it.
+
+    `ran`: they did, and how they ended is not known. `never`: none ran.
+    """
+
+    PASSED = "passed"
+    FAILED = "failed"
+    RAN = "ran"
+    NEVER = "never"
+
+
 class Gap(msgspec.Struct, frozen=True):
     """Nobody watched from `since` to `until`."""
 
@@ -36,7 +48,11 @@ class Gap(msgspec.Struct, frozen=True):
 
 
 class State(msgspec.Struct, frozen=True):
-    """One session. `blind_since` is set while nobody watches; `gaps` are the newest only."""
+    """One session. `blind_since` is set while nobody watches; `gaps` are the newest only.
+
+    `last_edit` and `last_tests` are the numbers of the newest uses that changed files, and that
+    ran tests; `tests` is how those ended.
+    """
 
     agent: str = ""
     epoch: int = 0
@@ -51,6 +67,16 @@ class State(msgspec.Struct, frozen=True):
     blind_since: Millis | None = None
     blind_why: str = ""
     ended: bool = False
+    last_edit: int = 0
+    last_tests: int = 0
+    tests: str = ""
+
+    @property
+    def tests_after_edit(self) -> SeenTests | None:
+        """None if nothing was edited, so that nobody had to test it."""
+        if not self.last_edit:
+            return None
+        return SeenTests(self.tests) if self.last_tests > self.last_edit else SeenTests.NEVER
 
     @property
     def stage(self) -> Stage:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
 from moot.core.clock import Millis, to_text
 from moot.core.quoted import Quoted
-from moot.protocols.observed.model import UNGUARDED, Gap, State
+from moot.protocols.observed.model import UNGUARDED, Gap, SeenTests, State
 
 
 class GapView(msgspec.Struct, frozen=True):
@@ -18,7 +19,11 @@ class GapView(msgspec.Struct, frozen=True):
 
 
 class WatchedSessionView(msgspec.Struct, frozen=True, kw_only=True):
-    """One session; `id` is its stream, `blind_since` the time since when nobody watches."""
+    """One session; `id` is its stream, `blind_since` the time since when nobody watches.
+
+    `tests` is how tests ended that ran after the last edit: passed, failed, ran (it is not known
+    how they ended) or never; None if nothing was edited.
+    """
 
     id: str
     agent: str
@@ -32,6 +37,7 @@ class WatchedSessionView(msgspec.Struct, frozen=True, kw_only=True):
     gap_count: int
     blind_since: str | None
     ended: bool
+    tests: str | None = None
 
 
 def view_session(stream: str, state: State) -> WatchedSessionView:
@@ -48,7 +54,16 @@ def view_session(stream: str, state: State) -> WatchedSessionView:
         gap_count=state.gap_count,
         blind_since=None if state.blind_since is None else to_text(state.blind_since),
         ended=state.ended,
+        tests=state.tests_after_edit,
     )
+
+
+TESTS_SENTENCES: Final = {
+    SeenTests.PASSED: "tests ran after the last edit: exit 0",
+    SeenTests.FAILED: "tests ran after the last edit: failed",
+    SeenTests.RAN: "tests ran after the last edit; how they ended was not seen",
+    SeenTests.NEVER: "no tests ran after the last edit",
+}
 
 
 def count_work(governed: int, sessions: Iterable[State]) -> str:

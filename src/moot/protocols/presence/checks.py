@@ -291,6 +291,13 @@ def not_the_receiver(case: ReceiptCase[ask.Accept]) -> Breaches:
         yield f"only {message.to} may accept this", "id"
 
 
+def seen_by_another(case: ReceiptCase[ask.MarkSeen]) -> Breaches:
+    """Whoever reads along has not seen it for the one whom it was sent to."""
+    message = case.message
+    if message is not None and message.to not in (None, case.context.actor.id):
+        yield f"{message.id} was sent to {message.to}", "id"
+
+
 def accepted_but_nothing_moved(case: ReceiptCase[ask.Accept]) -> Breaches:
     message = case.message
     if message is None or message.key is None or message.accepted:

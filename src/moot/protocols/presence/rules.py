@@ -152,7 +152,12 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
              "--urgency low, medium or high"),
         *_SEND,
     ),
-    ask.MarkSeen: (_KNOWN_EVENT,),
+    ask.MarkSeen: (
+        _KNOWN_EVENT,
+        Rule("B-27", "not_addressed", "only whom it was sent to has seen it",
+             breach.seen_by_another, "`moot event list` shows what was sent to whom",
+             requirement="OPR-105"),
+    ),
     ask.Accept: (
         _KNOWN_EVENT,
         Rule("B-27", "ack_forbidden", "there is nothing to accept", breach.nothing_to_accept,

@@ -69,6 +69,11 @@ def go_on(tool: Tool, reason: str) -> str:
     return _encode({"decision": tool.go_on, "reason": reason}) if tool.go_on else ALLOW
 
 
+def tell_person(tool: Tool, text: str) -> str:
+    """One line in the tool's own terminal, where it shows any; the model does not go on for it."""
+    return _encode({"systemMessage": text}) if text and tool.shows_message else ALLOW
+
+
 def _encode(answer: dict[str, Any]) -> str:
     import json  # most calls are allowed without a word
 

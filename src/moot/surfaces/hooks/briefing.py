@@ -6,14 +6,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from moot.core.plural import plural
-from moot.surfaces.hooks.waiting import waiting_line
+from moot.surfaces.hooks.waiting import quoted, waiting_line
 
 if TYPE_CHECKING:
     from moot.api.guard.offered_tools import ToolName
-    from moot.api.guard.tool_sessions import OtherAgent, SharedPlan, StartedSession
+    from moot.api.guard.tool_sessions import (
+        EarlierDecision,
+        OtherAgent,
+        SharedPlan,
+        StartedSession,
+    )
 
 SHOWN: Final = 20
 SCOPES_SHOWN: Final = 6
+NAMES_SHOWN: Final = 3
 MOST_OF_PLAN: Final = 1_500
 
 RULES: Final = """\
@@ -48,6 +54,9 @@ def briefing(started: StartedSession, moot: str, tool_name: ToolName | None = No
     lines = [rules, *_others(started.others)]
     if started.plan is not None:
         lines.append(_plan_lines(started.plan, moot))
+    if started.decisions:
+        lines += ["Decided before about what is changed or held here:"]
+        lines += [_decision_line(each, moot) for each in started.decisions]
     if started.waiting:
         lines.append(waiting_line(started.waiting, started.agent, moot, tool_name))
     return "\n".join(lines)
@@ -60,6 +69,15 @@ def _plan_lines(plan: SharedPlan, moot: str) -> str:
     amend = f"`{moot} plan {plan.work} --amend FILE --version {plan.version}`"
     head = f"Shared plan of {plan.work}, version {plan.version} by {plan.by} (amend it: {amend}):"
     return f"{head}\n{quoted}"
+
+
+def _decision_line(decision: EarlierDecision, moot: str) -> str:
+    """What others wrote is quoted, and cut."""
+    answer = f": {quoted(decision.answer)}" if decision.answer else ""
+    names = ", ".join(decision.names[:NAMES_SHOWN])
+    question = quoted(decision.question)
+    look = f"`{moot} report {decision.id}`"
+    return f"- {names}: {question} was {decision.outcome}{answer} ({look})"
 
 
 def _others(others: tuple[OtherAgent, ...]) -> Iterator[str]:

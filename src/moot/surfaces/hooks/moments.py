@@ -115,7 +115,8 @@ def start(call: HookCall, session: Session) -> str:
 
 
 def stop(call: HookCall, session: Session) -> str:
-    """If something unread waits, the model goes on once to read it.
+    """If something unread waits, the model goes on once to read it, and is told whether tests ran
+    after its last edit; if nothing waits, its person is.
 
     At most once: a tool says when a hook has already made the model go on, and one that did not say
     so could be kept going for ever.
@@ -124,10 +125,13 @@ def stop(call: HookCall, session: Session) -> str:
 
     may_go_on = bool(call.tool.go_on) and not call.going_on
     stopping = tool_sessions.wants_to_stop(session, take=may_go_on)
-    if stopping is None or not stopping.waiting:
+    if stopping is None:
         return answers.ALLOW
+    tests = f"moot: {stopping.tests}" if stopping.tests else ""
+    if not stopping.waiting:
+        return answers.tell_person(call.tool, tests)
     line = _waiting_line(call, session, stopping.agent, stopping.waiting)
-    return answers.go_on(call.tool, line)
+    return answers.go_on(call.tool, f"{line}\n{tests}".rstrip())
 
 
 def end(call: HookCall, session: Session) -> str:

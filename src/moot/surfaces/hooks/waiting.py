@@ -39,10 +39,15 @@ def mail_part(mail: WaitingMail, moot: str, tool_name: ToolName | None = None) -
 
 def _event(event: WaitingEvent, agent: str, moot: str, tool_name: ToolName | None) -> str:
     verb = _VERBS.get(event.event_type, "from")
+    is_answered = event.event_type == "BLOCKED"  # in words; a handoff is taken on
     accept = f"{moot} event accept {event.id} --agent {agent}"
     if tool_name is not None:
-        accept = f'{tool_name("event")} {{"action":"accept","id":"{event.id}"}}'
-    return f"{event.id} {verb} {event.from_agent}: {quoted(event.subject)} (`{accept}`)"
+        notes = ',"summary":"ANSWER"' if is_answered else ""
+        accept = f'{tool_name("event")} {{"action":"accept","id":"{event.id}"{notes}}}'
+    elif is_answered:
+        accept += " --notes ANSWER"
+    asks = f", asked: {quoted(event.asks)}" if event.asks else ""
+    return f"{event.id} {verb} {event.from_agent}: {quoted(event.subject)}{asks} (`{accept}`)"
 
 
 def quoted(text: str) -> str:

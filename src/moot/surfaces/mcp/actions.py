@@ -120,7 +120,7 @@ _EVENT: Final = {
         needs=("to", "subject", "summary", "ask"),
     ),
     "seen": Action("events", "event.seen", "id:event_id key", needs=("id",)),
-    "accept": Action("events", "event.accept", "id:event_id key", needs=("id",)),
+    "accept": Action("events", "event.accept", "id:event_id summary:notes key", needs=("id",)),
     "list": Action("events", "event.list", "work"),
 }
 

@@ -22,6 +22,13 @@ MOST_ALIKE, SHOWN_ALIKE = 2, 4
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
 
 
+class Sentence(str):
+    """A line of an answer that may be broken between its words where the terminal ends. Others stay
+    as they are: what one copies, and what others wrote."""
+
+    __slots__ = ()
+
+
 class Answer(msgspec.Struct, frozen=True):
     """`data` is the contract; `lines` says the same to a person; `exit_code` as in the contract."""
 
@@ -67,9 +74,18 @@ def print_answer(command: str, answer: Answer, as_json: bool) -> None:
         _print_json(Envelope(True, command, answer.data, None), done=True)
         return
     for line in answer.lines():
-        print_line(in_local_time(line))
+        for part in _broken(line) if isinstance(line, Sentence) else (in_local_time(line),):
+            print_line(part)
     with _heard(done=True):
         sys.stdout.flush()  # a reader that has gone is noticed here, not when Python ends
+
+
+def _broken(line: str) -> Iterable[str]:
+    if not sys.stdout.isatty():
+        return (line,)
+    from moot.surfaces.terminal.wrapping import wrapped
+
+    return wrapped(in_local_time(line), sys.stdout)
 
 
 def print_line(line: str, *, at_once: bool = False) -> None:
@@ -102,7 +118,8 @@ def say_aside(line: str) -> None:
     The descriptor stays as it is: a program that was started may have more to say there.
     """
     try:
-        print(line, file=sys.stderr, flush=True)  # noqa: T201
+        for part in _fitting(line):
+            print(part, file=sys.stderr, flush=True)  # noqa: T201
     except OSError:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - kept open
 
@@ -115,9 +132,19 @@ def print_error(command: str, error: MootError, as_json: bool) -> None:
         return
     try:
         for line in _error_lines(error):
-            print(line, file=sys.stderr)  # noqa: T201
+            for part in _fitting(line):
+                print(part, file=sys.stderr)  # noqa: T201
     except OSError:  # nobody is left to tell: the exit code says it
         silence(sys.stderr)
+
+
+def _fitting(line: str) -> Iterable[str]:
+    """A line for standard error, broken where its terminal ends."""
+    if not sys.stderr.isatty():
+        return (line,)
+    from moot.surfaces.terminal.wrapping import wrapped
+
+    return wrapped(in_local_time(line), sys.stderr)
 
 
 def _error_lines(error: MootError) -> Iterable[str]:
@@ -140,13 +167,13 @@ def _also_line(alike: Sequence[Finding]) -> str:
     return f"also: {'; '.join(named)}{more} (`--json` has all)"
 
 
-def finding_line(finding: Finding, stream: TextIO | None = None) -> str:
+def finding_line(finding: Finding, stream: TextIO | None = None) -> Sentence:
     colour = {"error": "red", "warning": "yellow", "info": "dim"}[finding.severity]
     place = f" line {finding.line}" if finding.line else ""
     place += f" {finding.where}" if finding.where else ""
     hint = f" ({finding.hint})" if finding.hint else ""
     said = visible(f"{finding.rule}{place}: {finding.message}{hint}")
-    return f"{paint(finding.severity, colour, stream)} {said}"
+    return Sentence(f"{paint(finding.severity, colour, stream)} {said}")
 
 
 def findings_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
@@ -195,7 +222,17 @@ def table(rows: Iterable[Sequence[str]]) -> Iterable[str]:
     widths = [max(map(len, column)) for column in zip(*body, strict=True)]
     for row in body:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield "  ".join(cells).rstrip()
+        line = "  ".join(cells).rstrip()
+        yield from _below_last(line, sum(widths[:-1]) + 2 * len(widths[:-1]))
+
+
+def _below_last(line: str, column: int) -> Iterable[str]:
+    """A line of a table, whose last cell goes on below itself where the terminal ends."""
+    if not sys.stdout.isatty():
+        return (line,)
+    from moot.surfaces.terminal.wrapping import wrapped
+
+    return wrapped(line, sys.stdout, " " * column)
 
 
 def visible(text: str) -> str:

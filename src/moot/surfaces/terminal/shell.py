@@ -152,7 +152,7 @@ class Shell:
             return document(file).rstrip("\r\n")
         if not self.interactive():
             return None
-        label = f"new passphrase for {name} (a person's key; 8 characters or more; empty: later)"
+        label = f"new passphrase for {name} (8 characters or more; empty: later)"
         typed: str = click.prompt(
             label,
             hide_input=True,

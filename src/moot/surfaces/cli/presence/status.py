@@ -32,7 +32,8 @@ COLOURS = {
 
 @command(None, "status", "status")
 @click.option("--watch", is_flag=True, help="Show it again whenever something changes.")
-def status(shell: Shell, watch: bool) -> Answer:
+@click.option("--all", "ended", is_flag=True, help="Also those that have ended.")
+def status(shell: Shell, watch: bool, ended: bool) -> Answer:
     """One screen: who is here, what is due, and how the record stands.
 
     Who is here stands first; SEEN is how long ago the last sign of life was. With --watch it stays
@@ -40,23 +41,24 @@ def status(shell: Shell, watch: bool) -> Answer:
 
     Examples:
       moot status
+      moot status --all
       moot status --watch
       moot status --json
     """
     if watch and shell.json:
         raise click.UsageError("--watch is for people; a program asks `agenda --wait`")
-    seen = _look(shell)
+    seen = _look(shell, ended=ended)
     if watch:
         from moot.surfaces.cli.presence.watched_status import show_again
 
-        show_again(shell.session, lambda: _lines(_look(shell), shell.session.clock()))
+        show_again(shell.session, lambda: _lines(_look(shell, ended=ended), shell.session.clock()))
         return Answer(seen, list)
     now = shell.session.clock()
     return Answer(seen, lambda: _lines(seen, now))
 
 
-def _look(shell: Shell) -> screen.Status:
-    seen = screen.status(shell.session)
+def _look(shell: Shell, *, ended: bool) -> screen.Status:
+    seen = screen.status(shell.session, ended=ended)
     return msgspec.structs.replace(seen, due=with_ways(shell, seen.due))
 
 
@@ -111,6 +113,11 @@ def _agent_lines(seen: screen.Status, now: int) -> Iterable[str]:
     if len(current) > len(shown):
         others = plural(len(current) - len(shown), "other is", "others are")
         yield f"{others} not here: `moot agent list`"
+    gone = [view for view in seen.agents if view.status != screen.ACTIVE]
+    if gone:
+        yield ""
+        rows = [(view.agent, view.label, span_since(view.ended_at, now)) for view in gone]
+        yield from listing(rows, ("ENDED", "HOW", "AGO"))
 
 
 def _group_work_by_owner(seen: screen.Status) -> dict[str, dict[str, None]]:

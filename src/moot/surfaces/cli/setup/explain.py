@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import click
 
 from moot.api import explaining
-from moot.surfaces.terminal.answer import Answer, paint
+from moot.surfaces.terminal.answer import Answer, paint, table
 from moot.surfaces.terminal.shell import Shell, command
 
 
@@ -32,7 +32,6 @@ def _lines(explained: explaining.ExplainedCode) -> Iterable[str]:
             yield ""
         rule = f" · {meaning.rule} of {meaning.protocol}" if meaning.rule else ""
         yield f"{paint(meaning.code, 'bold')}{rule} · {meaning.kind}"
-        yield f"says        {meaning.sentence or '…'}"
-        yield f"why         {meaning.why}"
-        if meaning.what_to_do:
-            yield f"what to do  {meaning.what_to_do}"
+        rows = [("says", meaning.sentence or "…"), ("why", meaning.why)]
+        rows += [("what to do", meaning.what_to_do)] if meaning.what_to_do else []
+        yield from table(rows)

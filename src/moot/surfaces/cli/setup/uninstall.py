@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from moot.api import uninstalling
 from moot.core.plural import plural
-from moot.surfaces.terminal.answer import Answer
+from moot.surfaces.terminal.answer import Answer, Sentence
 from moot.surfaces.terminal.shell import Shell, command
 
 
@@ -30,5 +30,5 @@ def _lines(done: uninstalling.Uninstalled) -> Iterable[str]:
     yield "what stays:"
     for kept in done.kept:
         yield f"  {kept.where}"
-        yield f"    {kept.what}"
-        yield f"    to remove it: {kept.to_remove}"
+        yield Sentence(f"    {kept.what}")
+        yield Sentence(f"    to remove it: {kept.to_remove}")

@@ -142,6 +142,7 @@ def _observed_lines(work: reading.ObservedWork) -> Iterable[str]:
     for session in work.sessions:
         tools = ", ".join(f"{name} {count}" for name, count in session.tools.items())
         gaps = str(session.gap_count + (session.blind_since is not None))
-        rows.append((session.agent, session.session, str(session.observed), gaps, tools))
+        tests = session.tests or "-"
+        rows.append((session.agent, session.session, str(session.observed), gaps, tests, tools))
     if rows:
-        yield from listing(rows, ("AGENT", "SESSION", "OBSERVED", "GAPS", "TOOLS"))
+        yield from listing(rows, ("AGENT", "SESSION", "OBSERVED", "GAPS", "TESTS", "TOOLS"))

@@ -1,0 +1,121 @@
+"""At the end one line says whether tests ran after the last edit, as the hooks saw it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.hooks.stand_ins import prepare_path
+from tests.hooks.test_guarded_run import put_claude
+from tests.hooks.test_moments import hand_over
+from tests.hooks.yard import OTTER, Yard, call
+
+NEVER = "moot: no tests ran after the last edit"
+PASSED = "moot: tests ran after the last edit: exit 0"
+FAILED = "moot: tests ran after the last edit: failed"
+
+
+def edit(yard: Yard) -> None:
+    yard.hook("claude", call("claude-write-done", yard.root))
+
+
+def run_shell(yard: Yard, command: str, *, failed: bool = False) -> None:
+    event = {"hook_event_name": "PostToolUseFailure", "error": "Exit code 1"} if failed else {}
+    asked = {"command": command}
+    yard.hook("claude", call("claude-bash-done", yard.root, tool_input=asked, **event))
+
+
+def shown_at_stop(yard: Yard, tool: str = "claude") -> str:
+    """What the tool shows its person when the model stops."""
+    out = yard.hook(tool, call(f"{tool}-stop", yard.root)).out
+    return str(json.loads(out)["systemMessage"]) if out else ""
+
+
+@pytest.fixture(autouse=True)
+def session_has_started(yard: Yard) -> None:
+    yard.hook("claude", call("claude-start", yard.root))
+
+
+def test_who_edits_and_does_not_test_is_told_once(yard: Yard) -> None:
+    edit(yard)
+    assert shown_at_stop(yard) == NEVER
+    assert shown_at_stop(yard) == ""
+    edit(yard)
+    assert shown_at_stop(yard) == NEVER
+
+
+def test_tests_after_the_last_edit_count_and_those_before_do_not(yard: Yard) -> None:
+    run_shell(yard, "pytest -q")
+    edit(yard)
+    assert shown_at_stop(yard) == NEVER
+    run_shell(yard, "pytest -q", failed=True)
+    assert shown_at_stop(yard) == FAILED
+    run_shell(yard, "pytest -q")
+    assert shown_at_stop(yard) == PASSED
+
+
+def test_who_edits_nothing_is_told_nothing(yard: Yard) -> None:
+    run_shell(yard, "pytest -q")
+    assert shown_at_stop(yard) == ""
+
+
+def test_a_model_that_goes_on_anyway_reads_it(yard: Yard) -> None:
+    edit(yard)
+    hand_over(yard)
+    answer = json.loads(yard.hook("claude", call("claude-stop", yard.root)).out)
+    assert answer["decision"] == "block"
+    assert answer["reason"].splitlines()[-1] == NEVER
+
+
+def test_a_repository_names_its_own_tests_and_runs_nothing_by_it(yard: Yard) -> None:
+    (yard.root / "moot.toml").write_text('[tests]\ncommand = "tools/check.sh, sh prove"\n')
+    edit(yard)
+    run_shell(yard, "tools/check.sh --fast")
+    assert shown_at_stop(yard) == PASSED
+
+
+def test_it_stands_on_record_at_the_end_and_with_what_was_watched(yard: Yard) -> None:
+    edit(yard)
+    run_shell(yard, "npm test")
+    (session,) = yard.ok("trace", "observed", "--agent", OTTER)["sessions"]
+    assert session["tests"] == "passed"
+    edit(yard)
+    (session,) = yard.ok("trace", "observed", "--agent", OTTER)["sessions"]
+    assert session["tests"] == "never"
+
+
+def test_the_end_of_a_session_of_its_own_says_it(yard: Yard) -> None:
+    name = yard.hook("claude", call("claude-start", yard.root), None).out.split()[2]
+    yard.hook("claude", call("claude-write-done", yard.root), None)
+    yard.hook("claude", call("claude-end", yard.root), None)
+    (session,) = yard.ok("trace", "observed", "--agent", name)["sessions"]
+    words = ("ledger", "log", session["id"], "--type", "observed.observing_ended")
+    (event,) = yard.ok(*words)["events"]
+    assert event["data"]["tests"] == "never"
+    assert "never" in yard.run("trace", "observed", "--agent", name).out
+
+
+# At the end of `moot run`.
+
+EDIT_AND_TEST = """
+def after(tool, **asked):
+    said = {"session_id": "s1", "cwd": os.getcwd(), "hook_event_name": "PostToolUse",
+            "tool_name": tool, "tool_input": asked, "tool_use_id": "t"}
+    subprocess.run(["moot", "hook", "claude"], input=json.dumps(said), text=True, check=True,
+                   stdout=subprocess.DEVNULL, timeout=60)
+
+speak()
+after("Write", file_path=os.path.join(os.getcwd(), "new.py"), content="x")
+if "tested" in sys.argv:
+    after("Bash", command="pytest -q")
+"""
+
+
+@pytest.mark.parametrize(("words", "line"), [((), NEVER), (("tested",), PASSED)])
+def test_the_end_of_a_run_says_it(yard: Yard, words: tuple[str, ...], line: str) -> None:
+    prepare_path(yard)
+    put_claude(yard, EDIT_AND_TEST)
+    done = yard.spawn("run", "--name", "coral-finch", "--", "claude", *words)
+    assert done.code == 0, done.err
+    assert line in done.err.splitlines()
