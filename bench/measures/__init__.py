@@ -29,6 +29,7 @@ _NAMES = (
     "debate_following",
     "debate_appending",
     "debate_turn",
+    "decision",
     "mail_lint",
     "mail_send",
     "mail_inbox",

@@ -11,6 +11,8 @@ import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from moot.store.held_syncs import are_held, sync_later
+
 
 def write_new_file(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Create `path` with `data`; FileExistsError if it is there. Durable when it returns."""
@@ -21,6 +23,13 @@ def replace_own_file(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Set `path`, a file of our own, to `data`, whole or not at all. A link there is replaced, not
     followed: whoever put it there could otherwise choose which file we write over."""
     _write_and_place(path, (data,), os.replace, mode)
+
+
+def put_own_file(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """As `replace_own_file`; where syncs are held back it is durable with the rest."""
+    _write_and_place(path, (data,), os.replace, mode, durable=not are_held())
+    sync_later(path)
+    sync_later(path.parent)
 
 
 def replace_named_file(path: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
@@ -45,18 +54,24 @@ def _is_replaceable(path: Path) -> bool:
 
 
 def _write_and_place(
-    path: Path, pieces: Iterable[bytes], place: Callable[[Path, Path], None], mode: int
+    path: Path,
+    pieces: Iterable[bytes],
+    place: Callable[[Path, Path], None],
+    mode: int,
+    durable: bool = True,
 ) -> tuple[str, int]:
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
     try:
         with open(temporary, "xb", opener=lambda name, how: os.open(name, how, mode)) as file:
             digest_and_size = _write_pieces(pieces, file.write)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         place(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
-    sync_folder(path.parent)
+    if durable:
+        sync_folder(path.parent)
     return digest_and_size
 
 
