@@ -30,6 +30,7 @@ _NAMES = (
     "debate_appending",
     "debate_turn",
     "decision",
+    "track",
     "mail_lint",
     "mail_send",
     "mail_inbox",

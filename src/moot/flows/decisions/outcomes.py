@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from msgspec import convert
-from msgspec.json import decode
+import msgspec
 
+from moot.core.clock import Millis
 from moot.core.errors import Refused
 from moot.core.machine import Context, KeyClass, VerifiedActor
 from moot.core.names import OPERATOR
@@ -78,14 +78,21 @@ def read_track_record(workspace: Workspace) -> tuple[TrackRecord, int]:
     """The track record, and how many decisions there are in all."""
     with workspace.store.read() as view:
         asked = sum(1 for _ in view.rows(QUESTIONS, limit=MOST_DECISIONS))
-        rows = [(row.key, decode(row.value)) for row in view.rows(OUTCOMES, limit=MOST_DECISIONS)]
-    return count_track_record(_judged(stream, row) for stream, row in rows), asked
+        rows = view.rows(OUTCOMES, limit=MOST_DECISIONS)
+    return count_track_record(_judged(row.key, _decode_outcome(row.value)) for row in rows), asked
 
 
-def _judged(stream: str, row: dict[str, Any]) -> JudgedDecision:
-    return JudgedDecision(
-        stream.removeprefix(stream_of("")),
-        Outcome(row["outcome"]),
-        row["at"],
-        convert(row["forecasts"], tuple[SeatForecast, ...]),
-    )
+class _OutcomeRow(msgspec.Struct):
+    """What the index holds of a decision's newest outcome."""
+
+    outcome: Outcome
+    at: Millis
+    forecasts: tuple[SeatForecast, ...] = ()
+
+
+_decode_outcome: Final = msgspec.json.Decoder(_OutcomeRow).decode
+
+
+def _judged(stream: str, row: _OutcomeRow) -> JudgedDecision:
+    name = stream.removeprefix(stream_of(""))
+    return JudgedDecision(name, row.outcome, row.at, row.forecasts)
