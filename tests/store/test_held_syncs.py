@@ -13,8 +13,8 @@ from moot.core.errors import StoreFailed
 from moot.engine.engine import Engine
 from moot.protocols.example.commands import Ask
 from moot.store import held_syncs
-from moot.store.files import put_own_file
-from moot.store.held_syncs import are_held, hold_syncs, make_durable, sync_later
+from moot.store.files import are_held, put_own_file, sync_later
+from moot.store.held_syncs import hold_syncs, make_durable
 from moot.store.sqlite import SqliteStore
 from tests.store.ledgers import CRANE, OTTER, check_ledger, found_ledger, join
 
@@ -112,9 +112,13 @@ def test_another_thread_is_not_answered_before_its_commit_is_durable(engine: Eng
 def test_an_error_in_the_block_leaves_what_was_written_durable(
     engine: Engine, synced: list[str]
 ) -> None:
-    with pytest.raises(KeyError), hold_syncs():
-        append(engine)
-        raise KeyError
+    def write_and_fail() -> None:
+        with hold_syncs():
+            append(engine)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        write_and_fail()
     assert synced == ["ledger.db-wal"]
     assert not are_held()
 
@@ -129,12 +133,16 @@ def test_a_block_in_a_block_ends_with_the_outer_one(engine: Engine, synced: list
 
 @pytest.mark.requirement("LDG-065")
 def test_a_disk_that_fails_is_told(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(path: Path) -> None:
+    def fail(_path: Path) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    with pytest.raises(StoreFailed) as failed, hold_syncs():
-        append(engine)
-        monkeypatch.setattr(held_syncs, "_sync", fail)
+    def write_to_failing_disk() -> None:
+        with hold_syncs():
+            append(engine)
+            monkeypatch.setattr(held_syncs, "_sync", fail)
+
+    with pytest.raises(StoreFailed) as failed:
+        write_to_failing_disk()
     assert failed.value.code == "store_failed"
     assert not are_held()
     monkeypatch.undo()

@@ -8,10 +8,10 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-
-from moot.store.held_syncs import are_held, sync_later
+from typing import Final
 
 
 def write_new_file(path: Path, data: bytes, mode: int = 0o644) -> None:
@@ -92,3 +92,41 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+# What is not synced at once ----------------------------------------------------------------------
+
+
+class ThisThread(threading.local):
+    """What this thread has written and not synced; None where every write is synced at once."""
+
+    unsynced: dict[Path, None] | None = None
+    unsynced_logs: dict[Path, None] | None = None
+
+
+this_thread: Final = ThisThread()
+
+
+def are_held() -> bool:
+    """Does this thread make its writes durable later?"""
+    return this_thread.unsynced is not None
+
+
+def sync_file(descriptor: int, path: Path) -> None:
+    """Make an open file durable, now or with the rest."""
+    if are_held():
+        sync_later(path)
+    else:
+        os.fsync(descriptor)
+
+
+def sync_later(path: Path) -> None:
+    """A file or folder that was written to and not synced, if that is held back."""
+    if this_thread.unsynced is not None:
+        this_thread.unsynced[path.absolute()] = None
+
+
+def sync_log_later(path: Path) -> None:
+    """A database's log was written to by a commit that was not synced."""
+    if this_thread.unsynced_logs is not None:
+        this_thread.unsynced_logs[path] = None

@@ -11,30 +11,15 @@ the logs that speak of them.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from moot.core.errors import StoreFailed
+from moot.store.files import are_held, sync_folder, this_thread
 
 _BYTES: Final = getattr(os, "O_BINARY", 0)
-
-
-class _ThisThread(threading.local):
-    """What this thread has written and not synced; None where every write is synced at once."""
-
-    unsynced: dict[Path, None] | None = None
-    unsynced_logs: dict[Path, None] | None = None
-
-
-_this_thread: Final = _ThisThread()
-
-
-def are_held() -> bool:
-    """Does this thread make its writes durable later?"""
-    return _this_thread.unsynced is not None
 
 
 @contextmanager
@@ -43,19 +28,19 @@ def hold_syncs() -> Iterator[None]:
     if are_held():
         yield
         return
-    _this_thread.unsynced, _this_thread.unsynced_logs = {}, {}
+    this_thread.unsynced, this_thread.unsynced_logs = {}, {}
     try:
         yield
     finally:
         try:
             make_durable()
         finally:
-            _this_thread.unsynced = _this_thread.unsynced_logs = None
+            this_thread.unsynced = this_thread.unsynced_logs = None
 
 
 def make_durable() -> None:
     """Whatever this thread has held back is on the disk when this returns, or StoreFailed."""
-    for held in (_this_thread.unsynced, _this_thread.unsynced_logs):
+    for held in (this_thread.unsynced, this_thread.unsynced_logs):
         try:
             _sync_all(list(held or ()))
         except OSError as error:
@@ -66,26 +51,6 @@ def make_durable() -> None:
             ) from None
         if held:
             held.clear()
-
-
-def sync_file(descriptor: int, path: Path) -> None:
-    """Make an open file durable, now or with the rest."""
-    if are_held():
-        sync_later(path)
-    else:
-        os.fsync(descriptor)
-
-
-def sync_later(path: Path) -> None:
-    """A file or folder that was written to and not synced, if that is held back."""
-    if _this_thread.unsynced is not None:
-        _this_thread.unsynced[path.absolute()] = None
-
-
-def sync_log_later(path: Path) -> None:
-    """A database's log was written to by a commit that was not synced."""
-    if _this_thread.unsynced_logs is not None:
-        _this_thread.unsynced_logs[path] = None
 
 
 def _sync_all(paths: list[Path]) -> None:
@@ -102,8 +67,11 @@ def _sync_all(paths: list[Path]) -> None:
 
 def _sync(path: Path) -> None:
     """One that is gone needs none: a log that was moved into its database was synced there."""
+    if path.is_dir():
+        sync_folder(path)
+        return
     try:
-        descriptor = os.open(path, (os.O_RDONLY if path.is_dir() else os.O_RDWR) | _BYTES)
+        descriptor = os.open(path, os.O_RDWR | _BYTES)
     except FileNotFoundError:
         return
     try:

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
-from moot.store.files import replace_own_file, write_new_file
-from moot.store.held_syncs import sync_file
+from moot.store.files import replace_own_file, sync_file, write_new_file
 
 _BYTES: Final = getattr(os, "O_BINARY", 0)  # Windows would change line ends
 _AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0)  # a pipe without a writer would never open

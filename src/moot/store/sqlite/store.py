@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
-from moot.store.held_syncs import are_held, sync_log_later
+from moot.store.files import are_held, sync_log_later
 from moot.store.sqlite.errors import translate_errors, translate_opening_errors
 from moot.store.sqlite.lock_waiting import READ, WRITE, begin_when_free, retry_while_locked
 from moot.store.sqlite.pending_index import PendingIndex
