@@ -41,6 +41,15 @@ def links_of(file: Path) -> set[str]:
     return set(LINK.findall(file.read_text("utf-8")))
 
 
+def test_debate_and_parliament_tell_the_tool_beside_each_name(decided: Project) -> None:
+    decided.ok("report", "--all", "-o", "site")
+    folder = decided.root / "site"
+    files = [*folder.glob("debate-*.html"), *folder.glob("parliament-*.html")]
+    assert len(files) == 3  # two rounds of the first question, and the parliament
+    for file in files:
+        assert '<span class="note sans" dir="auto">a fixed rule</span>' in file.read_text("utf-8")
+
+
 def test_every_page_of_the_site_is_there_and_every_link_leads_somewhere(decided: Project) -> None:
     site = decided.ok("report", "--all", "-o", "site")
     folder = decided.root / "site"

@@ -108,6 +108,7 @@ def _decision(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
 def _debate(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
     """From the record: what stands in the file now does not count."""
     from moot.flows.debate.record import read_events, recorded_parts
+    from moot.flows.decisions.session_tools import name_tools
     from moot.protocols.debate.checker import check_session
     from moot.protocols.debate.machine import MACHINE as DEBATE
     from moot.protocols.debate.report import build_report
@@ -117,16 +118,20 @@ def _debate(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
         events = read_events(view, stream)
     data = b"".join(part for part, _, _ in recorded_parts(events, workspace.artifacts))
     file = Path(workspace.engine.state(DEBATE, stream).file).name
-    return build_report(check_session(data, file_name=file), file, hashlib.sha256(data).hexdigest())
+    checked = check_session(data, file_name=file)
+    tools = name_tools(workspace, stream, checked.settings.agents)
+    return build_report(checked, file, hashlib.sha256(data).hexdigest(), tools=tools)
 
 
 def _parliament(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
+    from moot.flows.decisions.session_tools import name_tools
     from moot.flows.parliament.parliament_session import ParliamentSession
     from moot.flows.parliament.scripted_seats import list_scripted_agents
     from moot.protocols.parliament.documents.report import make_report
 
     room = ParliamentSession(workspace, workspace.root, name)
-    return make_report(room.read_proceedings(), scripted=list_scripted_agents(room))
+    tools = name_tools(workspace, room.stream, room.state.holders)
+    return make_report(room.read_proceedings(), scripted=list_scripted_agents(room), tools=tools)
 
 
 def _trace(workspace: Workspace, name: str, how: CheckOptions) -> Report:
