@@ -139,8 +139,9 @@ def test_both_decide_sealed_and_ranked_in_two_sessions(hall: Hall) -> None:
 def test_whoever_cannot_be_read_or_crashes_is_absent_and_the_rest_goes_on(hall: Hall) -> None:
     crashes = "cmd:false"
     words = ("ask", "Ship it?", "--with", f"claude,codex,{crashes}", "--option", "Postgres")
-    with Council() as model:
-        model.codex_is_readable = False
+    council = Council()
+    council.codex_is_readable = False
+    with council as model:
         hall.point_at(model)
         done = hall.ask("--json", *words, "--option", "Kafka", "--choose", "plurality")
     assert done.code == 0, done
