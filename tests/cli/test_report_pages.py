@@ -50,6 +50,21 @@ def test_debate_and_parliament_tell_the_tool_beside_each_name(decided: Project) 
         assert '<span class="note sans" dir="auto">a fixed rule</span>' in file.read_text("utf-8")
 
 
+def test_once_an_outcome_is_known_the_site_has_a_track_record(
+    decided: Project, people: dict[str, str], cheap_locks: None
+) -> None:
+    decided.ok("agent", "register", "operator", "--human", **people)
+    decided.ok("outcome", "q-1", "right", "--reason", "It held.", **people)
+    site = decided.ok("report", "--all", "-o", "site")
+    assert site["pages"][-1]["file"] == "track.html"
+    folder = decided.root / "site"
+    assert "track.html" in links_of(folder / "index.html")
+    assert links_of(folder / "track.html") == {"index.html"}
+    assert "1 of 2 decisions have an outcome; 1 has none" in (folder / "track.html").read_text(
+        "utf-8"
+    )
+
+
 def test_every_page_of_the_site_is_there_and_every_link_leads_somewhere(decided: Project) -> None:
     site = decided.ok("report", "--all", "-o", "site")
     folder = decided.root / "site"

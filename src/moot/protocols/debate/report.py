@@ -356,7 +356,7 @@ def _timeline_moment(entry: DebateEntry, quoted: set[str]) -> page.TimelineEntry
         entry.at,
         entry.author,
         f"{stance or 'spoke'}: {entry.field_value('summary')}",
-        "" if entry.id in quoted else entry.body,
+        "" if entry.id in quoted or is_placeholder(entry) else entry.body,
         entry.id,
         _TONES.get(stance, "plain"),
         markdown=True,

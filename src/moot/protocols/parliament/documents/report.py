@@ -52,6 +52,13 @@ _WAITING: Final = {"pm_review": "waiting for a person"}
 _TURNING_POINTS: Final = frozenset(
     {Kind.BILL_DRAFT, Kind.AMENDMENT, Kind.VOTE_TALLY, Kind.PM_DECISION}
 )
+_TOLD: Final = {
+    Kind.BILL_DRAFT: "{who} put forward a version of the bill.",
+    Kind.AMENDMENT: "{who} proposed an amendment.",
+    Kind.VOTE_TALLY: "The votes were counted.",
+    Kind.PM_DECISION: "{who} had the last word.",
+    Kind.SPEAKER_RULING: "{who} ruled.",
+}
 _TURNING_RULINGS: Final = frozenset({RulingAction.CALL_VOTE, RulingAction.QUIET})
 # The same words as on a receipt, so that a reader recognizes them.
 _SCRIPTED_NOTE: Final = "scripted; no model and no person thought about these words"
@@ -367,12 +374,14 @@ def _is_turning_point(message: LedgerMessage) -> bool:
 
 def _timeline_entry(record: Proceedings, message: LedgerMessage) -> page.TimelineEntry:
     content = message.content
-    names = ("description", "ruling", "reason", "summary", "next_action")
+    names = ("description", "ruling", "reason", "summary")
     detail = next((str(getattr(content, name)) for name in names if hasattr(content, name)), "")
-    return page.TimelineEntry(
-        message.timestamp,
-        record.name_of_seat(message.sender),
-        message.type.replace("_", " ").lower(),
-        detail,
-        message.id,
-    )
+    name = record.name_of_seat(message.sender)
+    who = f"{name[:1].upper()}{name[1:]}"
+    what = _TOLD[message.type].format(who="The speaker" if name == "speaker" else who)
+    if isinstance(content, VoteTally):
+        count, passed = content.tally, "passed" if content.passed else "failed"
+        what = (
+            f"The vote on version {content.bill_version} {passed}: {count.yes} yes, {count.no} no."
+        )
+    return page.TimelineEntry(message.timestamp, "", what, detail, message.id)
