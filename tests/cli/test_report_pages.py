@@ -50,8 +50,9 @@ def test_debate_and_parliament_tell_the_tool_beside_each_name(decided: Project) 
         assert '<span class="note sans" dir="auto">a fixed rule</span>' in file.read_text("utf-8")
 
 
+@pytest.mark.usefixtures("cheap_locks")
 def test_once_an_outcome_is_known_the_site_has_a_track_record(
-    decided: Project, people: dict[str, str], cheap_locks: None
+    decided: Project, people: dict[str, str]
 ) -> None:
     decided.ok("agent", "register", "operator", "--human", **people)
     decided.ok("outcome", "q-1", "right", "--reason", "It held.", **people)
