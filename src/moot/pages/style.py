@@ -161,6 +161,7 @@ code.id{overflow-wrap:break-word}
 .digest{display:inline-flex;width:32ch;max-width:100%;overflow-wrap:anywhere;word-break:break-all}
 .number{text-align:right}
 td .note,th .note{padding-left:.2em}
+th .note{font-weight:400}
 .under{margin-top:.7rem}
 .sideways{margin-bottom:.35rem}
 .sideways.phone{display:none}

@@ -24,7 +24,9 @@ _FITS_A_PHONE_UNBROKEN: Final = 44
 # A column of sentences breaks: it needs about so many letters of room.
 _LONG_COLUMN: Final = 18
 # A digest is set in two lines, an id of any length in one or more.
-_DIGEST_COLUMN: Final = 34
+_DIGEST_COLUMN: Final = 26
+# Where there is no room at all, code breaks into pieces of about this length.
+_CODE_COLUMN: Final = 12
 
 
 def table_grid(table: Table) -> Markup:
@@ -62,9 +64,22 @@ def _scroll_hint(table: Table, looks: list[str], names: list[str]) -> Markup | N
     )
     if letters > _FITS_THE_PAGE:
         return tag("p", {"class": "meta sideways"}, SCROLL_HINT)
-    if letters > _FITS_A_PHONE_UNBROKEN and not _is_wide(table, names):
+    unbroken = sum(
+        2 + max(map(_longest_word, (name, *column)))
+        for name, column in zip(names, zip(*table.rows, strict=True), strict=True)
+    )
+    if unbroken > _FITS_A_PHONE_UNBROKEN and not _is_wide(table, names):
         return tag("p", {"class": "meta sideways phone"}, SCROLL_HINT)
     return None
+
+
+def _longest_word(cell: str | Cell) -> int:
+    """On a phone every cell may wrap between its words, and code anywhere."""
+    if isinstance(cell, Cell) and cell.code:
+        return min(_CODE_COLUMN, display_width(cell.text))
+    text = cell if isinstance(cell, str) else f"{cell.text} {cell.note}"
+    chip_room = 2 if isinstance(cell, Cell) and cell.tone != "plain" else 0
+    return chip_room + max(map(display_width, text.split()), default=0)
 
 
 def _room(look: str, column: tuple[str | Cell, ...]) -> int:

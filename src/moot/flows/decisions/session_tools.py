@@ -26,7 +26,7 @@ def name_tools(workspace: Workspace, session: str, agents: Iterable[str]) -> dic
     for decision in decisions_argued_in(workspace.engine, session):
         seats = workspace.engine.state(MACHINE, stream_of(decision)).seats
         seated |= {seat.agent: _describe(seat) for seat in seats if seat.kind != _ELSEWHERE}
-    return observed | seated
+    return {name: tool for name, tool in (observed | seated).items() if tool != name}
 
 
 def _describe(seat: DecisionSeat) -> str:
