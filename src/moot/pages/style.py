@@ -286,6 +286,7 @@ dt,dd{line-height:1.5}
 .bars .row svg{grid-column:1/-1;grid-row:2}
 .bars .who{grid-column:1/-1}
 .narrow .short{white-space:normal}
+.narrow .tiny{white-space:nowrap}
 .sideways.phone{display:block}
 .wide .sideways,.sideways:has(+.scroll .wide){display:none}
 .node{padding:.45rem}

@@ -15,6 +15,8 @@ from moot.pages.wording import SCROLL_HINT
 
 _NUMBER: Final = re.compile(r"[-+]?[0-9][0-9., ]*%?")
 _SHORT_CELL: Final = 24
+# An id such as q-7 is not broken even on a phone.
+_TINY_CELL: Final = 6
 # With more columns and letters than these a phone shows each row as a list of its own.
 _FEW_COLUMNS: Final = 3
 _FITS_A_PHONE: Final = 56
@@ -100,7 +102,10 @@ def _is_wide(table: Table, names: list[str]) -> bool:
 def _column_class(column: tuple[str | Cell, ...]) -> str:
     if all(isinstance(cell, str) and _NUMBER.fullmatch(cell) for cell in column):
         return "number"
-    return "short" if all(_cell_width(cell) <= _SHORT_CELL for cell in column) else "long"
+    widest = max(map(_cell_width, column))
+    if widest <= _TINY_CELL:
+        return "short tiny"
+    return "short" if widest <= _SHORT_CELL else "long"
 
 
 def _cell_width(cell: str | Cell) -> int:

@@ -63,6 +63,7 @@ _TOLD = {
     "session_failed": "The trace failed: {says}",
     "key_rotated": "{who}: {says}",
 }
+_REVIEWS = ("proposal_reviewed", "tool_intent_reviewed")  # an id, then what was said of it
 # More boxes than these cannot be read in one picture; the tables have everything.
 MAX_BOXES = 120
 # A longer first line is cut: the whole task stands below it.
@@ -213,7 +214,8 @@ def _finding_rows(audit: AuditReport) -> Iterable[page.FindingRow]:
 def _timeline_moment(line: views.TimelineLine) -> page.TimelineEntry:
     who = "Moot" if line.who == SYSTEM else line.who
     told = _TOLD.get(line.what, "{who}: {what}: {says}")
-    sentence = told.format(who=who, what=line.what.replace("_", " "), says=line.says).strip(" :")
+    says = line.says.replace(" ", ", ", 1) if line.what in _REVIEWS else line.says
+    sentence = told.format(who=who, what=line.what.replace("_", " "), says=says).strip(" :")
     return page.TimelineEntry(
         at=line.at,
         who="",
