@@ -99,10 +99,12 @@ def _is_recorded(workspace: Workspace, stream: str) -> bool:
 
 
 def _decision(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
+    from moot.flows.decisions.outcomes import describe_calibrated_vote
     from moot.flows.decisions.receipt_content import compose_receipt
     from moot.flows.decisions.receipt_page import build_decision_page
 
-    return build_decision_page(compose_receipt(workspace, name))
+    content = compose_receipt(workspace, name)
+    return build_decision_page(content, describe_calibrated_vote(workspace, name, content))
 
 
 def _debate(workspace: Workspace, name: str, _how: CheckOptions) -> Report:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import msgspec
 
@@ -14,6 +15,7 @@ from moot.flows.decisions.questions import require_question
 from moot.flows.decisions.receipt_content import summarize_argument
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.calibration import calibrate_vote
 from moot.protocols.decision.forecasts import Outcome
 from moot.protocols.decision.machine import MACHINE, OUTCOMES, QUESTIONS
 from moot.protocols.decision.model import CallCost, SeatForecast, State
@@ -74,12 +76,25 @@ def list_forecasts(workspace: Workspace, decision: str, state: State) -> tuple[S
     return tuple(forecasts)
 
 
-def read_track_record(workspace: Workspace) -> tuple[TrackRecord, int]:
-    """The track record, and how many decisions there are in all."""
+def describe_calibrated_vote(
+    workspace: Workspace, decision: str, content: Mapping[str, Any]
+) -> str:
+    """The last vote by the voters' record in other decisions; nothing below 30 outcomes."""
+    record, _ = read_track_record(workspace, without=decision)
+    votes = content["argument"]["votes"]
+    last = max((vote["round"] for vote in votes), default=0)
+    stances = {vote["agent"]: vote["stance"] for vote in votes if vote["round"] == last}
+    calibrated = calibrate_vote(record.participants, stances) if record.is_enough else None
+    return "" if calibrated is None else calibrated.sentence
+
+
+def read_track_record(workspace: Workspace, without: str = "") -> tuple[TrackRecord, int]:
+    """The track record, `without` one decision, and how many decisions there are in all."""
     with workspace.store.read() as view:
         asked = sum(1 for _ in view.rows(QUESTIONS, limit=MOST_DECISIONS))
         rows = view.rows(OUTCOMES, limit=MOST_DECISIONS)
-    return count_track_record(_judged(row.key, _decode_outcome(row.value)) for row in rows), asked
+    judged = (_judged(row.key, _decode_outcome(row.value)) for row in rows)
+    return count_track_record(each for each in judged if each.decision != without), asked
 
 
 class _OutcomeRow(msgspec.Struct):

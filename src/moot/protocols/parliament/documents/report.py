@@ -60,6 +60,7 @@ _TOLD: Final = {
     Kind.SPEAKER_RULING: "{who} ruled.",
 }
 _TURNING_RULINGS: Final = frozenset({RulingAction.CALL_VOTE, RulingAction.QUIET})
+_BY_RULE: Final = "NO by rule: it failed"
 # The same words as on a receipt, so that a reader recognizes them.
 _SCRIPTED_NOTE: Final = "scripted; no model and no person thought about these words"
 
@@ -162,6 +163,7 @@ def _quote(record: Proceedings, seat: str, vote: Vote, tools: Mapping[str, str])
         text=f"{vote.reasoning}\n\nUnaddressed: {describe_unaddressed(vote)}\n\n{conditions}",
         stance=str(vote.vote),
         tone="bad",
+        note=_BY_RULE if record.state.seats[seat].expelled else "",
         tool=_tool(record, seat, tools),
         markdown=True,
     )
