@@ -109,8 +109,8 @@ def _decision(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
 
 def _debate(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
     """From the record: what stands in the file now does not count."""
+    from moot.api.session_tools import name_tools
     from moot.flows.debate.record import read_events, recorded_parts
-    from moot.flows.decisions.session_tools import name_tools
     from moot.protocols.debate.checker import check_session
     from moot.protocols.debate.machine import MACHINE as DEBATE
     from moot.protocols.debate.report import build_report
@@ -126,7 +126,7 @@ def _debate(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
 
 
 def _parliament(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
-    from moot.flows.decisions.session_tools import name_tools
+    from moot.api.session_tools import name_tools
     from moot.flows.parliament.parliament_session import ParliamentSession
     from moot.flows.parliament.scripted_seats import list_scripted_agents
     from moot.protocols.parliament.documents.report import make_report

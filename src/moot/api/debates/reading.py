@@ -174,8 +174,8 @@ def report(
     import json
 
     from moot.api.page_files import write_page
+    from moot.api.session_tools import name_tools
     from moot.flows.debate.file import read_file
-    from moot.flows.decisions.session_tools import name_tools
     from moot.pages import to_json
     from moot.protocols.debate.checker import check_session
     from moot.protocols.debate.report import build_report

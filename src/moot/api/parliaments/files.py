@@ -248,7 +248,7 @@ def final(session: Session, folder: Path, *, file: Path | None = None) -> FinalD
     repeat only writes the files again.
     """
     from moot.api.page_files import write_page
-    from moot.flows.decisions.session_tools import name_tools
+    from moot.api.session_tools import name_tools
     from moot.flows.parliament.parliament_session import ParliamentSession
     from moot.flows.parliament.scripted_seats import list_scripted_agents
     from moot.protocols.parliament.documents.final_document import FINAL_FILE
