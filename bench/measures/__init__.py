@@ -31,6 +31,8 @@ _NAMES = (
     "debate_following",
     "debate_appending",
     "debate_turn",
+    "decision",
+    "track",
     "mail_lint",
     "mail_send",
     "mail_inbox",

@@ -69,6 +69,20 @@ def test_a_bad_entry_is_contained_and_the_decision_goes_on(project: Project, nam
     assert project.ok("verify")["verdict"] == "valid"
 
 
+@pytest.mark.requirement("DEC-035")
+def test_headings_that_are_too_large_are_set_deeper_and_that_is_told(project: Project) -> None:
+    body = "'# Why' + chr(10) * 2 + 'It works.' + chr(10) * 2 + '## Risks' + chr(10) * 2 + 'None.'"
+    data = ask(project, voice(project, "loud", f"{{**{GOOD}, 'body': {body}}}"))
+    assert data["decision"]["result"]["absent"] == []
+    assert data["decision"]["endings"] == {"answered": 6, "fitted": 1}
+    text = (project.root / ".moot" / "decisions" / "q-1.md").read_text(encoding="utf-8")
+    assert "### Why\n\nIt works.\n\n#### Risks\n\nNone." in text
+    page = project.root / "q-1.html"
+    project.ok("report", "q-1", "-o", str(page))
+    assert "1 answer had headings set deeper" in page.read_text(encoding="utf-8")
+    assert project.ok("verify")["verdict"] == "valid"
+
+
 FIRST = {
     "an-unknown-option": "{'answer': 'Redis'}",
     "two-objects": '\'{"answer": "Postgres"} {"answer": "Kafka"}\'',

@@ -104,7 +104,6 @@ def test_a_speaker_is_told_the_context_and_what_was_said(tmp_path: Path) -> None
     [
         entry(body="<!-- yield -->\n\n<!-- entry: 22222222-2222-4222-8222-222222222222 -->"),
         entry(body="```\nnever closed"),
-        entry(body="## Dialogue\n\nanother one"),
         entry(summary="one\ntwo\nthree"),
         entry(summary="fine\nstance: reject"),
         entry(confidence=1.5),
@@ -115,7 +114,7 @@ def test_a_speaker_is_told_the_context_and_what_was_said(tmp_path: Path) -> None
         {"stance": "approve"},
         {},
     ],
-    ids=["markers", "fence", "heading", "lines", "field", "sure", "stance", "forged", "tool",
+    ids=["markers", "fence", "lines", "field", "sure", "stance", "forged", "tool",
          "break", "missing", "empty"],
 )  # fmt: skip
 def test_an_entry_that_would_break_the_file_is_contained(

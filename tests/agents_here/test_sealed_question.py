@@ -43,6 +43,11 @@ def receipt(project: Project) -> Path:
     return project.root / "r.json"
 
 
+def export(project: Project) -> Path:
+    project.ok("ledger", "export", "-o", "all.jsonl")
+    return project.root / "all.jsonl"
+
+
 def says(project: Project) -> Any:
     return json.loads(receipt(project).read_bytes())["says"]
 
@@ -64,6 +69,7 @@ def test_all_are_on_record_then_a_checkpoint_then_they_are_opened(project: Proje
     assert order == [*[SEALED] * 3, CLOSED, *[GIVEN] * 3]
     assert not (project.root / ".moot" / "sealed" / "q-1").exists()
     assert both(project, receipt(project)) == ("valid", None)
+    assert both(project, export(project)) == ("valid", None)
 
 
 def test_the_receipt_says_what_it_proves_and_keeps_what_each_was_told(project: Project) -> None:
@@ -246,6 +252,7 @@ def test_both_checkers_find_what_the_machine_would_have_refused(
     assert ours.first_bad.seq is not None
     assert line is not None
     assert types(project)[ours.first_bad.seq] == bad
+    assert both(project, export(project))[0] == "tampered"
 
 
 @pytest.mark.requirement("DEC-038")

@@ -41,6 +41,65 @@ def links_of(file: Path) -> set[str]:
     return set(LINK.findall(file.read_text("utf-8")))
 
 
+def test_debate_and_parliament_tell_the_tool_beside_each_name(decided: Project) -> None:
+    decided.ok("report", "--all", "-o", "site")
+    folder = decided.root / "site"
+    files = [*folder.glob("debate-*.html"), *folder.glob("parliament-*.html")]
+    assert len(files) == 3  # two rounds of the first question, and the parliament
+    for file in files:
+        assert '<span class="note sans" dir="auto">a fixed rule</span>' in file.read_text("utf-8")
+
+
+def test_a_decision_tells_how_different_its_voters_were_and_gives_no_number(
+    project: Project,
+) -> None:
+    program = f"cmd:{sys.executable} -c pass"
+    project.ok("ask", "Ship it?", "--with", f"rules:approve,rules:reject,{program}")
+    project.ok("report", "q-1", "-o", "q-1.md")
+    text = (project.root / "q-1.md").read_text("utf-8")
+    assert "How many voters there really were" in text
+    assert "1 known: a script; 1 unknown" in text
+    assert "1 known: nobody; 1 unknown" in text
+    assert "only outcomes tell" in text
+    assert "by their record" not in text
+
+
+@pytest.mark.usefixtures("cheap_locks")
+def test_with_thirty_outcomes_a_line_beside_tells_the_vote_by_their_record(
+    project: Project, people: dict[str, str]
+) -> None:
+    project.ok("agent", "register", "operator", "--human", **people)
+    for _ in range(31):
+        project.ok("ask", "Ship it?", "--with", VOICES, "--rounds", "1")
+    judged = [f"q-{number}" for number in range(1, 31)]
+    project.ok("outcome", *judged[:20], "right", "--reason", "It held.", **people)
+    project.ok("outcome", *judged[20:], "wrong", "--reason", "It broke.", **people)
+    page = project.root / "q-31.md"
+    project.ok("report", "q-31", "-o", str(page))
+    assert "counted by how often each was right before, it is for the motion" in page.read_text(
+        "utf-8"
+    )
+    assert "binds nobody" in page.read_text("utf-8")
+    project.ok("receipt", "q-31", "-o", "r.md")
+    assert "binds nobody" not in (project.root / "r.md").read_text("utf-8")
+
+
+@pytest.mark.usefixtures("cheap_locks")
+def test_once_an_outcome_is_known_the_site_has_a_track_record(
+    decided: Project, people: dict[str, str]
+) -> None:
+    decided.ok("agent", "register", "operator", "--human", **people)
+    decided.ok("outcome", "q-1", "right", "--reason", "It held.", **people)
+    site = decided.ok("report", "--all", "-o", "site")
+    assert site["pages"][-1]["file"] == "track.html"
+    folder = decided.root / "site"
+    assert "track.html" in links_of(folder / "index.html")
+    assert links_of(folder / "track.html") == {"index.html"}
+    assert "1 of 2 decisions have an outcome; 1 has none" in (folder / "track.html").read_text(
+        "utf-8"
+    )
+
+
 def test_every_page_of_the_site_is_there_and_every_link_leads_somewhere(decided: Project) -> None:
     site = decided.ok("report", "--all", "-o", "site")
     folder = decided.root / "site"

@@ -11,6 +11,7 @@ import pytest
 from moot.flows.decisions.debate_rounds import THRESHOLDS
 from moot.protocols.debate.consensus import DebateVote, compute_consensus
 from moot.protocols.debate.model import ConsensusMode, Rules, Stance
+from moot.protocols.debate.rule_limit import find_stopping_approval
 from moot.protocols.decision.rankings import Ballot, ChoiceRule, choose, count_duels
 from moot.protocols.decision.rule_limits import RULE_LIMITS
 
@@ -103,3 +104,28 @@ def test_a_majority_that_asks_for_confidence_lacks_it_too() -> None:
     turned = DebateVote(Stance.APPROVE, Decimal("0.2"))
     assert not carries(ConsensusMode.MAJORITY, "0.5", (*two, turned))
     assert carries(ConsensusMode.MAJORITY, THRESHOLDS[ConsensusMode.MAJORITY], (*two, turned))
+
+
+@pytest.mark.parametrize("mode", list(ConsensusMode))
+@pytest.mark.parametrize("threshold", ["0.01", "0.3", "0.5", "0.7", "1"])
+def test_a_debates_page_names_an_example_exactly_where_there_is_one(
+    mode: ConsensusMode, threshold: str
+) -> None:
+    example = find_stopping_approval(mode, Decimal(threshold))
+    if example is None:
+        assert not list(stopped_by_approval(mode, threshold))
+        return
+    certain = [DebateVote(Stance.APPROVE, example.sure)] * example.approving
+    before = DebateVote(example.before, example.sure)
+    assert carries(mode, threshold, (*certain, before))
+    turned = DebateVote(Stance.APPROVE, example.unsure)
+    assert not carries(mode, threshold, (*certain, turned))
+
+
+def test_the_example_of_a_majority_that_asks_for_half_the_confidence() -> None:
+    example = find_stopping_approval(ConsensusMode.MAJORITY, Decimal("0.5"))
+    assert example is not None
+    assert example.sentence == (
+        "More approval can stop a motion: two approve at 0.6 and one rejects, and it carries; "
+        "that one turns to approve at 0.2, and it fails."
+    )

@@ -116,7 +116,8 @@ def test_a_score_by_hand() -> None:
     assert (right.score, wrong.score) == (Fraction(1, 100), Fraction(81, 100))
     assert score("approve", Fraction(4, 5), Outcome.MIXED) is None
     assert score("defer", Fraction(4, 5), Outcome.RIGHT) is None
-    assert mean_score([right, wrong]) == Fraction(41, 100)
+    assert mean_score([(right, 1), (wrong, 1), (None, 5)]) == Fraction(41, 100)
+    assert mean_score([(right, 3), (wrong, 1)]) == mean_score([(right, 1)] * 3 + [(wrong, 1)])
     assert mean_score([]) is None
 
 

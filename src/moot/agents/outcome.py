@@ -36,6 +36,8 @@ class CallEnding(StrEnum):
     NOT_ALLOWED = "not-allowed"
     # Someone else did it meanwhile; what was asked for is no longer due.
     OVERTAKEN = "overtaken"
+    # Noted beside an answer: its form was changed to fit where it stands.
+    FITTED = "fitted"
 
 
 class StopReason(StrEnum):

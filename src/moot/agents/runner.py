@@ -87,6 +87,7 @@ class Runner:
         budget: Budget | None = None,
         turn_seconds: float = TURN_SECONDS,
         watch: RunWatcher | None = None,
+        before_asking: Callable[[], None] = lambda: None,
         timer: Callable[[], float] = time.monotonic,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
@@ -96,6 +97,7 @@ class Runner:
         self._budget = budget or Budget()
         self._turn_seconds = turn_seconds
         self._watch = watch or NoWatcher()
+        self._before_asking = before_asking
         self._timer = timer
         self._began = timer()
         self._spent = runnable.spent()  # by earlier runs of the same session (AGT-015)
@@ -265,6 +267,7 @@ class Runner:
     def _ask_all(self, wave: list[ParticipantCall]) -> Generator[HeardCall, None, None]:
         """The answers in the order of the wave, each as soon as it can be: one that has been paid
         for is executed even if a later one fails."""
+        self._before_asking()
         for asked in wave:
             nature = self._seats[asked.due.who].nature
             self._watch.on_asking(asked.due, nature, asked.brief.attempt)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from moot.core.quoted import Quoted
 
 if TYPE_CHECKING:
     from moot.api.session import Session
-    from moot.pages import Report
+    from moot.pages import Report, Table
     from moot.workspace.workspace import Workspace
 
 
@@ -76,6 +76,7 @@ def report_all(session: Session, folder: Path) -> ReportSite:
         file = folder / page_file_name(stream)
         write_page(file, link_page(workspace, stream, page, names.__contains__))
         pages.append(SitePage(stream, page.kind, Quoted(page.title), page.verdict.label, file.name))
+    pages += _write_track_page(workspace, folder)
     index, file = _index(session, folder, pages, undrawn), folder / INDEX_FILE
     write_page(file, index)
     return ReportSite(
@@ -89,6 +90,24 @@ def report_all(session: Session, folder: Path) -> ReportSite:
     )
 
 
+def _write_track_page(workspace: Workspace, folder: Path) -> list[SitePage]:
+    """Whom to listen to, once a person has said how a decision turned out."""
+    from moot.api.page_files import write_page
+    from moot.flows.bridges.page_links import INDEX_FILE, TRACK_FILE
+    from moot.flows.decisions.outcomes import read_track_record
+    from moot.flows.decisions.track_page import build_track_page
+    from moot.pages import PageLink
+
+    record, decisions = read_track_record(workspace)
+    if not record.judged:
+        return []
+    page = build_track_page(record, decisions)
+    page = msgspec.structs.replace(page, links=(PageLink("All pages", INDEX_FILE),))
+    write_page(folder / TRACK_FILE, page)
+    title = Quoted(page.title)
+    return [SitePage("track", page.kind, title, page.verdict.label, TRACK_FILE)]
+
+
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -99,14 +118,14 @@ def _make_folder(folder: Path) -> None:
 
 
 def _streams_with_pages(workspace: Workspace) -> Iterator[str]:
-    """By kind, each in its own order; the books of a run that is no decision have no page."""
+    """By kind, oldest first; the books of a run that is no decision have no page."""
     from moot.flows.bridges.decision_story import ARGUED
     from moot.flows.bridges.page_links import PAGES
     from moot.protocols.decision.machine import MACHINE as DECISION
     from moot.protocols.decision.model import Stage
 
     with workspace.store.read() as view:
-        streams = sorted(stream for stream, _ in view.streams())
+        streams = dict.fromkeys(stream for stream, _ in view.streams())
     for protocol in PAGES:
         for stream in streams:
             if stream.partition("/")[0] != protocol:
@@ -122,7 +141,7 @@ def _streams_with_pages(workspace: Workspace) -> Iterator[str]:
             yield stream
 
 
-def _is_book_of(decision: str, streams: list[str]) -> bool:
+def _is_book_of(decision: str, streams: Collection[str]) -> bool:
     """A session that was run by itself keeps its costs in a decision of the same id."""
     name = decision.partition("/")[2]
     return f"parliament/{name}" in streams or f"debate/{name}" in streams
@@ -135,14 +154,10 @@ def _index(
     from moot.api.usage import read_usage
     from moot.core.plural import plural
 
-    blocks: list[page.Block] = []
-    for kind in dict.fromkeys(each.kind for each in pages):
-        rows = tuple(
-            (page.Cell(each.title, file_name=each.file), _short_id(each.id), each.verdict)
-            for each in pages
-            if each.kind == kind
-        )
-        blocks.append(page.Table(("What", "Id", "Verdict"), rows, title=_HEADINGS.get(kind, kind)))
+    blocks: list[page.Block] = [
+        _table_of([each for each in pages if each.kind == kind], kind)
+        for kind in dict.fromkeys(each.kind for each in pages)
+    ]
     receipts = tuple(
         (page.Cell(file.stem.partition("-")[2], file_name=file.name),)
         for file in sorted(folder.glob("receipt-*.html"))
@@ -170,6 +185,23 @@ def _index(
     )
 
 
+def _table_of(pages: list[SitePage], kind: str) -> Table:
+    """All pages of a kind; their ids too, where those say something to a person."""
+    from moot.pages import Cell, Table
+
+    has_ids = any(_short_id(each.id) for each in pages)
+    rows = tuple(
+        (
+            Cell(each.title, file_name=each.file),
+            *((_short_id(each.id),) if has_ids else ()),
+            each.verdict,
+        )
+        for each in pages
+    )
+    columns = ("What", "Id", "Verdict") if has_ids else ("What", "Verdict")
+    return Table(columns, rows, title=_HEADINGS.get(kind, kind))
+
+
 # A longer id says nothing to a person; it stands on the page.
 _MOST_ID = 24
 _HEADINGS = {
@@ -178,6 +210,7 @@ _HEADINGS = {
     "parliament": "Parliaments",
     "trace": "Traces",
     "story": "Paths",
+    "track record": "How decisions turned out",
 }
 
 

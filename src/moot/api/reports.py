@@ -99,14 +99,17 @@ def _is_recorded(workspace: Workspace, stream: str) -> bool:
 
 
 def _decision(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
+    from moot.flows.decisions.outcomes import describe_calibrated_vote
     from moot.flows.decisions.receipt_content import compose_receipt
     from moot.flows.decisions.receipt_page import build_decision_page
 
-    return build_decision_page(compose_receipt(workspace, name))
+    content = compose_receipt(workspace, name)
+    return build_decision_page(content, describe_calibrated_vote(workspace, name, content))
 
 
 def _debate(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
     """From the record: what stands in the file now does not count."""
+    from moot.api.session_tools import name_tools
     from moot.flows.debate.record import read_events, recorded_parts
     from moot.protocols.debate.checker import check_session
     from moot.protocols.debate.machine import MACHINE as DEBATE
@@ -117,16 +120,20 @@ def _debate(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
         events = read_events(view, stream)
     data = b"".join(part for part, _, _ in recorded_parts(events, workspace.artifacts))
     file = Path(workspace.engine.state(DEBATE, stream).file).name
-    return build_report(check_session(data, file_name=file), file, hashlib.sha256(data).hexdigest())
+    checked = check_session(data, file_name=file)
+    tools = name_tools(workspace, stream, checked.settings.agents)
+    return build_report(checked, file, hashlib.sha256(data).hexdigest(), tools=tools)
 
 
 def _parliament(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
+    from moot.api.session_tools import name_tools
     from moot.flows.parliament.parliament_session import ParliamentSession
     from moot.flows.parliament.scripted_seats import list_scripted_agents
     from moot.protocols.parliament.documents.report import make_report
 
     room = ParliamentSession(workspace, workspace.root, name)
-    return make_report(room.read_proceedings(), scripted=list_scripted_agents(room))
+    tools = name_tools(workspace, room.stream, room.state.holders)
+    return make_report(room.read_proceedings(), scripted=list_scripted_agents(room), tools=tools)
 
 
 def _trace(workspace: Workspace, name: str, how: CheckOptions) -> Report:

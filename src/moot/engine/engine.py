@@ -28,6 +28,7 @@ from moot.engine.rollback import RollbackGuard
 from moot.engine.signatures import SignAll, sign_one_by_one
 from moot.engine.signs_of_life import is_genuine_heartbeat, latest_signs, make_heartbeat
 from moot.store.artifacts import Artifacts
+from moot.store.files import are_held
 
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
@@ -275,6 +276,10 @@ class Engine:
                 made = kept.checkpoint
                 self._debug("sign", f"checkpoint {made.number} over {made.streams} streams")
         self._unpinned = 0
+        if are_held():  # what is remembered outside must not be ahead of the disk
+            from moot.store.held_syncs import make_durable
+
+            make_durable()
         if kept is not None and self._on_checkpoint is not None:
             self._on_checkpoint(kept)
         return kept

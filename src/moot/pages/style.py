@@ -161,6 +161,7 @@ code.id{overflow-wrap:break-word}
 .digest{display:inline-flex;width:32ch;max-width:100%;overflow-wrap:anywhere;word-break:break-all}
 .number{text-align:right}
 td .note,th .note{padding-left:.2em}
+th .note{font-weight:400}
 .under{margin-top:.7rem}
 .sideways{margin-bottom:.35rem}
 .sideways.phone{display:none}
@@ -285,6 +286,7 @@ dt,dd{line-height:1.5}
 .bars .row svg{grid-column:1/-1;grid-row:2}
 .bars .who{grid-column:1/-1}
 .narrow .short{white-space:normal}
+.narrow .tiny{white-space:nowrap}
 .sideways.phone{display:block}
 .wide .sideways,.sideways:has(+.scroll .wide){display:none}
 .node{padding:.45rem}

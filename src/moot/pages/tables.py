@@ -15,6 +15,8 @@ from moot.pages.wording import SCROLL_HINT
 
 _NUMBER: Final = re.compile(r"[-+]?[0-9][0-9., ]*%?")
 _SHORT_CELL: Final = 24
+# An id such as q-7 is not broken even on a phone.
+_TINY_CELL: Final = 6
 # With more columns and letters than these a phone shows each row as a list of its own.
 _FEW_COLUMNS: Final = 3
 _FITS_A_PHONE: Final = 56
@@ -24,7 +26,9 @@ _FITS_A_PHONE_UNBROKEN: Final = 44
 # A column of sentences breaks: it needs about so many letters of room.
 _LONG_COLUMN: Final = 18
 # A digest is set in two lines, an id of any length in one or more.
-_DIGEST_COLUMN: Final = 34
+_DIGEST_COLUMN: Final = 26
+# Where there is no room at all, code breaks into pieces of about this length.
+_CODE_COLUMN: Final = 12
 
 
 def table_grid(table: Table) -> Markup:
@@ -62,9 +66,22 @@ def _scroll_hint(table: Table, looks: list[str], names: list[str]) -> Markup | N
     )
     if letters > _FITS_THE_PAGE:
         return tag("p", {"class": "meta sideways"}, SCROLL_HINT)
-    if letters > _FITS_A_PHONE_UNBROKEN and not _is_wide(table, names):
+    unbroken = sum(
+        2 + max(map(_longest_word, (name, *column)))
+        for name, column in zip(names, zip(*table.rows, strict=True), strict=True)
+    )
+    if unbroken > _FITS_A_PHONE_UNBROKEN and not _is_wide(table, names):
         return tag("p", {"class": "meta sideways phone"}, SCROLL_HINT)
     return None
+
+
+def _longest_word(cell: str | Cell) -> int:
+    """On a phone every cell may wrap between its words, and code anywhere."""
+    if isinstance(cell, Cell) and cell.code:
+        return min(_CODE_COLUMN, display_width(cell.text))
+    text = cell if isinstance(cell, str) else f"{cell.text} {cell.note}"
+    chip_room = 2 if isinstance(cell, Cell) and cell.tone != "plain" else 0
+    return chip_room + max(map(display_width, text.split()), default=0)
 
 
 def _room(look: str, column: tuple[str | Cell, ...]) -> int:
@@ -85,7 +102,10 @@ def _is_wide(table: Table, names: list[str]) -> bool:
 def _column_class(column: tuple[str | Cell, ...]) -> str:
     if all(isinstance(cell, str) and _NUMBER.fullmatch(cell) for cell in column):
         return "number"
-    return "short" if all(_cell_width(cell) <= _SHORT_CELL for cell in column) else "long"
+    widest = max(map(_cell_width, column))
+    if widest <= _TINY_CELL:
+        return "short tiny"
+    return "short" if widest <= _SHORT_CELL else "long"
 
 
 def _cell_width(cell: str | Cell) -> int:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Final
 
 
 def write_new_file(path: Path, data: bytes, mode: int = 0o644) -> None:
@@ -21,6 +23,13 @@ def replace_own_file(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Set `path`, a file of our own, to `data`, whole or not at all. A link there is replaced, not
     followed: whoever put it there could otherwise choose which file we write over."""
     _write_and_place(path, (data,), os.replace, mode)
+
+
+def put_own_file(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """As `replace_own_file`; where syncs are held back it is durable with the rest."""
+    _write_and_place(path, (data,), os.replace, mode, durable=not are_held())
+    sync_later(path)
+    sync_later(path.parent)
 
 
 def replace_named_file(path: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
@@ -45,18 +54,24 @@ def _is_replaceable(path: Path) -> bool:
 
 
 def _write_and_place(
-    path: Path, pieces: Iterable[bytes], place: Callable[[Path, Path], None], mode: int
+    path: Path,
+    pieces: Iterable[bytes],
+    place: Callable[[Path, Path], None],
+    mode: int,
+    durable: bool = True,
 ) -> tuple[str, int]:
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
     try:
         with open(temporary, "xb", opener=lambda name, how: os.open(name, how, mode)) as file:
             digest_and_size = _write_pieces(pieces, file.write)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         place(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
-    sync_folder(path.parent)
+    if durable:
+        sync_folder(path.parent)
     return digest_and_size
 
 
@@ -77,3 +92,41 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+# What is not synced at once ----------------------------------------------------------------------
+
+
+class ThisThread(threading.local):
+    """What this thread has written and not synced; None where every write is synced at once."""
+
+    unsynced: dict[Path, None] | None = None
+    unsynced_logs: dict[Path, None] | None = None
+
+
+this_thread: Final = ThisThread()
+
+
+def are_held() -> bool:
+    """Does this thread make its writes durable later?"""
+    return this_thread.unsynced is not None
+
+
+def sync_file(descriptor: int, path: Path) -> None:
+    """Make an open file durable, now or with the rest."""
+    if are_held():
+        sync_later(path)
+    else:
+        os.fsync(descriptor)
+
+
+def sync_later(path: Path) -> None:
+    """A file or folder that was written to and not synced, if that is held back."""
+    if this_thread.unsynced is not None:
+        this_thread.unsynced[path.absolute()] = None
+
+
+def sync_log_later(path: Path) -> None:
+    """A database's log was written to by a commit that was not synced."""
+    if this_thread.unsynced_logs is not None:
+        this_thread.unsynced_logs[path] = None

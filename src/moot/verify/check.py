@@ -71,7 +71,7 @@ class _Checker:
         self._attribution: Attribution | None = None  # made when the registry was read to its end
         self._heads: set[str] = set()  # artifacts that revocations name, read as they come by
         self._state = CheckState(demands)
-        self._sealed_answers = SealedAnswers()  # section 9, for receipts
+        self._sealed_answers = SealedAnswers()  # section 9
 
     def run(self) -> CheckState:
         try:
@@ -144,7 +144,7 @@ class _Checker:
         state.aliases += event.type == ALIAS_BEGAN_TYPE
         if state.demands.says is not None:
             self._note_receipt_citations(event, proven)
-            self._sealed_answers.take(event, state.registry)
+        self._sealed_answers.take(event, state.registry)
         if state.demands.policy is not None:
             self._show_to_policy(event, line, proven)
         if line % _PROGRESS_EVERY == 0:

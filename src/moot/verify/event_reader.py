@@ -39,6 +39,13 @@ class OpenedEnvelope(NamedTuple):
     signature: bytes
 
 
+# Section 9: what these say is followed in every bundle.
+SEALED_TYPE: Final = "decision.answer_sealed"
+CLOSED_TYPE: Final = "decision.seals_closed"
+OPENED_TYPE: Final = "decision.answer_given"
+ANSWER_TYPES: Final = frozenset({SEALED_TYPE, CLOSED_TYPE, OPENED_TYPE})
+
+
 class ReadEvent(NamedTuple):
     """What the chain needs of an event whose steps 2 and 3 hold; small, to cross processes."""
 
@@ -104,7 +111,10 @@ def read_event(line: bytes, table: LedgerKeys) -> ReadEvent:
         raise StepFailure(
             3, "kid_mismatch", "the actor's key is not the one that signed", "actor.kid"
         )
-    kept = body if table.with_bodies or parts.stream == REGISTRY else None
+    if body is None and parts.type in ANSWER_TYPES:
+        body = read_body(payload)
+    needed = table.with_bodies or parts.stream == REGISTRY or parts.type in ANSWER_TYPES
+    kept = body if needed else None
     return ReadEvent(*parts[1:], event_hash(payload, keyid, signature), public is not None, kept)
 
 

@@ -1,7 +1,8 @@
 """Sealed first answers (section 9): sealed before any is opened, and opened as they were sealed.
 
-Checked in receipts, whose readers are told that nobody could fit its answer to another's. The
-checkpoint that covers all seals stands in the record itself, with the way from the event before it.
+Whoever reads the record, or a receipt of it, is told that nobody could fit its answer to another's.
+The checkpoint that covers all seals stands in the record itself, with the way from the event before
+it.
 """
 
 from __future__ import annotations
@@ -13,19 +14,16 @@ from typing import Any, Final
 from moot.verify import canonical, field_rules, head_tree
 from moot.verify.checkpoint_note import read_note
 from moot.verify.crypto import frame_parts
-from moot.verify.event_reader import ReadEvent
+from moot.verify.event_reader import CLOSED_TYPE, OPENED_TYPE, SEALED_TYPE, ReadEvent
 from moot.verify.step_failure import StepFailure, StreamPosition
 from moot.verify.trusted_registry import TrustedRegistry
 
-SEALED_TYPE: Final = "decision.answer_sealed"
-CLOSED_TYPE: Final = "decision.seals_closed"
-OPENED_TYPE: Final = "decision.answer_given"
 DOMAIN: Final = b"moot.sealed-answer.v1"
 _WORDS: Final = ("answer", "motives", "why")
 
 
 class SealedAnswers:
-    """What the decisions of a receipt's record have sealed and opened so far."""
+    """What the decisions of a bundle have sealed and opened so far."""
 
     def __init__(self) -> None:
         self._commitments: dict[tuple[str, str], Any] = {}

@@ -20,7 +20,7 @@ the verdict is `tampered`, and the finding names the step. The code below carrie
      So the end of a stream cannot be cut off unseen: the verdict is then `truncated`.
   8  The end. All lines are there. The ledger's keys are those of the trust file. The checkpoint is
      as new as the caller demands (else `rolled-back`) and covers every event (else `unproven`).
-     What a receipt says is what the ledger signed for last (section 8). Sealed answers in it were
+     What a receipt says is what the ledger signed for last (section 8). Sealed answers were
      opened as they were sealed, after a checkpoint over all (section 9). Then it is `valid`.
 
 WHAT THE CALLER STILL OWES
@@ -518,8 +518,7 @@ class Reading:
         event, key = self._open_envelope(line)
         self._step_4_chain(event)
         self._step_5_author(event, key)
-        if self.says is not None:
-            self._step_8_seal(event)
+        self._step_8_seal(event)
         self.last_event = self.place
 
     def _open_envelope(self, line: Json) -> tuple[Event, Key | None]:

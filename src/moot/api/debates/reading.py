@@ -174,6 +174,7 @@ def report(
     import json
 
     from moot.api.page_files import write_page
+    from moot.api.session_tools import name_tools
     from moot.flows.debate.file import read_file
     from moot.pages import to_json
     from moot.protocols.debate.checker import check_session
@@ -181,7 +182,11 @@ def report(
 
     data = read_file(file)
     checked, digest = check_session(data, file_name=file.name), hashlib.sha256(data).hexdigest()
-    page = build_report(checked, file.name, digest, session.clock())
+    tools: dict[str, str] = {}
+    if (workspace := session.workspace_or_none) is not None:
+        stream = f"debate/{checked.document.session_id}"
+        tools = name_tools(workspace, stream, checked.settings.agents)
+    page = build_report(checked, file.name, digest, session.clock(), tools)
     if output is not None:
         write_page(output, page)
     if receive is not None:

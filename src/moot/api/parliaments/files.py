@@ -248,6 +248,7 @@ def final(session: Session, folder: Path, *, file: Path | None = None) -> FinalD
     repeat only writes the files again.
     """
     from moot.api.page_files import write_page
+    from moot.api.session_tools import name_tools
     from moot.flows.parliament.parliament_session import ParliamentSession
     from moot.flows.parliament.scripted_seats import list_scripted_agents
     from moot.protocols.parliament.documents.final_document import FINAL_FILE
@@ -269,7 +270,9 @@ def final(session: Session, folder: Path, *, file: Path | None = None) -> FinalD
         written.append(str(folder / FINAL_FILE))
     if file is not None:
         scripted = list_scripted_agents(parliament)
-        write_page(file, make_report(parliament.read_proceedings(), _proof(folder), scripted))
+        tools = name_tools(session.workspace, parliament.stream, parliament.state.holders)
+        record = parliament.read_proceedings()
+        write_page(file, make_report(record, _proof(folder), scripted, tools))
         written.append(str(file))
     return FinalDocument(
         **describe_standing(parliament.state),

@@ -24,6 +24,7 @@ from moot.protocols.path.machine import MACHINE as PATHS
 from moot.workspace.workspace import Workspace
 
 INDEX_FILE: Final = "index.html"
+TRACK_FILE: Final = "track.html"
 PAGES: Final = ("decision", "debate", "parliament", "trace", "path")
 _LABELS: Final = {"path": "Story of the path"}
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]")

@@ -6,6 +6,7 @@ own is told by the words of its type, so that nothing is left out.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from moot.core.names import SYSTEM
@@ -23,7 +24,12 @@ _SENTENCES: Final = {
     "debate.session_resumed": "{who} took the debate up again: {says}",
     "debate.file_moved": "{who} moved the file of the debate: {says}",
     "decision.question_asked": "{who} asked: {says}",
+    "decision.answer_sealed": "{who} sealed its first answer.",
+    "decision.seals_closed": "A checkpoint covered all sealed answers.",
+    "decision.opening_refused": "{who} tried to open another answer than it had sealed.",
     "decision.answer_given": "{who} answered alone: {says}",
+    "decision.answers_ranked": "{who} ranked the answers: {says}",
+    "decision.ranking_passed": "No ranking came: {says}",
     "decision.answer_passed": "No first answer came: {says}",
     "decision.motion_set": "The motion was set: {says}",
     "decision.session_opened": "It went to be argued: {says}",
@@ -93,6 +99,7 @@ _MESSAGES: Final = {
     "VOTE_TALLY": "The votes were counted.",
     "PM_DECISION": "{who} had the last word: {says}",
 }
+_MARKS: Final = re.compile(r"(?<=\s)(?:#{1,6}|>)\s+")
 _MESSAGE: Final = "parliament.message_logged"
 _STANCES: Final = {
     "approve": "approves",
@@ -123,8 +130,9 @@ def _who(moment: StoryMoment) -> str:
 
 
 def _in_words(says: str) -> str:
-    """A word of a protocol as one reads it: `call_vote` is `call vote`."""
-    return says.replace("_", " ") if " " not in says else says
+    """A word of a protocol as one reads it: `call_vote` is `call vote`; headings and quotes that
+    were drawn into one line lose their marks."""
+    return _MARKS.sub("", says) if " " in says else says.replace("_", " ")
 
 
 def _ended(sentence: str) -> str:

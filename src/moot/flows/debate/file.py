@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
-from moot.store.files import replace_own_file, write_new_file
+from moot.store.files import replace_own_file, sync_file, write_new_file
 
 _BYTES: Final = getattr(os, "O_BINARY", 0)  # Windows would change line ends
 _AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0)  # a pipe without a writer would never open
@@ -97,7 +97,7 @@ def append(path: Path, data: bytes, keep: int | None = None) -> None:
     except OSError as error:
         raise unwritable(path, error) from None
     try:
-        _write_whole(descriptor, data, keep)
+        _write_whole(path, descriptor, data, keep)
     except OSError as error:
         raise StoreFailed(
             "append_failed", f"{path}: {error.strerror or error}", hint="mend the disk, try again"
@@ -106,7 +106,7 @@ def append(path: Path, data: bytes, keep: int | None = None) -> None:
         os.close(descriptor)
 
 
-def _write_whole(descriptor: int, data: bytes, keep: int | None) -> None:
+def _write_whole(path: Path, descriptor: int, data: bytes, keep: int | None) -> None:
     size = os.fstat(descriptor).st_size
     keep = size if keep is None else keep
     cut_off = _read_from(descriptor, keep) if keep < size else b""
@@ -114,7 +114,7 @@ def _write_whole(descriptor: int, data: bytes, keep: int | None) -> None:
         if cut_off:
             os.ftruncate(descriptor, keep)
         _write(descriptor, data)
-        os.fsync(descriptor)
+        sync_file(descriptor, path)
     except OSError:
         os.ftruncate(descriptor, keep)
         _write(descriptor, cut_off)

@@ -39,6 +39,7 @@ from moot.flows.runs.seats import seat_participants
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.answer_options import list_unranked
 from moot.protocols.decision.model import ChamberKind, Stage, State
+from moot.store.held_syncs import hold_syncs
 from moot.workspace.workspace import Workspace
 
 
@@ -73,8 +74,22 @@ def carry_on(
 ) -> DecisionProgress:
     """Do everything that is still missing before a person can rule on it (AGT-070, AGT-074).
 
-    `motion` is the number of the answer that was picked where the rankings leave it open.
+    `motion` is the number of the answer that was picked where the rankings leave it open. What is
+    recorded is durable before anybody is asked anything, and when this returns.
     """
+    with hold_syncs():
+        return _carry_on(workspace, decision, specs, room, limits, watch, motion)
+
+
+def _carry_on(
+    workspace: Workspace,
+    decision: str,
+    specs: Mapping[str, Spec],
+    room: RunSurroundings,
+    limits: Limits,
+    watch: RunWatcher | None,
+    motion: int | None,
+) -> DecisionProgress:
     participants = seat_participants(specs, room)
     state = state_of(workspace, decision)
     ended: RunEnd | None = None

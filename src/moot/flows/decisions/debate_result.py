@@ -6,6 +6,7 @@ A question may be argued in several sessions, one after the other: their rounds 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 import msgspec
@@ -71,7 +72,11 @@ def _read_recorded(workspace: Workspace, stream: str) -> CheckedSession | None:
     with workspace.store.read() as view:
         events = read_events(view, stream)
     parts = recorded_parts(events, workspace.artifacts)
-    return check_session(b"".join(part for part, _, _ in parts)) if parts else None
+    return check_known_session(b"".join(part for part, _, _ in parts)) if parts else None
+
+
+# A decision reads its few sessions again and again, to the byte the same.
+check_known_session = lru_cache(maxsize=4)(check_session)
 
 
 def summarize_sessions(sessions: Sequence[CheckedSession], quorum: int = 0) -> Argument:

@@ -20,10 +20,12 @@ from moot.agents.watch import RunWatcher
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
 from moot.flows.debate import session
+from moot.flows.debate.file import read_file
 from moot.flows.debate.mending import restore_file
 from moot.flows.debate.others_words import make_title
 from moot.flows.decisions.debate_result import (
     ArguedRound,
+    check_known_session,
     list_argued_rounds,
     read_recorded_sessions,
 )
@@ -97,7 +99,7 @@ def _read_sessions(workspace: Workspace, decision: str, state: State) -> list[Ch
     if state.session is None:
         return []
     before = msgspec.structs.replace(state, session=None)
-    newest = session.read(session_file(workspace, decision))
+    newest = check_known_session(read_file(session_file(workspace, decision)))
     return [*read_recorded_sessions(workspace, before), newest]
 
 

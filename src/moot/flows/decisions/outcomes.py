@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
-from msgspec import convert
-from msgspec.json import decode
+import msgspec
 
+from moot.core.clock import Millis
 from moot.core.errors import Refused
 from moot.core.machine import Context, KeyClass, VerifiedActor
 from moot.core.names import OPERATOR
@@ -14,6 +15,7 @@ from moot.flows.decisions.questions import require_question
 from moot.flows.decisions.receipt_content import summarize_argument
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
+from moot.protocols.decision.calibration import calibrate_vote
 from moot.protocols.decision.forecasts import Outcome
 from moot.protocols.decision.machine import MACHINE, OUTCOMES, QUESTIONS
 from moot.protocols.decision.model import CallCost, SeatForecast, State
@@ -74,18 +76,38 @@ def list_forecasts(workspace: Workspace, decision: str, state: State) -> tuple[S
     return tuple(forecasts)
 
 
-def read_track_record(workspace: Workspace) -> tuple[TrackRecord, int]:
-    """The track record, and how many decisions there are in all."""
+def describe_calibrated_vote(
+    workspace: Workspace, decision: str, content: Mapping[str, Any]
+) -> str:
+    """The last vote by the voters' record in other decisions; nothing below 30 outcomes."""
+    record, _ = read_track_record(workspace, without=decision)
+    votes = content["argument"]["votes"]
+    last = max((vote["round"] for vote in votes), default=0)
+    stances = {vote["agent"]: vote["stance"] for vote in votes if vote["round"] == last}
+    calibrated = calibrate_vote(record.participants, stances) if record.is_enough else None
+    return "" if calibrated is None else calibrated.sentence
+
+
+def read_track_record(workspace: Workspace, without: str = "") -> tuple[TrackRecord, int]:
+    """The track record, `without` one decision, and how many decisions there are in all."""
     with workspace.store.read() as view:
         asked = sum(1 for _ in view.rows(QUESTIONS, limit=MOST_DECISIONS))
-        rows = [(row.key, decode(row.value)) for row in view.rows(OUTCOMES, limit=MOST_DECISIONS)]
-    return count_track_record(_judged(stream, row) for stream, row in rows), asked
+        rows = view.rows(OUTCOMES, limit=MOST_DECISIONS)
+    judged = (_judged(row.key, _decode_outcome(row.value)) for row in rows)
+    return count_track_record(each for each in judged if each.decision != without), asked
 
 
-def _judged(stream: str, row: dict[str, Any]) -> JudgedDecision:
-    return JudgedDecision(
-        stream.removeprefix(stream_of("")),
-        Outcome(row["outcome"]),
-        row["at"],
-        convert(row["forecasts"], tuple[SeatForecast, ...]),
-    )
+class _OutcomeRow(msgspec.Struct):
+    """What the index holds of a decision's newest outcome."""
+
+    outcome: Outcome
+    at: Millis
+    forecasts: tuple[SeatForecast, ...] = ()
+
+
+_decode_outcome: Final = msgspec.json.Decoder(_OutcomeRow).decode
+
+
+def _judged(stream: str, row: _OutcomeRow) -> JudgedDecision:
+    name = stream.removeprefix(stream_of(""))
+    return JudgedDecision(name, row.outcome, row.at, row.forecasts)

@@ -12,6 +12,7 @@ import msgspec
 
 from moot.core.clock import to_text
 from moot.core.ledger import View
+from moot.core.plural import plural
 from moot.core.record import Record
 from moot.core.registry.model import State as Registry
 from moot.flows.decisions.argument import NO_ARGUMENT, Argument
@@ -182,6 +183,13 @@ def list_cautions(state: State) -> Iterator[str]:
         yield _together(len(state.seats), len(keepers))
     if describe_approval_against_result(state):
         yield f"approved {describe_approval_against_result(state)}"
+    fitted = state.endings.get("fitted", 0)
+    if fitted:
+        yield f"{plural(fitted, 'answer')} had headings set deeper, to fit into the session's file"
+    yield from _about_the_ruling(state)
+
+
+def _about_the_ruling(state: State) -> Iterator[str]:
     if state.word is not None and state.verdict is None:
         yield "the person decided before there was a result"
     if state.word is not None and not state.word.attended:

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
+from msgspec.structs import replace
+
 from moot import pages as page
 from moot.core.plural import plural
 from moot.flows.decisions.ranking_tables import limits_block, ranking_tables
@@ -30,6 +32,7 @@ from moot.flows.decisions.receipt_tables import (
 )
 from moot.flows.decisions.seal_custody import seal_block
 from moot.flows.decisions.voices import quote_voices, tools_by_name
+from moot.flows.decisions.voter_variety import variety_block
 from moot.protocols.decision.views import AGAINST_THE_RESULT, shorten_question
 
 _BADGES: Final[dict[str, tuple[str, page.Tone]]] = {
@@ -58,9 +61,16 @@ def build_receipt_page(receipt: Receipt, file_name: str) -> page.Report:
     )
 
 
-def build_decision_page(content: ReceiptContent) -> page.Report:
-    """The same page without a receipt: nothing was signed for, so it proves nothing."""
-    return _page(content, "decision", (), None)
+def build_decision_page(content: ReceiptContent, calibrated: str = "") -> page.Report:
+    """The same page without a receipt: nothing was signed for, so it proves nothing.
+
+    `calibrated` is the vote counted by what is known of the voters today; no receipt holds it.
+    """
+    made = _page(content, "decision", (), None)
+    if not calibrated:
+        return made
+    facts = (*made.decision.facts, page.Fact("by their record", f"{calibrated}."))
+    return replace(made, decision=replace(made.decision, facts=facts))
 
 
 def _page(
@@ -185,6 +195,7 @@ def _blocks(content: ReceiptContent) -> Iterator[page.Block]:
     if absent.rows:
         yield absent
     yield participants_table(content)
+    yield variety_block(content)
     if content["earlier"]:
         yield superseded_table(content)
     counted = (*_tally(content), votes_before_and_after(content), ballots_table(content))

@@ -34,7 +34,7 @@ def build_track_page(record: TrackRecord, decisions: int) -> page.Report:
         kind="track record",
         title="Whom to listen to",
         subtitle=f"{record.judged} of {plural(decisions, 'decision')} have an outcome; "
-        f"{left} have none",
+        f"{left} {'has' if left == 1 else 'have'} none",
         verdict=_verdict(record),
         decision=_card(record),
         dissent=None,
@@ -67,12 +67,19 @@ def _summary(record: TrackRecord) -> str:
     if not record.judged:
         return 'No outcome is known yet: moot outcome ID right --reason "..." records one.'
     before, after = record.vote_before, record.vote_after
-    if before.right == after.right:
-        moved = "Arguing changed nothing about how often the vote was right"
-    else:
-        many = plural(abs(after.right - before.right), "decision")
-        moved = f"After arguing the vote was right in {many} "
-        moved += "more" if after.right > before.right else "fewer"
+    parts = [
+        f"{word} in {plural(abs(more), 'decision')} {'more' if more > 0 else 'fewer'}"
+        for word, more in (
+            ("right", after.right - before.right),
+            ("wrong", after.wrong - before.wrong),
+        )
+        if more
+    ]
+    moved = (
+        f"After arguing the vote was {' and '.join(parts)}"
+        if parts
+        else "Arguing changed nothing about how often the vote was right"
+    )
     return f"{moved}. {'' if record.is_enough else 'So few outcomes prove nothing.'}".strip()
 
 
@@ -134,8 +141,8 @@ def _records(title: str, records: Sequence[Record], enough: bool) -> Iterator[pa
             "Right",
             "Wrong",
             "Not scored",
-            "Changing its mind",
-            "Cost of a right one",
+            "Mind changed",
+            "Cost per right",
         ),
         tuple(_row(each, each in ranked) for each in sorted(records, key=lambda one: one.name)),
         title="" if ranked else title,

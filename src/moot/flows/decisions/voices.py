@@ -25,7 +25,9 @@ def describe_tool(seat: dict[str, Any]) -> str:
 
 
 def tools_by_name(content: dict[str, Any]) -> dict[str, str]:
-    return {seat["agent"]: describe_tool(seat) for seat in content["participants"]}
+    """By what each was played; left out where it is the name itself."""
+    tools = {seat["agent"]: describe_tool(seat) for seat in content["participants"]}
+    return {name: tool for name, tool in tools.items() if tool != name}
 
 
 def quote_voices(voices: Iterable[dict[str, Any]], tools: dict[str, str]) -> tuple[page.Quote, ...]:

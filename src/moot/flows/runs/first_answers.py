@@ -16,6 +16,7 @@ from moot.agents.runnable import PassOverResult
 from moot.core.errors import Malformed
 from moot.core.machine import Due
 from moot.core.names import SYSTEM
+from moot.core.record import ArtifactRef
 from moot.flows.runs.run_record import DecisionRunRecord
 from moot.flows.runs.sealed_answers import SealedAnswers
 from moot.protocols.decision import commands as ask
@@ -62,6 +63,7 @@ class RunnableAnswers:
         self._context = context
         self._record = DecisionRunRecord(workspace.engine, decision)
         self._sealed = SealedAnswers(workspace, decision)
+        self._prompts: dict[str, ArtifactRef] = {}
 
     @property
     def _state(self) -> State:
@@ -115,9 +117,16 @@ class RunnableAnswers:
         _require_option(answer, self._state.options)
         command = ask.GiveAnswer(answer=answer, why=reply.why, motives=motives)
         if self._state.is_sealed:
-            self._sealed.seal(due.who, command, as_prompt_without_time(self.brief(due)))
+            self._sealed.seal(due.who, command, self._prompt_of(due))
         else:
             self._engine.execute(self._stream, command, due.who, key="first-answer")
+
+    def _prompt_of(self, due: Due) -> ArtifactRef:
+        """What this one was asked first; everybody's is stored when the first answer comes."""
+        if due.who not in self._prompts:
+            asked = {each.who: as_prompt_without_time(self.brief(each)) for each in self.dues()}
+            self._prompts |= self._sealed.keep_prompts(asked)
+        return self._prompts[due.who]
 
     def pass_over(self, due: Due, failure: CallFailure) -> PassOverResult:
         why = f"{failure.ending.value}: {failure.detail}"[:1_000]  # AGT-072

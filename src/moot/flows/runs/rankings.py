@@ -67,9 +67,9 @@ _TASK: Final = (
     "under numbers, without names; one of them is your own. Rank all of them, best first, each "
     "number once. For each say also how you would vote if it were put to the vote: approve, "
     "reject, neutral, or defer if you cannot judge, and how sure you are, from 0 to 1. Give the "
-    "point in one or two lines, and your argument in the body, which holds no headings of level "
-    "1 or 2, no HTML comments, and no code block that is left open. A person may type the ranking "
-    "as one line, such as: 2 approve 0.8, 1 reject 0.6"
+    "point in one or two lines, and your argument in the body, whose headings begin at level 3 "
+    "and which holds no HTML comments and no code block that is left open. A person may type the "
+    "ranking as one line, such as: 2 approve 0.8, 1 reject 0.6"
 )
 
 

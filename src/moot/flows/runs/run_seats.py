@@ -20,6 +20,7 @@ from moot.agents.runner import TURN_SECONDS, Runner
 from moot.agents.watch import RunWatcher
 from moot.core.clock import Clock
 from moot.flows.debate.mending import FileLoss
+from moot.store.held_syncs import make_durable
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -71,5 +72,6 @@ def run_seats(
         budget=limits.budget,
         turn_seconds=limits.turn_seconds,
         watch=watch,
+        before_asking=make_durable,
     )
     return FinishedRun(runner.run(), runnable.standing(), decision)

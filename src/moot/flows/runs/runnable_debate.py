@@ -31,6 +31,7 @@ from moot.flows.runs.debate_verdict import judge_debate
 from moot.flows.runs.run_record import RunRecord
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.course import Course, is_placeholder, list_entries
+from moot.protocols.debate.deeper_headings import deepen_headings
 from moot.protocols.debate.drafts import EntryDraft
 from moot.protocols.debate.model import STANCES, DebateEntry, Escalation, TurnOrder
 from moot.protocols.debate.turns import DebateStanding, find_standing
@@ -44,6 +45,7 @@ MOST_ENTRIES: Final = 100
 # DEC-035: how long one argument may be; it is quoted to everybody else.
 MOST_BODY: Final = 50_000
 _OUT_OF_TIME: Final = (CallEnding.TIMED_OUT, CallEnding.SLOW)
+_DEEPENED: Final = "its headings were set deeper: levels 1 and 2 are the session's own"
 # So close to a turn's end the rest of it is waited for.
 NEARLY_UP: Final = 2 * SECOND
 
@@ -73,8 +75,8 @@ _TASK: Final = (
     "said so far. If the context names a motion, your stance is about that motion: approve, "
     "reject, neutral, or defer if you cannot judge. State how sure you are, from 0 to 1, the "
     "point in one or two lines, and your argument in the body. Change your mind where an argument "
-    "convinces you, and name the agent whose argument it was. The body holds no headings of level "
-    "1 or 2, no HTML comments, and every code block in it is closed."
+    "convinces you, and name the agent whose argument it was. Headings in the body begin at level "
+    "3; it holds no HTML comments, and every code block in it is closed."
 )
 
 
@@ -202,12 +204,13 @@ class RunnableDebate:
             reply = msgspec.convert(reply_fields, EntryReply)  # AGT-061
         except msgspec.ValidationError as error:
             raise Malformed(str(error), code="bad_reply", hint="follow the schema") from None
+        body = deepen_headings(reply.body)
         draft = EntryDraft(
             author=due.who,
             stance=reply.stance,
             confidence=shortest_decimal(reply.confidence),
             summary=reply.summary,
-            body=reply.body,
+            body=body,
             action_requested=reply.action_requested.strip() or "n/a",
             evidence=reply.evidence.strip() or "n/a",
         )
@@ -216,6 +219,20 @@ class RunnableDebate:
             self._file, draft, self._clock, self._workspace,
             entry_id=self._entry_id(due), cached=self._cached,
         )  # fmt: skip
+        if body != reply.body:
+            self._note_fitting(due)
+
+    def _note_fitting(self, due: Due) -> None:
+        """G-26: what was changed in an answer is on record beside it."""
+        self._record.record_outcome(
+            CallOutcome(
+                agent=due.who,
+                what=due.what,
+                subject=due.subject,
+                ending=CallEnding.FITTED,
+                detail=_DEEPENED,
+            )
+        )
 
     def _entry_id(self, due: Due) -> str:
         """The same for the same turn: a turn that was taken twice at once is taken once

@@ -7,6 +7,7 @@ go on: an answer whose file is gone cannot be opened, and counts as absent (DEC-
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -19,13 +20,15 @@ from moot.core.errors import Conflict, MootError, Refused
 from moot.core.machine import Context, KeyClass, VerifiedActor
 from moot.core.names import SYSTEM
 from moot.core.note import read_note
+from moot.core.record import ArtifactRef
 from moot.engine.checkpoints import inclusion_path_of
+from moot.engine.job import Job
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.machine import MACHINE
 from moot.protocols.decision.model import State
 from moot.protocols.decision.seal import NONCE_BYTES, commit_to_answer
-from moot.store.files import replace_own_file
+from moot.store.files import put_own_file
 from moot.store.named_files import unwritable_file
 from moot.workspace.workspace import Workspace
 
@@ -51,7 +54,13 @@ class SealedAnswers:
 
     # Sealing --------------------------------------------------------------------------------------
 
-    def seal(self, author: str, answer: ask.GiveAnswer, prompt: str) -> None:
+    def keep_prompts(self, prompts: Mapping[str, str]) -> dict[str, ArtifactRef]:
+        """What each is asked, stored for whoever wants to see that it held nobody's answer."""
+        texts = [prompt.encode("utf-8", "replace") for prompt in prompts.values()]
+        stored = self._workspace.artifacts.put_all(texts, PROMPT_TYPE)
+        return dict(zip(prompts, stored, strict=True))
+
+    def seal(self, author: str, answer: ask.GiveAnswer, prompt: ArtifactRef) -> None:
         """Put the commitment on record, and its opening aside; Refused if it could not be given."""
         self._require_acceptable(author, answer)
         opening = replace(
@@ -61,8 +70,7 @@ class SealedAnswers:
             self._stream, author, opening.nonce, opening.answer, opening.why, opening.motives
         )
         self._put_aside(author, msgspec.json.encode(opening))
-        told = self._workspace.artifacts.put(prompt.encode("utf-8", "replace"), PROMPT_TYPE)
-        command = ask.SealAnswer(commitment=commitment, prompt=told)
+        command = ask.SealAnswer(commitment=commitment, prompt=prompt)
         self._engine.execute(self._stream, command, author)
 
     def _require_acceptable(self, author: str, answer: ask.GiveAnswer) -> None:
@@ -78,7 +86,7 @@ class SealedAnswers:
         file = self._file_of(author)
         try:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            replace_own_file(file, data, 0o600)
+            put_own_file(file, data, 0o600)
         except OSError as error:
             raise unwritable_file(file, error) from None
 
@@ -94,20 +102,36 @@ class SealedAnswers:
             return
         if state.unanswered and state.seals_checkpoint is None:
             self._close()
-        for author in state.unanswered:
-            self._open(author)
+        self._open_each(state.unanswered)
         with suppress(OSError):
             for author in state.seals:
                 self._file_of(author).unlink(missing_ok=True)
             self._folder.rmdir()
 
-    def _open(self, author: str) -> None:
+    def _open_each(self, authors: Sequence[str]) -> None:
+        """All in one commit, so that nobody sees some of them before the rest."""
+        openings = {author: self._read_opening(author) for author in authors}
+        jobs = [
+            Job(self._stream, opening, author)
+            for author, opening in openings.items()
+            if opening is not None
+        ]
+        results = dict(
+            zip((job.actor for job in jobs), self._engine.execute_all(jobs), strict=True)
+        )
+        for author in authors:
+            result = results.get(author)
+            if isinstance(result, MootError) and not isinstance(result, Refused):
+                raise result
+            if result is None or isinstance(result, Refused):
+                passed = ask.PassAnswer(agent=author, why=NOT_OPENED, failure=NOT_OPENED)
+                self._engine.execute(self._stream, passed, SYSTEM)
+
+    def _read_opening(self, author: str) -> ask.GiveAnswer | None:
         try:
-            opening = _decode_opening(self._file_of(author).read_bytes())
-            self._engine.execute(self._stream, opening, author)
-        except (OSError, msgspec.MsgspecError, Refused):
-            passed = ask.PassAnswer(agent=author, why=NOT_OPENED, failure=NOT_OPENED)
-            self._engine.execute(self._stream, passed, SYSTEM)
+            return _decode_opening(self._file_of(author).read_bytes())
+        except (OSError, msgspec.MsgspecError):
+            return None
 
     def _close(self) -> None:
         """The checkpoint counts if it covers the event right before its own: nobody wrote

@@ -6,6 +6,7 @@ the session file beside it is the proof.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 
@@ -18,6 +19,7 @@ from moot.protocols.debate.course import Course, DebateRound, is_placeholder, li
 from moot.protocols.debate.model import ConsensusMode, DebateEntry, Stance, split_evidence
 from moot.protocols.debate.phases import Phase
 from moot.protocols.debate.position_changes import find_position_changes, vary_rules
+from moot.protocols.debate.rule_limit import find_stopping_approval
 from moot.protocols.debate.turns import find_standing
 from moot.protocols.debate.views import describe_confidence, require_course
 
@@ -41,9 +43,13 @@ MOST_LINES = 12
 
 
 def build_report(
-    checked: CheckedSession, file_name: str, sha256: str, now: Millis | None = None
+    checked: CheckedSession,
+    file_name: str,
+    sha256: str,
+    now: Millis | None = None,
+    tools: Mapping[str, str] = {},
 ) -> page.Report:
-    """The page of a session whose settings are sound."""
+    """The page of a session whose settings are sound; `tools` say by what an agent was played."""
     course = require_course(checked)
     decided = _deciding_round(course)
     result = decided.judge(course.rules) if decided else None
@@ -53,9 +59,9 @@ def build_report(
         subtitle=f"{plural(len(course.rules.agents), 'agent')}, "
         f"{plural(len(course.rounds), 'round')}",
         verdict=_show_verdict(checked, course, now),
-        decision=_show_decision(course, decided, result),
-        dissent=_quote_dissent(decided),
-        blocks=tuple(_show_details(checked, course, decided)),
+        decision=_show_decision(course, decided, result, tools),
+        dissent=_quote_dissent(decided, tools),
+        blocks=tuple(_show_details(checked, course, decided, tools)),
         proof=page.ProofFile(file_name, sha256, f"moot debate check {file_name}"),
     )
 
@@ -76,7 +82,10 @@ def _show_verdict(checked: CheckedSession, course: Course, now: Millis | None) -
 
 
 def _show_decision(
-    course: Course, decided: DebateRound | None, result: ConsensusVerdict | None
+    course: Course,
+    decided: DebateRound | None,
+    result: ConsensusVerdict | None,
+    tools: Mapping[str, str],
 ) -> page.DecisionCard:
     if result is None or decided is None:
         return page.DecisionCard("Nobody has spoken yet.", (_state(course),))
@@ -85,7 +94,7 @@ def _show_decision(
     return page.DecisionCard(
         f"{statement} {heads} in round {decided.number}.",
         (page.Fact("score", _score_text(result.score)), _state(course)),
-        reasons=_quote_sides(decided, approving=True),
+        reasons=_quote_sides(decided, tools, approving=True),
     )
 
 
@@ -107,15 +116,17 @@ def _score_text(score: Fraction | None) -> str:
     return "none" if score is None else f"{float(score):.6g}"
 
 
-def _quote_dissent(decided: DebateRound | None) -> page.Dissent:
+def _quote_dissent(decided: DebateRound | None, tools: Mapping[str, str]) -> page.Dissent:
     """Everyone in the deciding round who did not approve, in their own words."""
-    voices = _quote_sides(decided, approving=False)
+    voices = _quote_sides(decided, tools, approving=False)
     return page.Dissent(voices, "" if voices else "Nobody who spoke in this round disagreed.")
 
 
-def _quote_sides(decided: DebateRound | None, *, approving: bool) -> tuple[page.Quote, ...]:
+def _quote_sides(
+    decided: DebateRound | None, tools: Mapping[str, str], *, approving: bool
+) -> tuple[page.Quote, ...]:
     return tuple(
-        _quote(entry)
+        _quote(entry, tools)
         for entry in _last_words(decided)
         if (entry.stance is Stance.APPROVE) is approving
     )
@@ -127,7 +138,7 @@ def _last_words(decided: DebateRound | None) -> list[DebateEntry]:
     return [entry for entry in latest.values() if not is_placeholder(entry)]
 
 
-def _quote(entry: DebateEntry) -> page.Quote:
+def _quote(entry: DebateEntry, tools: Mapping[str, str]) -> page.Quote:
     stance = entry.field_value("stance")
     return page.Quote(
         author=entry.author,
@@ -137,6 +148,7 @@ def _quote(entry: DebateEntry) -> page.Quote:
         note=f"{_confidence_text(entry)}, round {entry.round}",
         refs=split_evidence(entry.field_value("evidence")),
         title=entry.field_value("summary"),
+        tool=tools.get(entry.author, ""),
         markdown=True,
     )
 
@@ -147,7 +159,10 @@ def _confidence_text(entry: DebateEntry) -> str:
 
 
 def _show_details(
-    checked: CheckedSession, course: Course, decided: DebateRound | None
+    checked: CheckedSession,
+    course: Course,
+    decided: DebateRound | None,
+    tools: Mapping[str, str],
 ) -> list[page.Block]:
     rounds = [round_ for round_ in course.rounds if round_.votes]
     blocks: list[page.Block] = [_changes_table(course)]
@@ -156,7 +171,7 @@ def _show_details(
     quoted = {entry.id for entry in _last_words(decided)}
     said = tuple(_timeline_moment(entry, quoted) for entry in list_entries(course.rounds))
     blocks.append(page.Timeline(said, title="What was said"))
-    counted = _counted(course, rounds, decided)
+    counted = _counted(course, rounds, decided, tools)
     findings = page.Findings(_finding_rows(checked), title="What the check found")
     if findings.items:
         blocks.append(findings)
@@ -167,16 +182,22 @@ def _show_details(
 
 
 def _counted(
-    course: Course, rounds: list[DebateRound], decided: DebateRound | None
+    course: Course,
+    rounds: list[DebateRound],
+    decided: DebateRound | None,
+    tools: Mapping[str, str],
 ) -> list[page.Block]:
     """The arithmetic: the rules, the score, who stood where, and other rules on the same round."""
     blocks: list[page.Block] = [_rules(course, decided)]
     if rounds:
-        blocks += [_score_chart(course, rounds), _positions_table(course, rounds)]
+        blocks += [_score_chart(course, rounds), _positions_table(course, rounds, tools)]
     if len(rounds) > 1:
         blocks.append(_before_and_after_table(course, rounds))
     if decided is not None:
         blocks.append(_other_rules_table(course, decided))
+    limit = find_stopping_approval(course.rules.consensus_mode, course.rules.consensus_threshold)
+    if limit is not None:
+        blocks.append(page.Prose(limit.sentence, title="What this rule lacks"))
     return blocks
 
 
@@ -255,11 +276,16 @@ def _vote_cell(vote: DebateVote) -> page.Cell:
     return page.Cell(vote.stance.value, _TONES[vote.stance], f"{vote.confidence:f}")
 
 
-def _positions_table(course: Course, rounds: list[DebateRound]) -> page.Table:
+def _positions_table(
+    course: Course, rounds: list[DebateRound], tools: Mapping[str, str]
+) -> page.Table:
     return page.Table(
         ("Agent", *(f"Round {round_.number}" for round_ in rounds)),
         tuple(
-            (agent, *(_position_cell(round_, agent) for round_ in rounds))
+            (
+                page.Cell(agent, note=tools.get(agent, "")),
+                *(_position_cell(round_, agent) for round_ in rounds),
+            )
             for agent in course.rules.agents
         ),
         title="Positions over time",
@@ -330,7 +356,7 @@ def _timeline_moment(entry: DebateEntry, quoted: set[str]) -> page.TimelineEntry
         entry.at,
         entry.author,
         f"{stance or 'spoke'}: {entry.field_value('summary')}",
-        "" if entry.id in quoted else entry.body,
+        "" if entry.id in quoted or is_placeholder(entry) else entry.body,
         entry.id,
         _TONES.get(stance, "plain"),
         markdown=True,

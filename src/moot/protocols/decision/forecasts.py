@@ -62,9 +62,11 @@ def score(stance: str, confidence: Fraction, outcome: Outcome) -> ScoredForecast
     return ScoredForecast(forecast, outcome is Outcome.RIGHT)
 
 
-def mean_score(forecasts: Sequence[ScoredForecast]) -> Fraction | None:
-    """None of none."""
-    return sum(_scores(forecasts), Fraction(0)) / len(forecasts) if forecasts else None
+def mean_score(counted: Iterable[tuple[ScoredForecast | None, int]]) -> Fraction | None:
+    """Of forecasts and how often each was made; None of none that was scored."""
+    known = [(forecast, count) for forecast, count in counted if forecast is not None]
+    total = _weighted((count, forecast.score) for forecast, count in known)
+    return total / sum(count for _, count in known) if known else None
 
 
 def decompose(forecasts: Sequence[ScoredForecast]) -> BrierParts | None:

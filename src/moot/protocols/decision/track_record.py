@@ -6,9 +6,11 @@ outcomes give counts and no ranking: see `FEWEST_OUTCOMES` (DEC-031).
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
+from math import lcm
 from typing import Final, NamedTuple
 
 from moot.core.clock import Millis
@@ -28,6 +30,9 @@ from moot.protocols.decision.independence import (
 from moot.protocols.decision.model import SeatForecast
 
 UNKNOWN_MODEL: Final = "unknown"
+_HALF: Final = Fraction(1, 2)
+# How many different votes are remembered; models say 0.8 and 0.85, not a thousand shades.
+_MOST_KNOWN: Final = 10_000
 
 
 class JudgedDecision(NamedTuple):
@@ -96,78 +101,112 @@ def count_track_record(decisions: Iterable[JudgedDecision]) -> TrackRecord:
         participants=_records(judged, lambda forecast: forecast.agent),
         models=_records(judged, lambda forecast: forecast.model or UNKNOWN_MODEL),
         single_best=_count_ways(settled, _calls_of_single_best(settled)),
-        vote_before=_count_ways(settled, [_majority(each, _first) for each in settled]),
-        vote_after=_count_ways(settled, [_majority(each, _last) for each in settled]),
+        vote_before=_count_ways(settled, [_majority(each, _first_call) for each in settled]),
+        vote_after=_count_ways(settled, [_majority(each, _last_call) for each in settled]),
         voters=_voters(settled),
     )
 
 
-# What somebody forecast at one moment; None if it forecast nothing.
-Reading = Callable[[SeatForecast], Fraction | None]
+# What somebody called it at one moment: 1 right, -1 wrong, 0 for one half; None for no forecast.
+Call = Callable[[SeatForecast], int | None]
 
 
-def _first(forecast: SeatForecast) -> Fraction | None:
-    return _forecast(forecast.first_stance, forecast.first_sure)
+def _first_call(forecast: SeatForecast) -> int | None:
+    return _call(forecast.first_stance, forecast.first_sure)
 
 
-def _last(forecast: SeatForecast) -> Fraction | None:
-    return _forecast(forecast.last_stance, forecast.last_sure)
+def _last_call(forecast: SeatForecast) -> int | None:
+    return _call(forecast.last_stance, forecast.last_sure)
 
 
-def _forecast(stance: str, sure: str) -> Fraction | None:
-    return forecast_of(stance, Fraction(sure)) if sure else None
+# Thousands of votes hold a few dozen confidences: each is worked out once, exactly.
 
 
+@lru_cache(maxsize=_MOST_KNOWN)
+def _call(stance: str, sure: str) -> int | None:
+    value = forecast_of(stance, Fraction(sure)) if sure else None
+    return None if value is None else (value > _HALF) - (value < _HALF)
+
+
+@lru_cache(maxsize=_MOST_KNOWN)
 def _scored(stance: str, sure: str, outcome: Outcome) -> ScoredForecast | None:
     return score(stance, Fraction(sure), outcome) if sure else None
 
 
+@lru_cache(maxsize=_MOST_KNOWN)
+def _score(stance: str, sure: str, outcome: Outcome) -> Fraction | None:
+    scored = _scored(stance, sure, outcome)
+    return None if scored is None else scored.score
+
+
+class _VotePair(NamedTuple):
+    """The first and the last vote of somebody, and what proved right."""
+
+    first_stance: str
+    first_sure: str
+    last_stance: str
+    last_sure: str
+    outcome: Outcome
+
+    @property
+    def first(self) -> ScoredForecast | None:
+        return _scored(self.first_stance, self.first_sure, self.outcome)
+
+    @property
+    def last(self) -> ScoredForecast | None:
+        return _scored(self.last_stance, self.last_sure, self.outcome)
+
+
 class _Tally:
-    """What is counted of one participant or model."""
+    """What is counted of one participant or model: equal votes together."""
 
     def __init__(self) -> None:
-        self.decisions = self.unscored = self.right = self.helped = self.hurt = self.micros = 0
-        self.first: list[ScoredForecast] = []
-        self.last: list[ScoredForecast] = []
+        self.votes: Counter[_VotePair] = Counter()
+        self.micros = 0
 
     def add(self, forecast: SeatForecast, outcome: Outcome) -> None:
-        self.decisions += 1
         self.micros += forecast.micros
-        first = _scored(forecast.first_stance, forecast.first_sure, outcome)
-        last = _scored(forecast.last_stance, forecast.last_sure, outcome)
-        if first is not None:
-            self.first.append(first)
-        if last is None:
-            self.unscored += 1
-            return
-        self.last.append(last)
-        self.right += _is_right(last)
-        if first is not None and first.forecast != last.forecast:
-            self.helped += last.score < first.score
-            self.hurt += last.score > first.score
+        pair = _VotePair(
+            forecast.first_stance,
+            forecast.first_sure,
+            forecast.last_stance,
+            forecast.last_sure,
+            outcome,
+        )
+        self.votes[pair] += 1
 
     def as_record(self, name: str) -> Record:
-        last = mean_score(self.last)
-        mean = float(last) if last is not None else 0.0
+        firsts = [(pair.first, count) for pair, count in self.votes.items()]
+        lasts = [(pair.last, count) for pair, count in self.votes.items()]
+        scored = sum(count for last, count in lasts if last is not None)
+        right = sum(count for last, count in lasts if last is not None and _is_right(last))
+        decisions, last_score = self.votes.total(), mean_score(lasts)
         return Record(
             name=name,
-            decisions=self.decisions,
-            scored=len(self.last),
-            unscored=self.unscored,
-            right=self.right,
-            first_score=mean_score(self.first),
-            last_score=last,
-            interval=mean_interval(mean, len(self.last)),
-            helped=self.helped,
-            hurt=self.hurt,
-            micros_per_right=self.micros // self.right if self.right and self.micros else None,
+            decisions=decisions,
+            scored=scored,
+            unscored=decisions - scored,
+            right=right,
+            first_score=mean_score(firsts),
+            last_score=last_score,
+            interval=mean_interval(float(last_score or 0), scored),
+            helped=sum(count for pair, count in self.votes.items() if _gain(pair) > 0),
+            hurt=sum(count for pair, count in self.votes.items() if _gain(pair) < 0),
+            micros_per_right=self.micros // right if right and self.micros else None,
         )
+
+
+def _gain(pair: _VotePair) -> Fraction:
+    """How much nearer to what happened a change of mind came; 0 for whoever did not change."""
+    first, last = pair.first, pair.last
+    if first is None or last is None or first.forecast == last.forecast:
+        return Fraction(0)
+    return first.score - last.score
 
 
 def _is_right(forecast: ScoredForecast) -> bool:
     """On the right side of one half; one half itself is no call."""
-    half = Fraction(1, 2)
-    return forecast.forecast > half if forecast.was_right else forecast.forecast < half
+    return forecast.forecast > _HALF if forecast.was_right else forecast.forecast < _HALF
 
 
 def _records(
@@ -180,33 +219,49 @@ def _records(
     return tuple(tallies[name].as_record(name) for name in sorted(tallies))
 
 
-def _majority(judged: JudgedDecision, read: Reading) -> bool | None:
+def _majority(judged: JudgedDecision, read: Call) -> bool | None:
     """What most called it by head: right, wrong, or None for a tie."""
-    half = Fraction(1, 2)
-    calls = [value for forecast in judged.forecasts if (value := read(forecast)) is not None]
-    balance = sum((value > half) - (value < half) for value in calls)
+    balance = sum(read(forecast) or 0 for forecast in judged.forecasts)
     return None if balance == 0 else balance > 0
+
+
+class _RunningMean:
+    """Scores as whole numbers of one unit, so that means are compared exactly and quickly."""
+
+    def __init__(self) -> None:
+        self.total = self.count = 0
+
+    def is_below(self, other: _RunningMean) -> bool:
+        return self.total * other.count < other.total * self.count
 
 
 def _calls_of_single_best(settled: Sequence[JudgedDecision]) -> list[bool | None]:
     """What the one with the best score so far called each, by earlier outcomes alone."""
-    half, calls = Fraction(1, 2), []
-    scores: defaultdict[str, list[Fraction]] = defaultdict(list)
+    unit = lcm(*(value.denominator for _, value in _last_scores(settled)))
+    means: defaultdict[str, _RunningMean] = defaultdict(_RunningMean)
+    calls: list[bool | None] = []
     for each in settled:
-        present = {forecast.agent: _last(forecast) for forecast in each.forecasts}
-        known = [name for name in present if scores[name] and present[name] is not None]
-        best = min(known, key=lambda name: (_mean(scores[name]), name), default=None)
-        value = present[best] if best is not None else None
-        calls.append(None if value is None or value == half else value > half)
-        for forecast in each.forecasts:
-            scored = _scored(forecast.last_stance, forecast.last_sure, each.outcome)
-            if scored is not None:
-                scores[forecast.agent].append(scored.score)
+        present = {forecast.agent: _last_call(forecast) for forecast in each.forecasts}
+        best: str | None = None
+        for name in sorted(present):
+            known = present[name] is not None and means[name].count > 0
+            if known and (best is None or means[name].is_below(means[best])):
+                best = name
+        call = present[best] if best is not None else None
+        calls.append(call > 0 if call else None)
+        for name, value in _last_scores([each]):
+            means[name].total += value.numerator * (unit // value.denominator)
+            means[name].count += 1
     return calls
 
 
-def _mean(values: Sequence[Fraction]) -> Fraction:
-    return sum(values, Fraction(0)) / len(values)
+def _last_scores(settled: Iterable[JudgedDecision]) -> Iterator[tuple[str, Fraction]]:
+    """How good the last vote of each was, by name."""
+    for each in settled:
+        for forecast in each.forecasts:
+            value = _score(forecast.last_stance, forecast.last_sure, each.outcome)
+            if value is not None:
+                yield forecast.agent, value
 
 
 def _count_ways(settled: Sequence[JudgedDecision], calls: Sequence[bool | None]) -> WayToDecide:
@@ -230,7 +285,8 @@ def _voters(settled: Sequence[JudgedDecision]) -> EffectiveVoters | None:
             counts[name] += 1
     names = sorted((name for name in counts if counts[name] >= FEWEST_OUTCOMES), key=counts.get)  # type: ignore[arg-type]
     while len(names) >= 2:
-        shared = [tuple(row[name] for name in names) for row in rows if row.keys() >= set(names)]
+        wanted = set(names)
+        shared = [tuple(row[name] for name in names) for row in rows if row.keys() >= wanted]
         if len(shared) >= FEWEST_OUTCOMES:
             return count_effective_voters(shared, ",".join(names))
         names = names[1:]
@@ -239,9 +295,6 @@ def _voters(settled: Sequence[JudgedDecision]) -> EffectiveVoters | None:
 
 def _errors(judged: JudgedDecision) -> dict[str, bool]:
     """Who erred in its last vote, of those who called it."""
-    errors = {}
-    for forecast in judged.forecasts:
-        scored = _scored(forecast.last_stance, forecast.last_sure, judged.outcome)
-        if scored is not None and scored.forecast != Fraction(1, 2):
-            errors[forecast.agent] = not _is_right(scored)
-    return errors
+    was_right = judged.outcome is Outcome.RIGHT
+    calls = {forecast.agent: _last_call(forecast) for forecast in judged.forecasts}
+    return {name: (call > 0) is not was_right for name, call in calls.items() if call}

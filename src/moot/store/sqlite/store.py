@@ -3,7 +3,8 @@
 `write()` takes the file's write lock before it reads anything (BEGIN IMMEDIATE). A transaction that
 first read and then wanted to write could find that another was faster, and would have to decide
 again; so none does. Writers wait up to 30 seconds for each other. `synchronous=FULL` means that an
-acknowledged commit survives a power failure. A COMMIT that fails is rolled back and raises.
+acknowledged commit survives a power failure; a run may have many made durable together
+(`held_syncs.py`). A COMMIT that fails is rolled back and raises.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
+from moot.store.files import are_held, sync_log_later
 from moot.store.sqlite.errors import translate_errors, translate_opening_errors
 from moot.store.sqlite.lock_waiting import READ, WRITE, begin_when_free, retry_while_locked
 from moot.store.sqlite.pending_index import PendingIndex
@@ -68,6 +70,8 @@ class SqliteStore:
         self._file_at = file_at
         self._pending = PendingIndex()
         self._debug = debug
+        self._synchronous = "FULL"
+        self._log = path.with_name(f"{path.name}-wal").absolute()
         with translate_opening_errors(path):
             mode = "rwc" if create else "rw"
             self._db = connect(f"file:{_uri(path)}?mode={mode}", busy_seconds)
@@ -100,6 +104,7 @@ class SqliteStore:
         try:
             with translate_errors(self.path):
                 self._require_idle("a write")
+                self._sync_commits_unless_held()
                 # LDG-066: the lock comes before the first read.
                 self._begin(WRITE)
         except BaseException:
@@ -120,6 +125,7 @@ class SqliteStore:
                 change.require_whole()
                 # LDG-065, LDG-076: nobody is answered before this has returned.
                 self._db.execute("COMMIT")
+                sync_log_later(self._log)
             if self._debug is not None:
                 self._debug("commit", self.path.name)
         except BaseException:
@@ -130,6 +136,13 @@ class SqliteStore:
         finally:
             change.is_whole = False  # whoever kept a reference cannot write any more
             self._turn.release()
+
+    def _sync_commits_unless_held(self) -> None:
+        """LDG-074: each commit is synced, or all that this thread holds back are, together."""
+        wanted = "NORMAL" if are_held() else "FULL"
+        if wanted != self._synchronous:
+            self._db.execute(f"PRAGMA synchronous = {wanted}")
+            self._synchronous = wanted
 
     def _begin(self, how: str) -> None:
         """Begin a transaction, and read what others have added since to the events not filed

@@ -6,7 +6,7 @@ the signed record does.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Final
 
@@ -52,15 +52,29 @@ _WAITING: Final = {"pm_review": "waiting for a person"}
 _TURNING_POINTS: Final = frozenset(
     {Kind.BILL_DRAFT, Kind.AMENDMENT, Kind.VOTE_TALLY, Kind.PM_DECISION}
 )
+_TOLD: Final = {
+    Kind.BILL_DRAFT: "{who} put forward a version of the bill.",
+    Kind.AMENDMENT: "{who} proposed an amendment.",
+    Kind.VOTE_TALLY: "The votes were counted.",
+    Kind.PM_DECISION: "{who} had the last word.",
+    Kind.SPEAKER_RULING: "{who} ruled.",
+}
 _TURNING_RULINGS: Final = frozenset({RulingAction.CALL_VOTE, RulingAction.QUIET})
+_BY_RULE: Final = "NO by rule: it failed"
 # The same words as on a receipt, so that a reader recognizes them.
 _SCRIPTED_NOTE: Final = "scripted; no model and no person thought about these words"
 
 
 def make_report(
-    record: Proceedings, proof: page.ProofFile | None = None, scripted: Collection[str] = ()
+    record: Proceedings,
+    proof: page.ProofFile | None = None,
+    scripted: Collection[str] = (),
+    tools: Mapping[str, str] = {},
 ) -> page.Report:
-    """The page of a session, finished or not; `scripted` are agents that followed a script."""
+    """The page of a session, finished or not.
+
+    `scripted` are agents that followed a script; `tools` say by what each agent was played.
+    """
     state = record.state
     last = last_counted_ballot(record)
     return page.Report(
@@ -71,9 +85,9 @@ def make_report(
         subtitle=f"{plural(len(state.order), 'seat')}, {plural(state.round.number, 'round')}, "
         f"{state.parliament_id}",
         verdict=_verdict(state),
-        decision=_decision(record, scripted),
-        dissent=_dissent(record, last),
-        blocks=tuple(_page_blocks(record, last, scripted)),
+        decision=_decision(record, scripted, tools),
+        dissent=_dissent(record, last, tools),
+        blocks=tuple(_page_blocks(record, last, scripted, tools)),
         proof=proof,
     )
 
@@ -85,7 +99,9 @@ def _verdict(state: State) -> page.VerdictBadge:
     return page.VerdictBadge(OUTCOME_WORDS[state.outcome].upper(), _TONES[state.outcome])
 
 
-def _decision(record: Proceedings, scripted: Collection[str]) -> page.DecisionCard:
+def _decision(
+    record: Proceedings, scripted: Collection[str], tools: Mapping[str, str]
+) -> page.DecisionCard:
     state = record.state
     word = find_final_decision(record)
     statement = word[1].reason if word else ""
@@ -104,17 +120,19 @@ def _decision(record: Proceedings, scripted: Collection[str]) -> page.DecisionCa
     if scripted:
         facts.append(page.Fact("note", f"{', '.join(scripted)}: {_SCRIPTED_NOTE}"))
     sentence = f"{OUTCOME_WORDS[state.outcome]}. {statement}".strip()
-    return page.DecisionCard(sentence, tuple(facts), reasons=_supporters(record))
+    return page.DecisionCard(sentence, tuple(facts), reasons=_supporters(record, tools))
 
 
-def _dissent(record: Proceedings, last: CountedBallot | None) -> page.Dissent:
+def _dissent(
+    record: Proceedings, last: CountedBallot | None, tools: Mapping[str, str]
+) -> page.Dissent:
     if last is None:
         return page.Dissent((), "No vote has been counted yet.")
-    voices = tuple(_quote(record, seat, vote) for seat, vote in list_dissenters(last))
+    voices = tuple(_quote(record, seat, vote, tools) for seat, vote in list_dissenters(last))
     return page.Dissent(voices, "" if voices else "Nobody voted against it on the last ballot.")
 
 
-def _supporters(record: Proceedings) -> tuple[page.Quote, ...]:
+def _supporters(record: Proceedings, tools: Mapping[str, str]) -> tuple[page.Quote, ...]:
     """Why those who voted for it did, in full."""
     last = last_counted_ballot(record)
     votes = last.votes.items() if last is not None else ()
@@ -124,6 +142,7 @@ def _supporters(record: Proceedings) -> tuple[page.Quote, ...]:
             text="\n\n".join(filter(None, (vote.reasoning, vote.reservations))),
             stance=str(vote.vote),
             tone="good",
+            tool=_tool(record, seat, tools),
             markdown=True,
         )
         for seat, vote in votes
@@ -131,22 +150,33 @@ def _supporters(record: Proceedings) -> tuple[page.Quote, ...]:
     )
 
 
-def _quote(record: Proceedings, seat: str, vote: Vote) -> page.Quote:
+def _tool(record: Proceedings, seat: str, tools: Mapping[str, str]) -> str:
+    """By what the agent of a seat was played; nothing where that is not known."""
+    holders = {each.id: each.agent for each in record.state.seats_in_order()}
+    return tools.get(holders.get(seat, ""), "")
+
+
+def _quote(record: Proceedings, seat: str, vote: Vote, tools: Mapping[str, str]) -> page.Quote:
     conditions = "\n".join(f"Would change it: {condition}" for condition in vote.conditions)
     return page.Quote(
         author=record.name_of_seat(seat),
         text=f"{vote.reasoning}\n\nUnaddressed: {describe_unaddressed(vote)}\n\n{conditions}",
         stance=str(vote.vote),
         tone="bad",
+        note=_BY_RULE if record.state.seats[seat].expelled else "",
+        tool=_tool(record, seat, tools),
         markdown=True,
     )
 
 
 def _page_blocks(
-    record: Proceedings, last: CountedBallot | None, scripted: Collection[str]
+    record: Proceedings,
+    last: CountedBallot | None,
+    scripted: Collection[str],
+    tools: Mapping[str, str],
 ) -> list[page.Block]:
     blocks: list[page.Block] = [*_bill(record.state)]
-    blocks += [_rounds(record), _chamber(record, last, scripted)]
+    blocks += [_rounds(record), _chamber(record, last, scripted, tools)]
     if record.state.amendments_in_order():
         blocks.append(_amendments(record))
     blocks.append(_timeline(record))
@@ -160,23 +190,27 @@ def _page_blocks(
 
 
 def _chamber(
-    record: Proceedings, last: CountedBallot | None, scripted: Collection[str]
+    record: Proceedings,
+    last: CountedBallot | None,
+    scripted: Collection[str],
+    tools: Mapping[str, str],
 ) -> page.Chamber:
     seats = tuple(
-        _seat(seat, last, seat.agent in scripted) for seat in record.state.seats_in_order()
+        _seat(seat, last, "scripted voice" if seat.agent in scripted else tools.get(seat.agent, ""))
+        for seat in record.state.seats_in_order()
     )
     row = record.state.vote_history[-1] if record.state.vote_history else None
     centre = f"{row.yes} yes · {row.no} no" if row is not None else "no vote yet"
     return page.Chamber(seats, centre, title="The chamber")
 
 
-def _seat(seat: Seat, last: CountedBallot | None, scripted: bool) -> page.ChamberSeat:
+def _seat(seat: Seat, last: CountedBallot | None, played_by: str) -> page.ChamberSeat:
     vote = last.votes.get(seat.id) if last is not None else None
     motives = ", ".join(
         f"{motive} {'not scored' if score is None else score}"
         for motive, score in seat.scores_by_motive()
     )
-    note = f"scripted voice; {motives}" if scripted else motives
+    note = "; ".join(filter(None, (played_by, motives)))
     if vote is None:
         return page.ChamberSeat(seat.name, "neutral", "absent" if last else "", note)
     tone: page.Tone = "good" if vote.vote is Ballot.YES else "bad"
@@ -342,12 +376,14 @@ def _is_turning_point(message: LedgerMessage) -> bool:
 
 def _timeline_entry(record: Proceedings, message: LedgerMessage) -> page.TimelineEntry:
     content = message.content
-    names = ("description", "ruling", "reason", "summary", "next_action")
+    names = ("description", "ruling", "reason", "summary")
     detail = next((str(getattr(content, name)) for name in names if hasattr(content, name)), "")
-    return page.TimelineEntry(
-        message.timestamp,
-        record.name_of_seat(message.sender),
-        message.type.replace("_", " ").lower(),
-        detail,
-        message.id,
-    )
+    name = record.name_of_seat(message.sender)
+    who = f"{name[:1].upper()}{name[1:]}"
+    what = _TOLD[message.type].format(who="The speaker" if name == "speaker" else who)
+    if isinstance(content, VoteTally):
+        count, passed = content.tally, "passed" if content.passed else "failed"
+        what = (
+            f"The vote on version {content.bill_version} {passed}: {count.yes} yes, {count.no} no."
+        )
+    return page.TimelineEntry(message.timestamp, "", what, detail, message.id)

@@ -13,6 +13,7 @@ from moot import pages as page
 from moot.core.clock import to_text
 from moot.core.findings import fill_hint
 from moot.core.machine import Recorded
+from moot.core.names import SYSTEM
 from moot.protocols.trace import events as did
 from moot.protocols.trace import views
 from moot.protocols.trace.audit.report import AuditCheck, AuditReport, CheckStatus
@@ -42,6 +43,27 @@ _EVENT_TONES: dict[str, page.Tone] = {
     "proposal_reviewed": "plain",
     "verification_run_completed": "good",
 }
+# Each event as a sentence; `says` begins with the id of what it is about.
+_TOLD = {
+    "session_initialized": "{who} opened the trace: {says}",
+    "proposal_created": "{who} made proposal {says}",
+    "proposal_reviewed": "{who} reviewed proposal {says}",
+    "tool_intent_signed": "{who} asked to run {says}",
+    "tool_intent_reviewed": "{who} reviewed the request {says}",
+    "tool_execution_started": "{who} began: {says}",
+    "tool_execution_completed": "{who} saw it through: {says}",
+    "tool_execution_failed": "{who} saw it fail: {says}",
+    "claim_issued": "{who} made claim {says}",
+    "claim_challenged": "{who} objected: {says}",
+    "claim_withdrawn": "{who} took a claim back: {says}",
+    "final_statement_signed": "{who} concluded: {says}",
+    "verification_run_started": "{who} began to check: {says}",
+    "verification_run_completed": "{who} finished checking, {says}",
+    "session_aborted": "{who} gave the trace up: {says}",
+    "session_failed": "The trace failed: {says}",
+    "key_rotated": "{who}: {says}",
+}
+_REVIEWS = ("proposal_reviewed", "tool_intent_reviewed")  # an id, then what was said of it
 # More boxes than these cannot be read in one picture; the tables have everything.
 MAX_BOXES = 120
 # A longer first line is cut: the whole task stands below it.
@@ -190,10 +212,14 @@ def _finding_rows(audit: AuditReport) -> Iterable[page.FindingRow]:
 
 
 def _timeline_moment(line: views.TimelineLine) -> page.TimelineEntry:
+    who = "Moot" if line.who == SYSTEM else line.who
+    told = _TOLD.get(line.what, "{who}: {what}: {says}")
+    says = line.says.replace(" ", ", ", 1) if line.what in _REVIEWS else line.says
+    sentence = told.format(who=who, what=line.what.replace("_", " "), says=says).strip(" :")
     return page.TimelineEntry(
         at=line.at,
-        who=line.who,
-        what=f"{line.what.replace('_', ' ')}: {line.says}",
+        who="",
+        what=sentence if sentence.endswith((".", "!", "?", "…", ")")) else f"{sentence}.",
         ref=f"event {line.seq}",
         tone=_EVENT_TONES.get(line.what, "plain"),
     )

@@ -73,7 +73,8 @@ def track(shell: Shell, output: Path | None) -> Answer:
 
 def _track_lines(track: outcomes.Track) -> Iterable[str]:
     unjudged = track.decisions - track.judged
-    yield f"{track.judged} of {track.decisions} decisions have an outcome; {unjudged} have none"
+    none = "has none" if unjudged == 1 else "have none"
+    yield f"{track.judged} of {track.decisions} decisions have an outcome; {unjudged} {none}"
     if not track.judged:
         yield 'say how one turned out: moot outcome ID right --reason "..."'
         return
