@@ -8,6 +8,7 @@ import os
 import stat
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,7 +56,8 @@ def test_without_a_terminal_nobody_acts(shop: Project) -> None:
 
 @pytest.mark.parametrize("mark", MARKS)
 def test_below_a_coding_tool_nobody_acts(shop: Project, mark: str) -> None:
-    assert "actor_required" in on_a_terminal(shop, "reserve", "src", **{mark: "1"})
+    marks: dict[str, Any] = {mark: "1"}
+    assert "actor_required" in on_a_terminal(shop, "reserve", "src", **marks)
     assert names(shop) == []
 
 
