@@ -7,6 +7,9 @@ keys.
 from __future__ import annotations
 
 import os
+import shlex
+import stat
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -45,6 +48,24 @@ class LockedSeed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     memory: int
     rounds: int
     salt: str
+
+
+def require_private_file(file: Path) -> None:
+    """Refused if others may read the file with a passphrase; a pipe or a device has no such rights.
+
+    As with a key that others may read (LDG-013): it is not used, so that somebody notices.
+    """
+    try:
+        found = file.stat()
+    except (OSError, ValueError):
+        return  # reading it says what is wrong
+    if os.name != "nt" and stat.S_ISREG(found.st_mode) and stat.S_IMODE(found.st_mode) & 0o077:
+        raise Refused(
+            "passphrase_exposed",
+            f"others may read {file}",
+            hint=f"chmod 600 {shlex.quote(str(file))}; if somebody may have read it, change it: "
+            "`moot agent rotate NAME`",
+        )
 
 
 def require_long_passphrase(passphrase: str) -> None:
