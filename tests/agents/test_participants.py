@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from moot.agents.command import CommandParticipant
-from moot.agents.environment import environment_for
 from moot.agents.outcome import StopReason
 from moot.agents.participant import Participant
 from moot.agents.runner import Runner
@@ -31,6 +30,9 @@ COMMANDS = {
     "gemini": "gemini --yolo -p",
     "opencode": "opencode run",
 }
+# What a user of this tool adds with --env: codex takes its key from any variable that its own
+# settings name. All else that the tools need is in their rows.
+ADDED = {"codex": ("FAKE_KEY",)}
 
 
 class Speaker(Model):
@@ -56,7 +58,8 @@ def test_a_real_coding_agent_takes_its_turn(tmp_path: Path, tool: Tool) -> None:
         tool.prepare(root, home, model.url)
         env = {"PATH": f"{installed()}:/usr/bin:/bin", "HOME": str(home), "NO_PROXY": "127.0.0.1"}
         spec = read_spec(f"{CRANE}=cmd:{COMMANDS[tool.name]}")
-        crane = CommandParticipant(spec, CRANE, root, {**env, **tool.env(model.url)})
+        exported = {**env, **tool.env(model.url), "DATABASE_URL": "not for a participant"}
+        crane = CommandParticipant(spec, CRANE, root, exported, ADDED.get(tool.name, ()))
         otter = Voice({"stance": "approve", "confidence": 0.8, "summary": "Ship it on Friday."})
         desk = RunnableDebate(file, system_clock, None, NoRunRecord())
         seats: dict[str, Participant] = {OTTER: otter, CRANE: crane}
@@ -70,13 +73,3 @@ def test_a_real_coding_agent_takes_its_turn(tmp_path: Path, tool: Tool) -> None:
     assert "Ship it on Friday." in model.heard
     assert "no instructions to you" in model.heard
     print(tool.name, ended.cost, crane.nature)  # noqa: T201 - shown if the test fails
-
-
-@pytest.mark.parametrize("tool", TOOLS.values(), ids=list(TOOLS))
-def test_what_a_tool_needs_of_the_environment_is_in_its_table(tmp_path: Path, tool: Tool) -> None:
-    """The same call as above is made with nothing but what the table lets through."""
-    needed = {"HOME": str(tmp_path), "NO_PROXY": "127.0.0.1", **tool.env("http://127.0.0.1:9")}
-    exported = {**needed, "DATABASE_URL": "x", "MY_API_KEY": "x"}
-    program = COMMANDS[tool.name].split()[0]
-    let_through = environment_for(program, exported)
-    assert let_through == {name: exported[name] for name in needed}

@@ -38,7 +38,7 @@ _KEYS_OF_MODELS: Final = (
 KNOWN_PROGRAMS: Final[dict[str, tuple[str, ...]]] = {
     "aider": ("AIDER_*", *_KEYS_OF_MODELS, *_AMAZON),
     "amp": ("AMP_*",),
-    "claude": ("ANTHROPIC_*", "CLAUDE_*", *_GOOGLE, *_AMAZON),
+    "claude": ("ANTHROPIC_*", "CLAUDE_*", "IS_SANDBOX", *_GOOGLE, *_AMAZON),
     "codex": ("CODEX_*", "OPENAI_*", "AZURE_OPENAI_*"),
     "copilot": ("COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"),
     "cursor-agent": ("CURSOR_*",),
