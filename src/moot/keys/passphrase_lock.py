@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from moot.core.errors import Malformed, Refused
+from moot.keys.core_dumps import forbid_core_dumps
 
 if TYPE_CHECKING:
     from nacl.secret import SecretBox
@@ -95,6 +96,7 @@ def unlock_seed(locked: LockedSeed, passphrase: str) -> bytes:
     from nacl.exceptions import CryptoError
 
     cost = HashingCost(locked.rounds, locked.memory)
+    forbid_core_dumps()
     try:
         box = _box(passphrase, bytes.fromhex(locked.salt), cost)
         return bytes(box.decrypt(bytes.fromhex(locked.box)))
