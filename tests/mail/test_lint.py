@@ -79,6 +79,33 @@ def test_an_excerpt_should_cite() -> None:
 
 
 @pytest.mark.requirement("BRN-013")
+@pytest.mark.parametrize(
+    ("questions", "contexts", "places"),
+    [
+        (1, 2, []),
+        (1, 4, []),
+        (2, 3, ["## Research Question"]),
+        (1, 1, ["## Context"]),
+        (1, 5, ["## Context"]),
+        (3, 9, ["## Research Question", "## Context"]),
+    ],
+)
+def test_one_sentence_asks_and_two_to_four_explain(
+    questions: int, contexts: int, places: list[str]
+) -> None:
+    question, context = "Why is it so? " * questions, "It was seen. " * contexts
+    body = (
+        f"# Kickoff\n\n## Research Question\n{question}\n\n## Context\n{context}\n\n"
+        "## Excerpt\n§1\n\n## Requested Outputs\nThree.\n"
+    )
+    checked = lint_message("KICKOFF: x", body)
+    notes = [row for row in checked.findings if row.rule == "MBX-021"]
+    assert [row.where for row in notes] == places
+    assert {row.severity for row in notes} <= {"info"}
+    assert checked.is_valid
+
+
+@pytest.mark.requirement("BRN-013")
 def test_the_usual_length_is_only_a_note() -> None:
     body = body_of("KICKOFF").replace("Fate is stable", "One. Two. Three. Fate is stable")
     (finding,) = lint_message("KICKOFF: x", body).findings

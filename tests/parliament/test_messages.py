@@ -13,6 +13,7 @@ from moot.protocols.parliament.messages import words
 from moot.protocols.parliament.messages.contents import Answer, Motion
 from moot.protocols.parliament.messages.shapes import read_json
 from tests.parliament.samples import CONTENTS, KINDS, message, response
+from tests.parliament.scene import Chamber, amendment, answer, question
 
 requirement = pytest.mark.requirement
 
@@ -313,6 +314,20 @@ def test_unknown_fields_are_refused_at_every_depth() -> None:
         assert [(code, where) for _, code, where in found(document)] == [
             ("unknown_field", ".".join((*path, "mood")))
         ]
+
+
+@requirement("PAR-036")
+def test_an_answer_takes_a_position_on_a_pending_amendment_and_on_no_other() -> None:
+    chamber = Chamber(3).debating()
+    chamber.submit(amendment(3))
+    chamber.exchange(3, 2, position=("amend-001", "oppose"))
+    (taken,) = chamber.state.amendments["amend-001"].endorsements
+    assert (taken.agent_id, taken.position, taken.round) == ("rep_2", "oppose", 1)
+    asked = chamber.submit(question(3, 1))
+    unknown = answer(1, 3, asked, chamber.scores(1), position=("amend-777", "endorse"))
+    assert chamber.refused(unknown)[1] == "unknown_amendment"
+    chamber.submit(answer(1, 3, asked, chamber.scores(1)))  # and none need be taken
+    assert chamber.state.amendments["amend-001"].endorsements == (taken,)
 
 
 @requirement("PAR-036")
