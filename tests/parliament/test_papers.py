@@ -336,14 +336,22 @@ def test_no_key_may_be_missing_and_none_added(
     assert [(one.rule, one.code) for one in shape(changed, "")] == [(norm, "unknown_field")]
 
 
-WRONG_VALUES = [
-    *(("PAR-087", ("constituent_issues",), value) for value in ("cost", [1], [None], {}, None)),
-    *(("PAR-094", ("representatives", 0, "temperature"), value) for value in (4.5, "4", -1, 101)),
-    *(("PAR-094", ("representatives", 0, "temperature_history"), value) for value in ({}, [7])),
-    *(
-        ("PAR-095", ("representatives", 0, "motive_satisfaction"), value)
-        for value in ([], {"security": 0}, {"security": 6}, {"security": "4"})
-    ),
+WRONG_VALUES: list[tuple[str, tuple[Any, ...], Any]] = [
+    ("PAR-087", ("constituent_issues",), "cost"),
+    ("PAR-087", ("constituent_issues",), [1]),
+    ("PAR-087", ("constituent_issues",), [None]),
+    ("PAR-087", ("constituent_issues",), {}),
+    ("PAR-087", ("constituent_issues",), None),
+    ("PAR-094", ("representatives", 0, "temperature"), 4.5),
+    ("PAR-094", ("representatives", 0, "temperature"), "4"),
+    ("PAR-094", ("representatives", 0, "temperature"), -1),
+    ("PAR-094", ("representatives", 0, "temperature"), 101),
+    ("PAR-094", ("representatives", 0, "temperature_history"), {}),
+    ("PAR-094", ("representatives", 0, "temperature_history"), [7]),
+    ("PAR-095", ("representatives", 0, "motive_satisfaction"), []),
+    ("PAR-095", ("representatives", 0, "motive_satisfaction"), {"security": 0}),
+    ("PAR-095", ("representatives", 0, "motive_satisfaction"), {"security": 6}),
+    ("PAR-095", ("representatives", 0, "motive_satisfaction"), {"security": "4"}),
 ]
 
 
