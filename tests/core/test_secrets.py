@@ -9,7 +9,7 @@ import textwrap
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.core.secrets import (
@@ -212,6 +212,7 @@ def test_a_long_output_is_read_once_and_to_its_end(letters: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", SECRET_PATTERNS, ids=lambda pattern: pattern.name)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_whatever_an_expression_describes_is_found(
     pattern: SecretPattern, data: st.DataObject
