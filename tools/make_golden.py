@@ -186,6 +186,7 @@ def found(stage: Stage) -> None:
     stage.root.mkdir()
     (STAGE / "passphrase").write_text(PASSPHRASE + "\n", encoding="utf-8")
     (STAGE / "passphrase").chmod(0o600)
+    (STAGE / "passphrase").chmod(0o600)
     stage.write("src/auth/cache.py", "LIMIT = 100\n")
     for words in (
         ("init", "--quiet", "--initial-branch=main"),

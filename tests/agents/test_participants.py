@@ -30,6 +30,9 @@ COMMANDS = {
     "gemini": "gemini --yolo -p",
     "opencode": "opencode run",
 }
+# What a user of this tool adds with --env: codex takes its key from any variable that its own
+# settings name. All else that the tools need is in their rows.
+ADDED = {"codex": ("FAKE_KEY",)}
 
 
 class Speaker(Model):
@@ -55,7 +58,8 @@ def test_a_real_coding_agent_takes_its_turn(tmp_path: Path, tool: Tool) -> None:
         tool.prepare(root, home, model.url)
         env = {"PATH": f"{installed()}:/usr/bin:/bin", "HOME": str(home), "NO_PROXY": "127.0.0.1"}
         spec = read_spec(f"{CRANE}=cmd:{COMMANDS[tool.name]}")
-        crane = CommandParticipant(spec, CRANE, root, {**env, **tool.env(model.url)})
+        exported = {**env, **tool.env(model.url), "DATABASE_URL": "not for a participant"}
+        crane = CommandParticipant(spec, CRANE, root, exported, ADDED.get(tool.name, ()))
         otter = Voice({"stance": "approve", "confidence": 0.8, "summary": "Ship it on Friday."})
         desk = RunnableDebate(file, system_clock, None, NoRunRecord())
         seats: dict[str, Participant] = {OTTER: otter, CRANE: crane}

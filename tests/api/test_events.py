@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+import msgspec
 import pytest
 
 from moot.api import events
 from moot.api.session import Session
 from moot.core.errors import Conflict
+from moot.protocols.presence.contract import check_document
 
 
 class Handoff(TypedDict):
@@ -68,3 +70,17 @@ def test_the_same_key_accepts_once_and_says_again_what_moved(
     before = count_events(crane)
     assert events.accept(crane, sent.event.id, key="k-2") == first
     assert count_events(crane) == before
+
+
+@pytest.mark.requirement("OPR-049")
+def test_the_list_offers_each_event_in_the_v1_form_once(otter: Session, crane: Session) -> None:
+    sent = events.handoff(otter, "teal-crane", **HANDOFF)
+    events.accept(crane, sent.event.id)
+    asked = events.blocked(crane, "amber-otter", **BLOCKED)
+    conversation = events.list_events(otter)
+    assert [row.kind for row in conversation.events] == ["HANDOFF", "RECEIPT", "BLOCKED"]
+    assert conversation.envelopes == (sent.event, asked.event)
+    for envelope in conversation.envelopes:
+        assert check_document(msgspec.to_builtins(envelope)) == ()
+    assert events.list_events(otter, limit=1).envelopes == (asked.event,)
+    assert events.list_events(otter, work="T-8").envelopes == ()

@@ -39,6 +39,7 @@ def passphrase(tmp_path: Path) -> str:
     """The name of a file that holds a passphrase."""
     file = tmp_path / "passphrase"
     file.write_text("correct horse battery staple\n", encoding="utf-8")
+    file.chmod(0o600)
     return str(file)
 
 

@@ -17,6 +17,7 @@ from tests.cli.sitting import (
     files_of,
     position,
 )
+from tests.parliament.scripted_files import announce_next_round, script_files
 
 requirement = pytest.mark.requirement
 
@@ -155,3 +156,84 @@ def test_files_that_their_messages_do_not_explain_are_not_imported(
     assert there.ok("agent", "list") == agents
     assert there.refused("parliament", "status", FOLDER) == ("session_not_found", 1)
     assert list((tmp_path / "other-keys").rglob("*rep-*")) == []  # no key was left either
+
+
+def take_scripted_files(sitting: Sitting, folder: Path) -> Sitting:
+    """A project elsewhere that has the session's files only, as a script would write them."""
+    there = Project(folder / "elsewhere", folder / "other-keys")
+    (there.root / FOLDER).mkdir(parents=True)
+    there.ok("init")
+    for name, data in script_files(files_of(sitting)).items():
+        (there.root / FOLDER / name).write_bytes(data)
+    return Sitting(there)
+
+
+def test_a_scripts_files_are_imported_before_there_is_a_bill(
+    sitting: Sitting, tmp_path: Path
+) -> None:
+    other = take_scripted_files(sitting, tmp_path)
+    assert not (other.project.root / FOLDER / "round-summaries.json").exists()
+    assert other.moot("check")["valid"]
+    assert other.moot("import")["status"] == "opening_statements"
+    check_sound(other)
+
+
+@requirement("PAR-085")
+def test_a_scripts_files_are_imported_in_a_middle_round_and_go_on(
+    sitting: Sitting, tmp_path: Path
+) -> None:
+    sitting.to_debate()
+    for _ in range(3):
+        sitting.start()
+        sitting.exchange("rep_2", "rep_1")
+        sitting.end()
+    sitting.start()
+    other = take_scripted_files(sitting, tmp_path)
+    before = files_of(other)
+    assert other.moot("check")["valid"]
+    said = other.moot("import")
+    assert set(said["put_aside"]) >= {"session.json.changed-1"}
+    kept = other.project.root / FOLDER / "session.json.changed-1"
+    assert kept.read_bytes() == before["session.json"]
+    stamps = [message["timestamp"] for message in other.document("ledger.json")["messages"]]
+    assert all(stamp.endswith(".000000+00:00") for stamp in stamps)
+    other.exchange("rep_3", "rep_1")
+    other.end()
+    check_sound(other)
+
+
+@requirement("PAR-085")
+def test_a_round_that_a_script_has_only_announced_is_begun(
+    sitting: Sitting, tmp_path: Path
+) -> None:
+    sitting.to_debate()
+    sitting.start()
+    sitting.end()
+    other = take_scripted_files(sitting, tmp_path)
+    session = other.document("session.json")
+    announce_next_round(session)
+    (other.project.root / FOLDER / "session.json").write_text(json.dumps(session))
+    assert other.moot("check")["valid"]
+    other.moot("import")
+    ours = other.document("session.json")
+    assert ours["current_round"] == 2
+    assert [rep["temperature"] for rep in ours["representatives"]] == [
+        rep["temperature"] for rep in session["representatives"]
+    ]
+    other.exchange("rep_3", "rep_1")
+    check_sound(other)
+
+
+def test_what_does_not_follow_from_the_messages_is_said_with_what_does(
+    sitting: Sitting, tmp_path: Path
+) -> None:
+    sitting.to_debate()
+    other = take_scripted_files(sitting, tmp_path)
+    session = other.document("session.json")
+    session["status"] = "voting"
+    (other.project.root / FOLDER / "session.json").write_text(json.dumps(session))
+    error = other.project.json("parliament", "import", FOLDER).error
+    assert error["code"] == "not_explained"
+    assert '"debate"' in error["message"] + error["hint"]
+    assert "session.json" in error["hint"]
+    assert other.project.refused("parliament", "status", FOLDER) == ("session_not_found", 1)

@@ -88,6 +88,7 @@ def test_the_first_persons_key_must_be_here(
 def test_a_wrong_passphrase_opens_nothing(peopled: Project, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong"
     wrong.write_text("not this one")
+    wrong.chmod(0o600)
     refused = peopled.refused(*HUMAN, MOOT_PASSPHRASE_FILE=str(wrong))
     assert refused == ("wrong_passphrase", 1)
     assert not list(peopled.keys.glob("*/ada-person.*"))
@@ -127,6 +128,7 @@ def test_a_person_signs_only_when_named(project: Project, passphrase: str) -> No
 def test_an_empty_passphrase_is_none(bare: Project, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.write_text("\n")
+    empty.chmod(0o600)
     bare.ok("init")
     refused = bare.refused(*HUMAN, MOOT_PASSPHRASE_FILE=str(empty))
     assert refused == ("passphrase_required", 1)
@@ -141,6 +143,7 @@ def test_init_makes_nothing_under_a_passphrase_that_is_too_short(
 ) -> None:
     file = tmp_path / "short"
     file.write_text(text)
+    file.chmod(0o600)
     refused = bare.refused("init", MOOT_PASSPHRASE_FILE=str(file))
     assert refused == ("passphrase_too_short", 1)
     assert not (bare.root / ".moot").exists()
@@ -153,6 +156,7 @@ def test_no_person_is_registered_under_one_that_is_too_short(
 ) -> None:
     keys, file = sorted(peopled.keys.glob("*/*.key")), tmp_path / "short"
     file.write_text("1234567")
+    file.chmod(0o600)
     refused = peopled.refused(*HUMAN, MOOT_PASSPHRASE_FILE=str(file))
     assert refused == ("passphrase_too_short", 1)
     assert sorted(peopled.keys.glob("*/*.key")) == keys

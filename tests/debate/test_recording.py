@@ -202,6 +202,7 @@ def test_where_a_person_is_registered_their_key_closes(
     make_locks_cheap(monkeypatch)
     secret = tmp_path / "secret"
     secret.write_text("correct horse", encoding="utf-8")
+    secret.chmod(0o600)
     place.ok("agent", "register", "operator", "--human", MOOT_PASSPHRASE_FILE=str(secret))
     file = new(place)
     words = ("debate", "close", "s.md", "--reason", "Enough.")

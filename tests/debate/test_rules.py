@@ -397,12 +397,6 @@ WARNINGS: Sequence[object] = [
         "DUPLICATE_ENTRY_ID",
     ),
     warning(
-        "BNC-106",
-        "another under its id",
-        session(entry(1, "red-fox"), entry(2, "blue-hen", 1, 2, id_=entry_id(1))),
-        "duplicate_entry_conflict",
-    ),
-    warning(
         "BNC-116",
         "the second before the first",
         session(entry(1, "blue-hen", 1, 1), entry(2, "red-fox", 1, 2)),
@@ -584,6 +578,37 @@ def test_lenient_names_are_odd_and_no_more() -> None:
     assert check_session(twice, lenient=True).course is None
     assert codes(session(agents=()), lenient=True) == codes(session(agents=()))
     assert codes(TWO_ROUNDS, "warning", lenient=True) == []
+
+
+@pytest.mark.requirement("BNC-025")
+@pytest.mark.parametrize(
+    ("value", "error", "warning"),
+    [
+        (SESSION_ID, [], []),
+        (SESSION_ID[:14] + "1" + SESSION_ID[15:], [], ["uuid_not_v4"]),
+        (SESSION_ID[:19] + "c" + SESSION_ID[20:], [], ["uuid_not_v4"]),
+        (SESSION_ID[:-1], ["INVALID_SESSION_ID_FORMAT"], []),
+        (SESSION_ID + "0", ["INVALID_SESSION_ID_FORMAT"], []),
+        (SESSION_ID[:-1] + "g", ["INVALID_SESSION_ID_FORMAT"], []),
+        (SESSION_ID[:-1] + "A", ["INVALID_SESSION_ID_FORMAT"], []),
+        ("{" + SESSION_ID + "}", ["INVALID_SESSION_ID_FORMAT"], []),
+        ("00000000-0000-0000-0000-000000000000", ["INVALID_SESSION_ID_FORMAT"], []),
+    ],
+)
+def test_a_session_id_has_one_form(value: str, error: list[str], warning: list[str]) -> None:
+    assert (codes(named(value)), codes(named(value), "warning")) == (error, warning)
+
+
+@pytest.mark.requirement("BNC-106")
+def test_another_text_under_a_known_id_is_ignored_and_makes_the_file_invalid() -> None:
+    """R7: ids are unique. A copy takes nothing away; here words stand that no reader counts."""
+    known = entry(1, "red-fox")
+    other = session(known, entry(2, "blue-hen", 1, 2, id_=entry_id(1)))
+    checked = check_session(other)
+    assert (codes(other), checked.valid) == (["duplicate_entry_conflict"], False)
+    assert checked.course is not None
+    assert [written.author for written in checked.course.rounds[0].entries] == ["red-fox"]
+    assert check_session(session(known, known)).valid
 
 
 @pytest.mark.requirement("BNC-116")

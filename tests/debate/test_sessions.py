@@ -34,20 +34,39 @@ def test_a_valid_shape_has_no_error(name: str) -> None:
     assert select_errors(check_session(VALID[name]).findings) == ()
 
 
-@pytest.mark.requirement("BNC-149")
-@pytest.mark.requirement("BNC-150")
-@pytest.mark.requirement("BNC-151")
-@pytest.mark.requirement("BNC-152")
-@pytest.mark.requirement("BNC-153")
-@pytest.mark.requirement("BNC-154")
-@pytest.mark.requirement("BNC-155")
+NORMS = {
+    "no session id": "BNC-149",
+    "no marker": "BNC-150",
+    "fifth stance": "BNC-151",
+    "too sure": "BNC-152",
+    "empty session id": "BNC-153",
+    "stranger": "BNC-154",
+    "round goes back": "BNC-155",
+}
+
+
 @pytest.mark.requirement("BNC-156")
-@pytest.mark.parametrize("name", INVALID)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.requirement(norm)) for name, norm in NORMS.items()],
+)
 def test_an_invalid_shape_breaks_exactly_its_rule(name: str) -> None:
     text, rule, code = INVALID[name]
     wrong = select_errors(check_session(text).findings)
     assert [(one.rule, one.code) for one in wrong] == [(rule, code)]
     assert wrong[0].hint
+
+
+def test_every_invalid_shape_has_its_norm() -> None:
+    assert set(NORMS) == set(INVALID)
+
+
+@pytest.mark.requirement("BNC-155")
+def test_a_round_that_goes_back_makes_the_file_invalid_and_every_entry_is_kept() -> None:
+    text = INVALID["round goes back"][0]
+    checked = check_session(text)
+    assert not checked.valid
+    assert len(checked.document.entries) == text.count("<!-- entry: ")
 
 
 def test_the_stance_that_was_meant_is_in_the_hint() -> None:
@@ -156,12 +175,33 @@ def test_the_bare_template_is_no_session_and_does_no_harm() -> None:
 
 
 @pytest.mark.requirement("BNC-004")
-@pytest.mark.requirement("BNC-007")
 @pytest.mark.requirement("BNC-011")
 def test_the_text_alone_gives_everything() -> None:
     first, again = check_session(TWO_ROUNDS.encode()), check_session(TWO_ROUNDS)
     assert view_status(first) == view_status(again)
     assert first.document.session_id == again.document.session_id != ""
+
+
+@pytest.mark.requirement("BNC-007")
+@pytest.mark.parametrize(
+    "words", ["I reject this, with no confidence at all.", "approve approve approve", "Ж 漢 🙂"]
+)
+def test_what_an_entry_says_in_prose_decides_nothing(words: str) -> None:
+    """The same fields under any words whatever are the same course, votes and end."""
+
+    def play(words: str) -> object:
+        spoken = [
+            entry(1, "red-fox", summary=words, body=words, evidence=words),
+            entry(2, "blue-hen", 1, 2, stance="reject", summary=words, body=words),
+        ]
+        course = check_session(session(*spoken, context=words, max_rounds="1")).course
+        assert course is not None
+        votes = {
+            name: (vote.stance, vote.confidence) for name, vote in course.rounds[0].votes.items()
+        }
+        return course.phase, course.ended_at_round, votes, course.rounds[0].judge(course.rules)
+
+    assert play(words) == play("Nothing in particular.")
 
 
 def test_the_verdict_is_the_same_from_the_votes_alone() -> None:

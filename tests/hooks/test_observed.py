@@ -115,6 +115,16 @@ def test_secrets_are_blotted_out_and_stand_nowhere(watched: Yard) -> None:
             assert SECRET.encode() not in path.read_bytes(), path
 
 
+def test_a_quoted_secret_in_a_command_is_blotted_out(watched: Yard) -> None:
+    """Inside JSON its quotation marks have backslashes, which once hid the value."""
+    asked = {"command": 'API_KEY="correct horse battery" make deploy'}
+    use(watched, "claude-bash-done", tool_input=asked, tool_response={"stdout": "ok"})
+    seen = kept(watched)
+    assert (b"correct horse" in seen["stored"], seen["redacted"]) == (False, ["assignment"])
+    stored = json.loads(seen["stored"])["input"]["command"]
+    assert stored == "[redacted:assignment] make deploy"
+
+
 def test_a_secret_in_a_file_name_is_blotted_out(watched: Yard) -> None:
     use(watched, tool_input={"file_path": f"notes/{SECRET}.md", "content": "x"})
     assert kept(watched)["files"] == ["notes/[redacted:github-token].md"]

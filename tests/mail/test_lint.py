@@ -79,6 +79,33 @@ def test_an_excerpt_should_cite() -> None:
 
 
 @pytest.mark.requirement("BRN-013")
+@pytest.mark.parametrize(
+    ("questions", "contexts", "places"),
+    [
+        (1, 2, []),
+        (1, 4, []),
+        (2, 3, ["## Research Question"]),
+        (1, 1, ["## Context"]),
+        (1, 5, ["## Context"]),
+        (3, 9, ["## Research Question", "## Context"]),
+    ],
+)
+def test_one_sentence_asks_and_two_to_four_explain(
+    questions: int, contexts: int, places: list[str]
+) -> None:
+    question, context = "Why is it so? " * questions, "It was seen. " * contexts
+    body = (
+        f"# Kickoff\n\n## Research Question\n{question}\n\n## Context\n{context}\n\n"
+        "## Excerpt\n§1\n\n## Requested Outputs\nThree.\n"
+    )
+    checked = lint_message("KICKOFF: x", body)
+    notes = [row for row in checked.findings if row.rule == "MBX-021"]
+    assert [row.where for row in notes] == places
+    assert {row.severity for row in notes} <= {"info"}
+    assert checked.is_valid
+
+
+@pytest.mark.requirement("BRN-013")
 def test_the_usual_length_is_only_a_note() -> None:
     body = body_of("KICKOFF").replace("Fate is stable", "One. Two. Three. Fate is stable")
     (finding,) = lint_message("KICKOFF: x", body).findings
@@ -152,41 +179,29 @@ def test_statistics_should_count() -> None:
     assert rules("COMPILED", f"{start}## Statistics\nMany.\n") == ["MBX-042"]
 
 
-@pytest.mark.requirement("BRN-033")
-@pytest.mark.requirement("BRN-034")
-@pytest.mark.requirement("BRN-035")
-@pytest.mark.requirement("BRN-041")
-@pytest.mark.requirement("BRN-040")
-@pytest.mark.requirement("BRN-046")
-@pytest.mark.requirement("BRN-047")
-@pytest.mark.requirement("BRN-052")
-@pytest.mark.requirement("BRN-053")
-@pytest.mark.requirement("BRN-054")
-@pytest.mark.requirement("BRN-059")
-@pytest.mark.requirement("BRN-060")
-@pytest.mark.requirement("BRN-061")
-@pytest.mark.requirement("BRN-067")
-@pytest.mark.requirement("BRN-068")
+SECTIONS = [
+    ("CRITIQUE", "Target", "MB-006", "error", "BRN-033"),
+    ("CRITIQUE", "Attack", "MB-007", "error", "BRN-034"),
+    ("CRITIQUE", "Severity", "MBX-050", "warning", "BRN-035"),
+    ("ACK", "Status", "MBX-060", "error", "BRN-041"),
+    ("ACK", "Message ID", "MBX-061", "warning", "BRN-040"),
+    ("CLAIM", "Item", "MBX-070", "error", "BRN-046"),
+    ("CLAIM", "Agent", "MBX-071", "error", "BRN-047"),
+    ("HANDOFF", "Item", "MBX-080", "error", "BRN-052"),
+    ("HANDOFF", "From", "MB-008", "error", "BRN-053"),
+    ("HANDOFF", "To", "MB-008", "error", "BRN-053"),
+    ("HANDOFF", "State", "MBX-081", "warning", "BRN-054"),
+    ("BLOCKED", "Item", "MBX-090", "error", "BRN-059"),
+    ("BLOCKED", "Blocker", "MBX-091", "error", "BRN-060"),
+    ("BLOCKED", "Type", "MBX-092", "warning", "BRN-061"),
+    ("QUESTION", "Question", "MBX-100", "error", "BRN-067"),
+    ("QUESTION", "Urgency", "MBX-101", "warning", "BRN-068"),
+]
+
+
 @pytest.mark.parametrize(
     ("kind", "section", "rule", "severity"),
-    [
-        ("CRITIQUE", "Target", "MB-006", "error"),
-        ("CRITIQUE", "Attack", "MB-007", "error"),
-        ("CRITIQUE", "Severity", "MBX-050", "warning"),
-        ("ACK", "Status", "MBX-060", "error"),
-        ("ACK", "Message ID", "MBX-061", "warning"),
-        ("CLAIM", "Item", "MBX-070", "error"),
-        ("CLAIM", "Agent", "MBX-071", "error"),
-        ("HANDOFF", "Item", "MBX-080", "error"),
-        ("HANDOFF", "From", "MB-008", "error"),
-        ("HANDOFF", "To", "MB-008", "error"),
-        ("HANDOFF", "State", "MBX-081", "warning"),
-        ("BLOCKED", "Item", "MBX-090", "error"),
-        ("BLOCKED", "Blocker", "MBX-091", "error"),
-        ("BLOCKED", "Type", "MBX-092", "warning"),
-        ("QUESTION", "Question", "MBX-100", "error"),
-        ("QUESTION", "Urgency", "MBX-101", "warning"),
-    ],
+    [pytest.param(*row, marks=pytest.mark.requirement(norm)) for *row, norm in SECTIONS],
 )
 def test_a_section_that_is_asked_for_says_something(
     kind: str, section: str, rule: str, severity: str

@@ -286,33 +286,88 @@ MISSING = [
 ]
 
 
-@requirement(
-    "PAR-086",
-    "PAR-087",
-    "PAR-092",
-    "PAR-095",
-    "PAR-098",
-    "PAR-109",
-    "PAR-110",
-    "PAR-111",
-    "PAR-112",
-    "PAR-121",
-    "PAR-123",
-    "PAR-124",
-)
+# By the object that holds a key: the norm that asks for it.
+NORMS = {
+    "session": "PAR-086",
+    "representatives": "PAR-092",
+    "temperature_history": "PAR-094",
+    "voting_record": "PAR-057",
+    "debate_clock": "PAR-098",
+    "vote_history": "PAR-097",
+    "bill": "PAR-109",
+    "sections": "PAR-109",
+    "scope": "PAR-110",
+    "amendments": "PAR-111",
+    "endorsements": "PAR-112",
+    "summaries": "PAR-121",
+    "positions": "PAR-123",
+    "amendments_actioned": "PAR-124",
+    "vote_result": "PAR-125",
+}
+
+
+def norm_of(name: str, path: tuple[Any, ...]) -> str:
+    holders = [name, *(step for step in path[:-1] if step in NORMS)]
+    return NORMS[holders[-1]]
+
+
+MISSING_NORMS = [norm_of(name, path) for name, _shape, _sample, path in MISSING if NORMS]
+
+
 @pytest.mark.parametrize(
-    ("name", "shape", "sample", "path"), MISSING, ids=[f"{n} {p}" for n, _, _, p in MISSING]
+    ("name", "shape", "sample", "path"),
+    [
+        pytest.param(*row, id=f"{row[0]} {row[3]}", marks=requirement(norm))
+        for row, norm in zip(MISSING, MISSING_NORMS, strict=True)
+    ],
 )
 def test_no_key_may_be_missing_and_none_added(
     name: str, shape: Check, sample: Any, path: tuple[Any, ...]
 ) -> None:
-    del name
+    norm = norm_of(name, path)
     changed = json.loads(json.dumps(sample))
     holder = changed
     for step in path[:-1]:
         holder = holder[step]
     kept = holder.pop(path[-1])
-    assert [one.code for one in shape(changed, "")] == ["missing_field"]
+    assert [(one.rule, one.code) for one in shape(changed, "")] == [(norm, "missing_field")]
     holder[path[-1]] = kept
     holder["more"] = 1
-    assert [one.code for one in shape(changed, "")] == ["unknown_field"]
+    assert [(one.rule, one.code) for one in shape(changed, "")] == [(norm, "unknown_field")]
+
+
+WRONG_VALUES: list[tuple[str, tuple[Any, ...], Any]] = [
+    ("PAR-087", ("constituent_issues",), "cost"),
+    ("PAR-087", ("constituent_issues",), [1]),
+    ("PAR-087", ("constituent_issues",), [None]),
+    ("PAR-087", ("constituent_issues",), {}),
+    ("PAR-087", ("constituent_issues",), None),
+    ("PAR-094", ("representatives", 0, "temperature"), 4.5),
+    ("PAR-094", ("representatives", 0, "temperature"), "4"),
+    ("PAR-094", ("representatives", 0, "temperature"), -1),
+    ("PAR-094", ("representatives", 0, "temperature"), 101),
+    ("PAR-094", ("representatives", 0, "temperature_history"), {}),
+    ("PAR-094", ("representatives", 0, "temperature_history"), [7]),
+    ("PAR-095", ("representatives", 0, "motive_satisfaction"), []),
+    ("PAR-095", ("representatives", 0, "motive_satisfaction"), {"security": 0}),
+    ("PAR-095", ("representatives", 0, "motive_satisfaction"), {"security": 6}),
+    ("PAR-095", ("representatives", 0, "motive_satisfaction"), {"security": "4"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("norm", "path", "value"),
+    [pytest.param(norm, *row, marks=requirement(norm)) for norm, *row in WRONG_VALUES],
+)
+def test_a_value_of_another_kind_is_named_by_its_norm(
+    norm: str, path: tuple[Any, ...], value: Any
+) -> None:
+    changed = json.loads(json.dumps(SESSION_SAMPLE))
+    holder = changed
+    for step in path[:-1]:
+        holder = holder[step]
+    holder[path[-1]] = value
+    wrong = list(SESSION(changed, ""))
+    assert {one.rule for one in wrong} == {norm}
+    assert wrong[0].where is not None
+    assert str(path[-1]) in wrong[0].where

@@ -213,6 +213,28 @@ TOLERATED = [
 
 
 @pytest.mark.requirement("OPR-006")
+@pytest.mark.parametrize(
+    ("given", "severity"),
+    [
+        pytest.param(document(version="v2"), Severity.ERROR, id="MUST be v1"),
+        pytest.param(document(created_at="yesterday"), Severity.ERROR, id="MUST be a time"),
+        pytest.param(document(project_root="C:\\x"), Severity.WARNING, id="SHOULD be slashes"),
+        pytest.param(document(scope=None), None, id="MAY be null where not applicable"),
+    ],
+)
+def test_must_is_an_error_should_a_warning_and_may_is_nothing(
+    given: dict[str, Any], severity: Severity | None
+) -> None:
+    found = check_document(given)
+    assert {one.severity for one in found} == ({severity} if severity else set())
+    if severity is Severity.ERROR:
+        with pytest.raises(Malformed):
+            parse_envelope(encoded(given))
+    else:
+        assert make_document(parse_envelope(encoded(given))) == given
+
+
+@pytest.mark.requirement("OPR-006")
 @pytest.mark.parametrize(("odd", "code"), TOLERATED)
 def test_what_others_wrote_oddly_is_read_with_a_warning_but_never_written(
     odd: dict[str, Any], code: str

@@ -54,14 +54,49 @@ def ids_in(tree: ast.AST) -> Iterator[ast.Constant]:
             yield node
 
 
+@cache
+def prefixes() -> frozenset[str]:
+    return frozenset(row["id"].partition("-")[0] for row in all_rows())
+
+
+def is_of_a_manifest(found: ast.Constant) -> bool:
+    """A table also holds ids of rules, which have prefixes of their own."""
+    return str(found.value).partition("-")[0] in prefixes()
+
+
+def tables_of(module: ast.Module) -> dict[str, ast.stmt]:
+    """What is assigned at the top of a module, by name."""
+    found: dict[str, ast.stmt] = {}
+    for statement in module.body:
+        targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
+        found |= {target.id: statement for target in targets if isinstance(target, ast.Name)}
+    return found
+
+
+def tables_behind(statement: ast.stmt, tables: dict[str, ast.stmt]) -> list[ast.stmt]:
+    """The tables that a test's own parameters come from, directly or by way of another."""
+    marked = getattr(statement, "decorator_list", None) or [statement]
+    waiting, seen = list(marked), dict[str, ast.stmt]()
+    while waiting:
+        for node in ast.walk(waiting.pop()):
+            if isinstance(node, ast.Name) and node.id in tables and node.id not in seen:
+                seen[node.id] = tables[node.id]
+                waiting.append(tables[node.id])
+    return [table for table in seen.values() if table is not statement]
+
+
 def markers(module: ast.Module) -> Iterator[ast.expr]:
     """What is handed to `requirement`. Where that is a name, it stands for the ids written out in
-    the same statement, or in calls of the function that takes it."""
+    the same statement, in calls of the function that takes it, or in the module's tables whose rows
+    the statement goes through."""
+    tables = tables_of(module)
     for statement in module.body:
         handed = [argument for call in calls(statement, "requirement") for argument in call.args]
         yield from (argument for argument in handed if not isinstance(argument, ast.Name))
         if any(isinstance(argument, ast.Name) for argument in handed):
             yield from ids_in(statement)
+            for table in tables_behind(statement, tables):
+                yield from (found for found in ids_in(table) if is_of_a_manifest(found))
             if isinstance(statement, ast.FunctionDef):
                 for call in calls(module, statement.name):
                     yield from ids_in(call)
@@ -134,3 +169,51 @@ def test_every_source_is_a_public_document() -> None:
 def test_every_rule_of_the_registry_is_a_requirement() -> None:
     ids = {rule.id for table in RULES.values() for rule in table}
     assert ids <= {row["id"] for row in all_rows()}
+
+
+MOST_ON_A_TABLE = 3
+# Tests that still carry more for a whole table of theirs; this list may only shrink.
+TO_BE_SPLIT = frozenset(
+    {
+        "test_a_template_has_the_sections_of_the_document",
+        "test_each_failure_is_seen_by_its_check_and_by_no_other",
+        "test_each_prefix_says_the_type",
+        "test_events_signed_past_the_rules_are_valid_bytes_and_a_failed_audit",
+        "test_fixed_words_are_taken_in_any_case",
+        "test_majority",
+        "test_only_the_designated_part_records_each_kind_of_event",
+        "test_rulings_that_only_say_something",
+        "test_the_ack_flag_is_what_the_table_says",
+        "test_the_marker_makes_an_entry_complete_whatever_its_status",
+        "test_while_an_entry_is_open_everyone_waits",
+        "test_whoever_plays_another_part_is_refused",
+    }
+)
+
+
+def is_marker(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Call) and any(calls(decorator, "requirement"))
+
+
+def ids_for_all_rows() -> dict[str, int]:
+    """Tests with parameters, and how many ids each carries for all of these together."""
+    found = {}
+    for file in sorted(TESTS.rglob("test_*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef) and any(
+                any(calls(decorator, "parametrize")) for decorator in node.decorator_list
+            ):
+                marks = [
+                    decorator
+                    for decorator in node.decorator_list
+                    if is_marker(decorator) and not any(calls(decorator, "parametrize"))
+                ]
+                found[node.name] = sum(1 for mark in marks for _ in ids_in(mark))
+    return found
+
+
+def test_a_table_of_many_norms_names_each_on_its_own_row() -> None:
+    """An id says which row asserts it; on a test of twelve it says nothing of any."""
+    many = {name for name, count in ids_for_all_rows().items() if count > MOST_ON_A_TABLE}
+    assert many - TO_BE_SPLIT == set()
+    assert TO_BE_SPLIT - many == set(), "these are split: take them off the list"

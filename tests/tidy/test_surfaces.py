@@ -15,6 +15,7 @@ MAY_IMPORT = (
     "pages",
     "verify",
     "surfaces",
+    "core.blank_letters",
     "core.clock",
     "core.errors",
     "core.findings",

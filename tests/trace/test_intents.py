@@ -75,7 +75,7 @@ def test_an_intent_belongs_to_a_proposal(name: str) -> None:
         ("pytest", ("rm", "-rf", "."), "low", Risk.CRITICAL),
         ("pytest", ("./pytest",), "low", Risk.CRITICAL),
         ("pytest", ("pytest.exe",), "low", Risk.LOW),
-        ("python -m pytest", ("python", "-m", "pytest", "-q"), "low", Risk.LOW),
+        ("python -m pytest", ("python", "-m", "pytest", "-q"), "low", Risk.MEDIUM),
         ("rm", ("rm", "x"), "low", Risk.HIGH),
         ("git", ("git", "status"), "low", Risk.LOW),
         ("git", ("git", "push"), "low", Risk.HIGH),

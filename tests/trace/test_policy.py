@@ -16,6 +16,7 @@ from moot.core.secrets import SecretPattern
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace.policy import (
     DEFAULT_POLICY,
+    FIRST_POLICY,
     OnForgery,
     Policy,
     Risk,
@@ -23,6 +24,7 @@ from moot.protocols.trace.policy import (
     parse_policy,
     policy_document,
 )
+from moot.protocols.trace.risk import risk_by_policy
 
 from .scene import Trace
 
@@ -129,3 +131,41 @@ def test_the_policy_stands_in_the_first_event_with_its_hash() -> None:
     event = trace.run(ask.OpenTrace(task="t", roles=trace.bindings(), policy=policy), SYSTEM)
     assert event.policy == trace.state.policy == policy
     assert len(event.policy_sha256) == 64
+
+
+@pytest.mark.parametrize(
+    ("command", "risk"),
+    [
+        ("python -m pytest", Risk.MEDIUM),
+        ("python3.12 tool.py", Risk.MEDIUM),
+        ("node build.js", Risk.MEDIUM),
+        ("perl clean.pl", Risk.MEDIUM),
+        ("make test", Risk.MEDIUM),
+        ("find . -name x", Risk.MEDIUM),
+        ("Rscript a.R", Risk.MEDIUM),
+        ("/usr/bin/node build.js", Risk.MEDIUM),
+        ("python -c print()", Risk.HIGH),
+        ("python3.11 -I -c print()", Risk.HIGH),
+        ("node -e 1", Risk.HIGH),
+        ("perl -e 1", Risk.HIGH),
+        ("find . -exec rm x", Risk.HIGH),
+        ("find . -delete", Risk.HIGH),
+        ("sh build.sh", Risk.HIGH),
+        ("pytest -q", Risk.LOW),
+    ],
+)
+def test_what_runs_other_programs_is_not_of_low_risk(command: str, risk: Risk) -> None:
+    words = tuple(command.split())
+    assert risk_by_policy(DEFAULT_POLICY, words[0], words) is risk
+    told_less = parse_policy(b'{"max_attempts": 2}')
+    assert risk_by_policy(told_less, words[0], words) is risk
+
+
+def test_a_record_that_says_nothing_means_what_it_meant_at_first() -> None:
+    """What new traces begin with may become stricter; what was signed keeps its meaning."""
+    words = ("python", "-c", "print()")
+    assert risk_by_policy(Policy(), "python", words) is Risk.LOW
+    assert Policy() == FIRST_POLICY
+    assert {pattern.name for pattern in FIRST_POLICY.secrets} < {
+        pattern.name for pattern in DEFAULT_POLICY.secrets
+    }

@@ -1,8 +1,9 @@
 """`cmd:COMMAND`: any program as a participant.
 
 It gets its brief, prints its reply and ends. It runs in a process group of its own, which is killed
-when its time is up; its output is kept up to a limit. It finds its own name in MOOT_AGENT, and
-never a person's passphrase. Of its standard error only the last line is shown, if it failed.
+when its time is up; its output is kept up to a limit. It finds its own name in MOOT_AGENT, of the
+other variables only what it needs (environment.py), and never a person's passphrase. Of its
+standard error only the last line is shown, if it failed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import msgspec
 
 from moot.agents.brief import Brief
 from moot.agents.cost import Cost
+from moot.agents.environment import environment_for
 from moot.agents.outcome import CallEnding, NoAnswer, unreadable_reply
 from moot.agents.participant import Nature, ParticipantKind, ParticipantReply
 from moot.agents.recipes import call_for, read_command, read_output, recipe_for
@@ -29,21 +31,26 @@ from moot.agents.spec import Spec
 from moot.core.errors import Malformed, Unavailable
 from moot.system.running import ProgramNotStarted, ProgramResult, RunOrder, run_program
 
-# Variables a program must not inherit: a person's passphrase, and the name of whoever started us.
-WITHHELD: Final = frozenset({"MOOT_PASSPHRASE_FILE", "MOOT_AGENT", "MOOT_EPOCH"})
 # A tool's own envelope around the answer may be long.
 MOST_OUTPUT: Final = 4 * MOST_BYTES
 _TAIL: Final = 300
 
 
 class CommandParticipant:
-    def __init__(self, spec: Spec, agent: str, folder: Path, env: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        agent: str,
+        folder: Path,
+        env: Mapping[str, str],
+        added: tuple[str, ...] = (),
+    ) -> None:
+        """`added` are the names of variables that it gets besides what it is known to need."""
         self._words = read_command(spec.rest)
         _require_installed(self._words[0], folder, env)
         self.nature = Nature(ParticipantKind.COMMAND, spec.recordable, _model_in(self._words))
         self._folder = folder
-        inherited = {name: value for name, value in env.items() if name not in WITHHELD}
-        self._env = {**inherited, "MOOT_AGENT": agent}
+        self._env = {**environment_for(self._words[0], env, added), "MOOT_AGENT": agent}
         self._running: set[int] = set()
         self._given_up = False
         self._lock = threading.Lock()

@@ -13,11 +13,12 @@ from moot.agents.spec import Spec
 
 class RunSurroundings(NamedTuple):
     """What participants need: the folder that programs run in, the environment, a terminal if
-    any."""
+    any. `added_env` are variables that programs get besides what they are known to need."""
 
     folder: Path
     env: Mapping[str, str]
     terminal: Terminal | None = None
+    added_env: tuple[str, ...] = ()
 
 
 def make_participant(spec: Spec, agent: str, surroundings: RunSurroundings) -> Participant:
@@ -40,7 +41,7 @@ def _rules(spec: Spec, _agent: str, _room: RunSurroundings) -> Participant:
 def _command(spec: Spec, agent: str, room: RunSurroundings) -> Participant:
     from moot.agents.command import CommandParticipant
 
-    return CommandParticipant(spec, agent, room.folder, room.env)
+    return CommandParticipant(spec, agent, room.folder, room.env, room.added_env)
 
 
 def _model(spec: Spec, _agent: str, room: RunSurroundings) -> Participant:

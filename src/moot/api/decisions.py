@@ -123,7 +123,7 @@ def ask(
 
     _require_unnamed(session)
     filled = fill_from_settings(question, session.folder, session.env)
-    decision, specs = put_question(session.workspace, filled, seating(session, terminal))
+    decision, specs = put_question(session.workspace, filled, seating(session, terminal, limits))
     return _carry_on(session, decision, specs, limits, watch, terminal, begun)
 
 
@@ -281,7 +281,7 @@ def _carry_on(
     workspace = session.workspace
     if begun is not None:
         begun(decision, shorten_question(state_of(workspace, decision).question))
-    room = seating(session, terminal)
+    room = seating(session, terminal, limits)
     progress = carry_on(workspace, decision, specs, room, limits, watch, motion)
     people = bool(workspace.engine.registry().human_keys())
     _tell_person(session, decision, progress)

@@ -73,9 +73,13 @@ class EventReceipt(msgspec.Struct, frozen=True):
 
 
 class Conversation(msgspec.Struct, frozen=True):
-    """Events and their receipts, oldest first."""
+    """Events and their receipts as rows to show, oldest first.
+
+    `envelopes` are the events of these rows in the v1 form of the contract, each once.
+    """
 
     events: tuple[timeline.TimelineRow, ...]
+    envelopes: tuple[PresenceEvent, ...] = ()
 
 
 @operation("handoff", writes=True)
@@ -188,7 +192,13 @@ def list_events(session: Session, *, work: str | None = None, limit: int = NEWES
         held_back = frozenset(_refused_incursions(view, stored))
     receipts = (timeline.read_receipt(row.key, msgspec.json.decode(row.value)) for row in given)
     documents = (msgspec.json.decode(row.value) for row in stored)
-    return Conversation(timeline.make_timeline(documents, receipts, held_back)[-limit:])
+    rows = timeline.make_timeline(documents, receipts, held_back)[-limit:]
+    by_id = {row.key: row.value for row in stored}
+    envelopes = (
+        msgspec.json.decode(by_id[event_id], type=PresenceEvent)
+        for event_id in dict.fromkeys(row.id for row in rows)
+    )
+    return Conversation(rows, tuple(envelopes))
 
 
 @operation("event.seen", writes=True)

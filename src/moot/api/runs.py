@@ -92,6 +92,7 @@ def read_participants(session: Session, participants: Iterable[str]) -> dict[str
     return specs
 
 
-def seating(session: Session, terminal: Terminal | None) -> RunSurroundings:
-    """Where participants sit: programs run in the session's folder, with its environment."""
-    return RunSurroundings(session.folder, session.env, terminal)
+def seating(session: Session, terminal: Terminal | None, limits: Limits) -> RunSurroundings:
+    """Where participants sit: programs run in the session's folder, with some of its
+    environment."""
+    return RunSurroundings(session.folder, session.env, terminal, limits.env)

@@ -7,11 +7,15 @@ keys.
 from __future__ import annotations
 
 import os
+import shlex
+import stat
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from moot.core.errors import Malformed, Refused
+from moot.keys.core_dumps import forbid_core_dumps
 
 if TYPE_CHECKING:
     from nacl.secret import SecretBox
@@ -47,6 +51,24 @@ class LockedSeed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     salt: str
 
 
+def require_private_file(file: Path) -> None:
+    """Refused if others may read the file with a passphrase; a pipe or a device has no such rights.
+
+    As with a key that others may read (LDG-013): it is not used, so that somebody notices.
+    """
+    try:
+        found = file.stat()
+    except (OSError, ValueError):
+        return  # reading it says what is wrong
+    if os.name != "nt" and stat.S_ISREG(found.st_mode) and stat.S_IMODE(found.st_mode) & 0o077:
+        raise Refused(
+            "passphrase_exposed",
+            f"others may read {file}",
+            hint=f"chmod 600 {shlex.quote(str(file))}; if somebody may have read it, change it: "
+            "`moot agent rotate NAME`",
+        )
+
+
 def require_long_passphrase(passphrase: str) -> None:
     """Refused if a new passphrase is too short; keys locked with a shorter one still open.
 
@@ -74,6 +96,7 @@ def unlock_seed(locked: LockedSeed, passphrase: str) -> bytes:
     from nacl.exceptions import CryptoError
 
     cost = HashingCost(locked.rounds, locked.memory)
+    forbid_core_dumps()
     try:
         box = _box(passphrase, bytes.fromhex(locked.salt), cost)
         return bytes(box.decrypt(bytes.fromhex(locked.box)))

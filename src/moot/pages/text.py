@@ -2,8 +2,9 @@
 
 Text from an agent may carry control characters, direction overrides or invisible letters that
 make a page say something other than its bytes. Every renderer shows them as ⟨U+202E⟩. Joiners
-that real scripts and emoji need (U+200C, U+200D, variation selectors) are left alone. The list is
-written out, not taken from `unicodedata`, so that every Python version gives the same bytes.
+(U+200C, U+200D) and variation selectors are left alone where real scripts and emoji need them:
+between letters beyond ASCII, and one selector a letter. The list is written out, not taken from
+`unicodedata`, so that every Python version gives the same bytes.
 """
 
 import re
@@ -11,6 +12,7 @@ from datetime import UTC, datetime
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Final
 
+from moot.core.blank_letters import BLANK_LETTERS
 from moot.core.clock import MONTHS
 
 _SHOWN_DECIMALS: Final = 3
@@ -22,13 +24,19 @@ _HIDDEN_RANGES: Final = (
     "\u00ad\u061c\u180e\u200b\u200e\u200f"  # soft hyphen, marks of direction, zero width
     "\u2028-\u202e\u2060-\u206f"  # separators, embeddings, overrides, isolates
     "\ufeff\ufff9-\ufffb\ufdd0-\ufdef"
+    f"{BLANK_LETTERS}"
     "\U0001d173-\U0001d17a"
     "\U000e0000-\U000e007f"  # tag letters: an invisible copy of ASCII
     "\ud800-\udfff"  # half a character; has no UTF-8 form
 ) + "".join(chr(plane * 0x10000 + 0xFFFE) + chr(plane * 0x10000 + 0xFFFF) for plane in range(17))
 
-HIDDEN: Final = re.compile(f"[{_HIDDEN_RANGES}]")
-
+_JOINERS: Final = "\u200c\u200d"
+_SELECTORS: Final = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+HIDDEN: Final = re.compile(
+    f"[{_HIDDEN_RANGES}]"
+    f"|(?<![^\x00-\x7f])[{_JOINERS}]|[{_JOINERS}](?![^\x00-\x7f])"
+    f"|(?<=[{_SELECTORS}])[{_SELECTORS}]|(?<![^\x00-\x7f])[\U000e0100-\U000e01ef]"
+)
 
 _RECORDED_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)")
 

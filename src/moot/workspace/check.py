@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from moot.core.errors import Malformed, Tampered, Unavailable
 from moot.core.ledger import View
@@ -24,6 +25,7 @@ from moot.engine.machines import MODULES
 from moot.keys.folder import KeyFolder
 from moot.keys.seen_checkpoints import Heads, read_seen_ledger
 from moot.store.artifacts import FileArtifacts
+from moot.store.sqlite.errors import describe_missing_index
 from moot.store.sqlite.reader import SqliteReader
 from moot.verify import (
     BundleVerdict,
@@ -35,6 +37,7 @@ from moot.verify import (
 )
 from moot.verify.bundle import lines_of
 from moot.verify.receipt import open_receipt
+from moot.verify.verdict import VerdictFinding
 from moot.workspace import trust as trust_files
 
 _ORIGIN = re.compile(r"moot\.ledger/[0-9a-f]{32}\Z")
@@ -69,7 +72,7 @@ def check_workspace(path: Path, options: CheckOptions, stream: str | None = None
         named_streams = None if stream is None else _streams_named(view, stream, kept)
         streams = None if named_streams is None else _without_lost(view, named_streams, kept)
         seen = kept if named_streams is None else _heads_of(kept, named_streams)
-        return verify_records(
+        verdict = verify_records(
             options.pass_through_watch(bundle(view, own, _AsStored(path / "artifacts"), streams)),
             trust,
             options.jobs,
@@ -77,6 +80,16 @@ def check_workspace(path: Path, options: CheckOptions, stream: str | None = None
             kept=[(name, seq, head.hex()) for name, (seq, head) in seen.items()],
             kept_complete=True,
         )
+        tables = _index_findings(reader)
+    return replace(verdict, findings=(*verdict.findings, *tables)) if tables else verdict
+
+
+def _index_findings(reader: SqliteReader) -> tuple[VerdictFinding, ...]:
+    """Index tables that are missing: no event is touched by that, but commands will fail."""
+    return tuple(
+        VerdictFinding("LDG-071", "index_damaged", "warning", sentence, hint=hint)
+        for sentence, hint in map(describe_missing_index, reader.missing_index_tables())
+    )
 
 
 def check_file(file: Path, options: CheckOptions) -> BundleVerdict:

@@ -27,6 +27,7 @@ from moot.keys.passphrase_lock import require_long_passphrase
 from moot.store.files import sync_folder, write_new_file
 from moot.store.sqlite import SqliteStore
 from moot.workspace import trust as trust_files
+from moot.workspace.data_folder import require_outside
 from moot.workspace.find import FOLDER
 from moot.workspace.known_places import remember_place
 
@@ -44,13 +45,18 @@ def create_workspace(
     if place.exists():
         return False
     folder.require_own("the keys of a new ledger")
+    require_outside(folder.path, root)
     if passphrase is not None:
         require_long_passphrase(passphrase)  # before the first key is made
     fresh = root / f"{FOLDER}.new-{secrets.token_hex(6)}"
+    root_seed = Signer.new_seed()
+    origin = ORIGIN_PREFIX + Signer(root_seed).kid
+    is_made = False
     try:
         fresh.mkdir(mode=0o755)
-        origin = _fill(fresh, folder, clock, fixed_clock, passphrase)
+        _fill(fresh, folder, clock, fixed_clock, passphrase, root_seed)
         os.rename(fresh, place)
+        is_made = True
         sync_folder(root)
     except OSError as error:
         if place.exists():
@@ -62,6 +68,8 @@ def create_workspace(
         ) from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+        if not is_made:  # another process was quicker, or it failed: nobody will sign with these
+            shutil.rmtree(folder.ledger_folder(origin), ignore_errors=True)
     with suppress(OSError):  # the workspace exists, whether its place is remembered or not
         folder.remember_place(origin, root)
     remember_place(folder.path, root, origin)
@@ -69,10 +77,14 @@ def create_workspace(
 
 
 def _fill(
-    fresh: Path, folder: KeyFolder, clock: Clock, fixed_clock: bool, passphrase: str | None
-) -> str:
-    """Make the ledger and its first checkpoint in the folder; returns the new ledger's origin."""
-    root_seed = Signer.new_seed()
+    fresh: Path,
+    folder: KeyFolder,
+    clock: Clock,
+    fixed_clock: bool,
+    passphrase: str | None,
+    root_seed: bytes,
+) -> None:
+    """Make the ledger and its first checkpoint in the folder."""
     origin = ORIGIN_PREFIX + Signer(root_seed).kid
     root = folder.add_key(origin, SYSTEM, KeyClass.SYSTEM, seed=root_seed)
     pin = folder.add_key(origin, CHECKPOINT, KeyClass.CHECKPOINT)
@@ -87,7 +99,6 @@ def _fill(
     _write_trust(fresh, folder, trust)
     (fresh / "artifacts").mkdir()
     write_new_file(fresh / ".gitignore", b"*\n")
-    return origin
 
 
 def _write_trust(fresh: Path, folder: KeyFolder, trust: LedgerTrust) -> None:

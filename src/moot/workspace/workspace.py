@@ -25,6 +25,7 @@ from moot.store.artifacts import FileArtifacts
 from moot.store.files import write_new_file
 from moot.store.sqlite.read_only import ReadOnlyStore, open_to_read, open_to_write
 from moot.workspace import trust as trust_files
+from moot.workspace.data_folder import key_folder_path, require_outside
 from moot.workspace.rollback_guard import (
     MemoryRollbackGuard,
     missing_checkpoint_error,
@@ -55,6 +56,8 @@ class Workspace:
 
         `debug` is told what is opened, locked, decided and committed here.
         """
+        if folder.path.is_relative_to(path.parent):
+            require_outside(folder.path, path.parent)
         self.path = path
         self.folder = folder
         self._only_reads = only_reads
@@ -194,6 +197,4 @@ def key_folder(env: Mapping[str, str]) -> KeyFolder:
     """`MOOT_KEYS`, else the user's data folder."""
     if not env.get("MOOT_KEYS") and env.get("HOME") == "":
         raise Malformed("HOME is empty", code="no_key_folder", hint="set MOOT_KEYS=FOLDER")
-    from moot.workspace.data_folder import key_folder_path
-
     return KeyFolder(key_folder_path(env))

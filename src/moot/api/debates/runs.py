@@ -50,7 +50,7 @@ def run(
     finished = run_debate(
         file,
         specs,
-        seating(session, terminal),
+        seating(session, terminal, limits),
         session.clock,
         session.workspace_or_none,
         limits,

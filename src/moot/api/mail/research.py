@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -12,6 +12,7 @@ from moot.api.operation import operation
 from moot.core.errors import Refused
 from moot.core.findings import Finding
 from moot.core.machine import Recorded, make_remark
+from moot.core.plural import plural
 from moot.core.quoted import Quoted
 from moot.protocols.mail.events import MessageImported, MessageKept, MessageSent
 from moot.protocols.mail.types import MessageType
@@ -21,11 +22,14 @@ if TYPE_CHECKING:
     from moot.protocols.mail.compilation import CompiledMessage, CompiledVersion, DeltaMessage
     from moot.workspace.workspace import Workspace
 
+_MOST_NAMED: Final = 10
+
 
 class CompiledArtifact(msgspec.Struct, frozen=True, kw_only=True):
     """A version of a thread's artifact, and the id of the message that tells everyone in it.
 
-    `statistics` counts the items of each section; `findings` say what did not fit.
+    `statistics` counts the items of each section; `findings` say what did not fit. `left_out`
+    counts the contributions from outside, which are not merged.
     """
 
     thread: str
@@ -37,6 +41,7 @@ class CompiledArtifact(msgspec.Struct, frozen=True, kw_only=True):
     artifact: Quoted
     file: str | None
     findings: tuple[Finding, ...]
+    left_out: int
 
 
 @operation("mail.compile", writes=True)
@@ -80,6 +85,7 @@ def compile_thread(
         artifact=Quoted(version.markdown),
         file=None if file is None else str(file),
         findings=(*version.findings, *_remark_unproved(messages)),
+        left_out=len(_unproved_contributions(messages)),
     )
 
 
@@ -96,7 +102,7 @@ def _compile(
         since = f"since v{state.compiled}" if state.compiled else "yet"
         raise Refused(
             "nothing_to_compile",
-            f"nothing was contributed to {thread} {since}",
+            "; ".join([f"nothing was contributed to {thread} {since}", *_tell_unproved(messages)]),
             hint="`moot send TO 'DELTA[role]: ...' FILE --thread THREAD` contributes",
         )
     version = compile_thread(thread, messages[0].at, rounds, state.title)
@@ -134,17 +140,31 @@ def _require_body(workspace: Workspace, message: Recorded[MessageKept]) -> str:
     return body
 
 
+def _unproved_contributions(messages: list[Recorded[MessageKept]]) -> list[str]:
+    """The ids of contributions that were taken in from outside."""
+    return [
+        message.event.id
+        for message in messages
+        if isinstance(message.event, MessageImported) and message.event.type is MessageType.DELTA
+    ]
+
+
+def _tell_unproved(messages: list[Recorded[MessageKept]]) -> Iterator[str]:
+    """How many contributions are left out, and why; nothing if there is none."""
+    ids = _unproved_contributions(messages)
+    if ids:
+        were, them = ("was", "it") if len(ids) == 1 else ("were", "them")
+        named = ", ".join(ids[:_MOST_NAMED]) + (", ..." if len(ids) > _MOST_NAMED else "")
+        yield (
+            f"{plural(len(ids), 'contribution')} {were} taken in from outside and not merged, as "
+            f"who wrote {them} is not proved ({named})"
+        )
+
+
 def _remark_unproved(messages: list[Recorded[MessageKept]]) -> Iterator[Finding]:
-    """What was taken in from outside is not proved, so it is not merged."""
-    for message in messages:
-        event = message.event
-        if isinstance(event, MessageImported) and event.type is MessageType.DELTA:
-            yield make_remark(
-                "MBX-225",
-                "delta_not_proved",
-                f"{event.id} was taken in from outside and is not merged",
-                "let an agent of this ledger send it, with the author named in its text",
-            )
+    for sentence in _tell_unproved(messages):
+        hint = "let an agent of this ledger send it, with the author named in its text"
+        yield make_remark("MBX-225", "delta_not_proved", sentence, hint)
 
 
 def _other_members(

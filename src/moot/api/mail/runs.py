@@ -42,6 +42,6 @@ def run(
     from moot.flows.runs.run_mail import run_mail
 
     specs = read_participants(session, participants)
-    seats = seating(session, terminal)
+    seats = seating(session, terminal, limits or USUAL)
     finished = run_mail(session.workspace, specs, seats, limits or USUAL, watch)
     return MailRun(finished.decision, **result_fields(finished))

@@ -63,11 +63,17 @@ class ValidationAnswer(msgspec.Struct, frozen=True):
 
 
 class ImportedMail(msgspec.Struct, frozen=True, kw_only=True):
-    """A message from outside; `replayed`: it had been taken in before."""
+    """A message from outside; `replayed`: it had been taken in before.
+
+    `outside_thread` and `sent` are what it says itself, empty if it does not; `outside_id` is made
+    from its text (`sha256:...`) if it has none.
+    """
 
     id: str
     thread: str
     outside_id: Quoted
+    outside_thread: Quoted
+    sent: Quoted
     valid: bool
     replayed: bool
     flags: tuple[FlagView, ...]
@@ -229,6 +235,8 @@ def import_message(
         id=view.id,
         thread=view.thread,
         outside_id=view.outside_id,
+        outside_thread=view.outside_thread,
+        sent=view.sent,
         valid=imported.is_valid,
         replayed=imported.replayed,
         flags=view.flags,

@@ -50,7 +50,7 @@ def run(
     parliament = ParliamentSession.open(session.workspace, folder)
     named = [_name_agent(parliament, text) for text in participants]
     specs = read_participants(session, named)
-    seats = seating(session, terminal)
+    seats = seating(session, terminal, limits or USUAL)
     finished = run_parliament(parliament, specs, seats, limits or USUAL, watch)
     return ParliamentRun(finished.decision, **result_fields(finished))
 

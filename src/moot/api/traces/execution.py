@@ -132,7 +132,7 @@ def run(
     from moot.flows.runs.runnable_trace import ExecutionSite
 
     specs = read_participants(session, participants)
-    seats = seating(session, terminal)
+    seats = seating(session, terminal, limits or USUAL)
     site = ExecutionSite(session.place.worktree, session.env) if execute else None
     finished = run_trace(session.workspace, trace, specs, seats, limits or USUAL, watch, site)
     return TraceRun(trace, finished.decision, **result_fields(finished))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 from msgspec.structs import asdict
@@ -14,7 +14,7 @@ from moot.api.operation import operation
 from moot.api.traces.recording import actor_in_role
 from moot.core.errors import Malformed, MootError
 from moot.core.findings import Finding, Severity, fill_hint
-from moot.verify.verdict import BundleVerdict, VerdictCheck
+from moot.verify.verdict import BundlePlace, BundleVerdict, VerdictCheck, VerdictName
 from moot.verify.verdict import VerdictFinding as CheckerFinding
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from moot.flows.trace.inspection import Inspection
     from moot.protocols.trace.audit.report import AuditCheck, AuditReport
     from moot.protocols.trace.model import Profile
+
+_SOUND: Final = ("valid", "unproven")
 
 
 class TraceCheck(VerdictCheck, frozen=True):
@@ -87,8 +89,14 @@ class TraceVerdict(msgspec.Struct, frozen=True):
 
 
 class VerifiedTraces(BundleVerdict, frozen=True, kw_only=True):
-    """The verdict on the bytes, with the checks and findings of every trace in them."""
+    """The verdict on the bytes, with the checks and findings of every trace in them.
 
+    `record` is the verdict on the bytes alone. If they are sound and a trace in them is not,
+    `verdict` is `fail`, and `first_bad` and `last_trusted` are places in the first such trace.
+    """
+
+    verdict: VerdictName | Literal["fail"]  # type: ignore[assignment] # a word more than a bundle's
+    record: VerdictName
     checks: tuple[TraceCheck, ...]
     findings: tuple[TraceFinding, ...]
     traces: tuple[TraceVerdict, ...]
@@ -220,9 +228,33 @@ def _verified(inspected: Inspection) -> VerifiedTraces:
     findings = [TraceFinding(**asdict(finding)) for finding in verdict.findings]
     for report in reports:
         checks += (_check(check, report.trace) for check in report.checks)
-        findings += (_with_trace(finding, report.trace) for finding in _audit_findings(report))
+        findings += (
+            _with_trace(finding, report.trace, inspected.is_live)
+            for finding in _audit_findings(report)
+        )
     fields = asdict(verdict) | {"checks": tuple(checks), "findings": tuple(findings)}
-    return VerifiedTraces(**fields, traces=tuple(map(_trace_verdict, reports)))
+    fields |= _failing_trace(inspected)
+    traces = tuple(map(_trace_verdict, reports))
+    return VerifiedTraces(**fields, record=verdict.verdict, traces=traces)
+
+
+def _failing_trace(inspected: Inspection) -> dict[str, Any]:
+    """What stands at the top instead, if the bytes are sound and a trace in them fails."""
+    failing = next((report for report in inspected.reports if str(report.verdict) == "fail"), None)
+    if failing is None or inspected.verdict.verdict not in _SOUND:
+        return {}
+
+    def place(seq: int | None) -> BundlePlace | None:
+        line = inspected.begins.get(failing.trace)
+        if seq is None or line is None:
+            return None
+        return BundlePlace(line + seq, failing.trace, seq)
+
+    return {
+        "verdict": "fail",
+        "first_bad": place(failing.first_bad),
+        "last_trusted": place(failing.last_trusted),
+    }
 
 
 def _trace_verdict(report: AuditReport) -> TraceVerdict:
@@ -262,7 +294,11 @@ def _place(event: int | None, artifact: str | None) -> str | None:
     return " ".join(words) or None
 
 
-def _with_trace(finding: Finding, trace: str) -> TraceFinding:
+def _with_trace(finding: Finding, trace: str, is_live: bool) -> TraceFinding:
+    """A finding of one trace; a command in its hint can be typed only where the trace is."""
+    hint = finding.hint
+    if not is_live and "`moot " in hint:
+        hint = f"in its own workspace: {hint}"
     return TraceFinding(
         rule=finding.rule,
         code=finding.code,
@@ -270,7 +306,7 @@ def _with_trace(finding: Finding, trace: str) -> TraceFinding:
         message=finding.message,
         line=finding.line,
         where=finding.where,
-        hint=finding.hint,
+        hint=hint,
         trace=trace,
     )
 

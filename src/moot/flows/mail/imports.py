@@ -126,6 +126,8 @@ def _make_command(
         sender_here=called in agents or called in RESERVED,
         agents=tuple(sorted(agents)),
         artifact=store_long_body(workspace, envelope.body),
+        outside_thread=envelope.thread_id,
+        sender_reserved=called in RESERVED,
     )
 
 

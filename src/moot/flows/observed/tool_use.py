@@ -58,8 +58,9 @@ def record_use(
     from moot.flows.observed.sessions import record_tool_use
     from moot.protocols.observed.commands import ObserveTool
 
-    everything = _canonical({"input": use.input, "response": use.response, "tool": use.tool})
-    artifact, redacted = _store_without_secrets(workspace, everything)
+    artifact, redacted = _store_without_secrets(
+        workspace, {"input": use.input, "response": use.response, "tool": use.tool}
+    )
     observation = ObserveTool(
         tool=(use.tool or "unnamed")[:LONGEST_NAME],
         input_hash=hashlib.sha256(_canonical(use.input)).hexdigest(),
@@ -85,14 +86,26 @@ def _canonical(value: Any) -> bytes:
         return text.encode("utf-8", "backslashreplace")
 
 
-def _store_without_secrets(
-    workspace: Workspace, data: bytes
-) -> tuple[ArtifactRef, tuple[str, ...]]:
-    """Without its secrets first, then cut: half a secret is not left at the edge."""
-    from moot.core.secrets import SECRET_PATTERNS, redact_bytes
+def _store_without_secrets(workspace: Workspace, value: Any) -> tuple[ArtifactRef, tuple[str, ...]]:
+    """Each text without its secrets, then all of it, then cut: no half secret is left at the edge.
 
-    clean = redact_bytes(SECRET_PATTERNS, data[:MOST_BYTES_SEARCHED])
-    return workspace.artifacts.put(clean.data[:MOST_BYTES_STORED], MEDIA_TYPE), clean.found
+    The whole is looked at besides, for a name and its value may be two texts beside each other. A
+    text beyond what is searched is cut first; what is cut off is not stored either.
+    """
+    from moot.core.secrets import SECRET_PATTERNS, redact_bytes, redact_strings
+
+    texts, in_texts = redact_strings(SECRET_PATTERNS, _cut_texts(value))
+    clean = redact_bytes(SECRET_PATTERNS, _canonical(texts)[:MOST_BYTES_SEARCHED])
+    names = tuple(dict.fromkeys((*in_texts, *clean.found)))
+    return workspace.artifacts.put(clean.data[:MOST_BYTES_STORED], MEDIA_TYPE), names
+
+
+def _cut_texts(value: Any) -> Any:
+    if isinstance(value, str):
+        return value[:MOST_BYTES_SEARCHED]
+    if isinstance(value, dict):
+        return {key: _cut_texts(child) for key, child in value.items()}
+    return [_cut_texts(child) for child in value] if isinstance(value, list) else value
 
 
 def _presentable(files: Iterable[str]) -> Iterator[str]:

@@ -27,6 +27,7 @@ class Limits(msgspec.Struct, frozen=True):
     """How far a run may go; None is no limit. Whatever is reached first stops it, by its name.
 
     Turns, tokens and money of earlier runs of the same session count too, where they are on record.
+    `env` names variables that programs behind `cmd:` get besides what they are known to need.
     """
 
     turns: int | None = None
@@ -34,6 +35,7 @@ class Limits(msgspec.Struct, frozen=True):
     usd: Decimal | None = None
     seconds: float | None = None
     turn_seconds: float = TURN_SECONDS
+    env: tuple[str, ...] = ()
 
     @property
     def budget(self) -> Budget:

@@ -43,11 +43,16 @@ MOST_JOBS: Final = 4
 
 
 class Inspection(NamedTuple):
-    """What the checker says of the bytes, and the audit of each trace in them."""
+    """What the checker says of the bytes, and the audit of each trace in them.
+
+    `begins` is the line with a trace's first event; `is_live`: they are those of a workspace.
+    """
 
     verdict: BundleVerdict
     reports: tuple[AuditReport, ...]
     events: dict[str, list[Recorded[Any]]]
+    begins: dict[str, int]
+    is_live: bool = False
 
     @property
     def holds(self) -> bool:
@@ -87,7 +92,7 @@ def inspect_live(
     watcher.expect(stream)
     if verdict.verdict == "tampered":
         watcher.list_stored(place)
-    return watcher.inspected(verdict, profile)
+    return watcher.inspected(verdict, profile)._replace(is_live=True)
 
 
 class _Signature(msgspec.Struct):
@@ -162,7 +167,7 @@ class _Watcher:
             for stream, walk in self.walks.items()
         )
         events = {stream: walk.events for stream, walk in self.walks.items()}
-        return Inspection(verdict, reports, events)
+        return Inspection(verdict, reports, events, self._begins)
 
     def expect(self, stream: str) -> None:
         """It was asked for: its absence is a finding too."""

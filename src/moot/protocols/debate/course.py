@@ -34,6 +34,7 @@ from moot.protocols.debate.consensus import (
     find_vote,
 )
 from moot.protocols.debate.entry_order import EntryRemark, RemarkKind, drop_doubles
+from moot.protocols.debate.listed_order import ListedOrder
 from moot.protocols.debate.model import (
     SPEAKERS_AFTER_END,
     DebateEntry,
@@ -145,8 +146,6 @@ def follow_one_more_entry(document: SessionDocument, course: Course, entry: Deba
         course.ended_at_round,
         course.last_entry,
     )
-    out_of_order = (one.entry for one in course.remarks if one.kind is RemarkKind.OUT_OF_ORDER)
-    walk.flagged_entries = {early.index for early in out_of_order}
     if course.rounds:
         walk.latest_round = RoundSoFar.resume(course.rounds[-1], course.rules, walk.place_in_list)
         walk.rounds[walk.latest_round.number] = walk.latest_round
@@ -191,8 +190,7 @@ class RoundSoFar:
         self.counts: dict[str, int] = {}
         self.tally = RunningTally(rules)
         self.complete = False
-        # Round-robin: the entry whose author stands furthest down the list, and that place.
-        self.furthest_in_list: tuple[int, DebateEntry] | None = None
+        self.listed_order: ListedOrder[DebateEntry] = ListedOrder(rules.max_turns_per_round)
 
     @classmethod
     def resume(cls, seen: DebateRound, rules: Rules, listed: Mapping[str, int]) -> RoundSoFar:
@@ -203,9 +201,7 @@ class RoundSoFar:
         for agent, vote in seen.votes.items():
             round_.tally.set_vote(agent, vote)
         for entry in seen.entries:
-            place = listed[entry.author]
-            if round_.furthest_in_list is None or place >= round_.furthest_in_list[0]:
-                round_.furthest_in_list = (place, entry)
+            round_.listed_order.take(listed[entry.author], entry)  # remarked on when it was walked
         return round_
 
     def count_entry(self, entry: DebateEntry, vote: DebateVote | None) -> None:
@@ -256,9 +252,6 @@ class CourseWalk:
         self.phase = Phase.NOT_STARTED
         self.ended_at_round: int | None = None
         self.last_entry: DebateEntry | None = None
-        self.flagged_entries: set[int] = (
-            set()
-        )  # entries (by index) already remarked on as out of order
         self.latest_round = RoundSoFar(0, rules)  # the round with the highest number; 0: none yet
 
     def add_remark(self, kind: RemarkKind, entry: DebateEntry, text: str = "") -> None:
@@ -386,17 +379,8 @@ class CourseWalk:
         return True
 
     def _remark_on_list_order(self, entry: DebateEntry, round_: RoundSoFar) -> None:
-        """R13: whoever spoke before someone who stands above in the list is out of order.
-
-        So the remark is on the earlier entry, which jumped the queue, and comes once: it may have
-        spoken before several.
-        """
-        place = self.place_in_list[entry.author]
-        if round_.furthest_in_list is None or place >= round_.furthest_in_list[0]:
-            round_.furthest_in_list = (place, entry)
-        elif round_.furthest_in_list[1].index not in self.flagged_entries:
-            early = round_.furthest_in_list[1]
-            self.flagged_entries.add(early.index)
+        """R13, BNC-116: the remark is on the earlier entries, which jumped the queue."""
+        for early in round_.listed_order.take(self.place_in_list[entry.author], entry):
             self.add_remark(
                 RemarkKind.OUT_OF_ORDER, early, f"{early.author} spoke before {entry.author}"
             )

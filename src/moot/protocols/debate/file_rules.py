@@ -292,7 +292,7 @@ ORDER_RULES: Final = (
          requirement="BNC-106"),
     norm("R7", "duplicate_entry_conflict", "another entry under a known id is ignored",
          _if_remarked(RemarkKind.CONFLICTING_DOUBLE), "its author appends it again under a new id",
-         _WARNING, requirement="BNC-106"),
+         requirement="BNC-106"),
     norm("R8", "ROUND_NOT_MONOTONIC", "turns and rounds never go back",
          _if_remarked(RemarkKind.BACKWARDS),
          "the file is damaged, or two wrote at once; mend its copy",

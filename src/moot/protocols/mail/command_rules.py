@@ -176,11 +176,18 @@ def claimed_for_another(case: MailCase[ask.Send]) -> Breaches:
 
 def forged_sender(case: MailCase[ask.Import]) -> Breaches:
     if case.command.sender_here and case.command.sender != case.context.actor.id:
-        yield f"{case.command.sender[:60]} is an agent here and has not signed this", "from"
+        name = case.command.sender[:60]
+        if case.command.sender_reserved:
+            yield f"{name} is a reserved name: nobody outside writes under it", "from"
+        else:
+            yield f"{name} is an agent here and has not signed this", "from"
 
 
 def bad_outside_name(case: MailCase[ask.Import]) -> Breaches:
-    for where, text in (("id", case.command.outside_id), ("from", case.command.sender)):
+    command = case.command
+    named = [("id", command.outside_id), ("from", command.sender)]
+    named += [("thread_id", command.outside_thread)] if command.outside_thread else []
+    for where, text in named:
         if not text.strip() or len(text) > MAX_OUTSIDE_NAME or not text.isprintable():
             yield f"{where} is not 1 to {MAX_OUTSIDE_NAME} printable characters", where
 
@@ -299,10 +306,11 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
         _THREAD,
         Rule("MBX-220", "forged_sender",
              "a message in the name of an agent of this ledger is signed by that agent",
-             forged_sender, "let that agent send it itself; nothing was taken in",
+             forged_sender,
+             "let that agent send it itself, or mend its `from` line; nothing was taken in",
              requirement="BRN-079"),
         Rule("MBX-221", "bad_outside_name", "a message from outside has a short id and a sender",
-             bad_outside_name, "mend its `id` and `from` lines"),
+             bad_outside_name, "mend its `id`, `from` and `thread_id` lines"),
         Rule("MBX-208", "too_many_receivers", "a message goes to a limited number of agents",
              too_many_receivers, "take it in for fewer agents"),
         _SUBJECT,

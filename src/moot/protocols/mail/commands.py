@@ -41,7 +41,8 @@ class Acknowledge(Command, frozen=True):
 class Import(Command, frozen=True):
     """Take in a message from outside of this ledger; whoever wrote it is not proved.
 
-    `sender_here`: an agent of this ledger is called like its sender. `agents` are known names.
+    `sender_here`: its sender is called like an agent of this ledger, or by a reserved name
+    (`sender_reserved`). `agents` are known names.
     """
 
     outside_id: str
@@ -56,6 +57,8 @@ class Import(Command, frozen=True):
     sender_here: bool = False
     agents: tuple[str, ...] = ()
     artifact: ArtifactRef | None = None
+    outside_thread: str = ""
+    sender_reserved: bool = False
 
 
 class Chase(Command, frozen=True):

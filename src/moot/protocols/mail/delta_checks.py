@@ -10,9 +10,11 @@ from moot.protocols.mail.body import is_unfilled
 from moot.protocols.mail.deltas import (
     ARTIFACT_SECTIONS,
     RESEARCH_THREAD,
+    Delta,
     DeltaBlock,
     DeltaOperation,
     find_missing_fields,
+    item_number,
 )
 from moot.protocols.mail.message_draft import MessageDraft
 from moot.protocols.mail.stray_deltas import find_stray_deltas
@@ -77,16 +79,33 @@ _FIELDS: dict[str, Any] = {
 
 
 def wrong_target(draft: MessageDraft) -> Iterator[Breach]:
-    """ADD makes its own id; EDIT and KILL need one, except in the research thread."""
+    """ADD makes its own id; EDIT and KILL need one of their section, the research thread none."""
     for block in draft.deltas:
-        delta = block.delta
-        if delta is None or delta.section == RESEARCH_THREAD.id:
-            continue
-        if delta.operation is DeltaOperation.ADD and delta.target_id:
-            yield f"{block.where} adds, but names {delta.target_id[:40]!r}", block.where, block.line
-        elif delta.operation is not DeltaOperation.ADD and not delta.target_id:
-            words = f"{block.where} does not say which item to {delta.operation.lower()}"
-            yield words, block.where, block.line
+        problem = _target_problem(block.delta) if block.delta is not None else None
+        if problem:
+            yield f"{block.where} {problem}", block.where, block.line
+
+
+def _target_problem(delta: Delta) -> str | None:
+    section, target = ARTIFACT_SECTIONS.get(delta.section), delta.target_id
+    if section is RESEARCH_THREAD:
+        misses = delta.operation is DeltaOperation.EDIT and target not in (None, section.prefix)
+        return f"names {(target or '')[:40]!r}, and the thread has no items" if misses else None
+    if delta.operation is DeltaOperation.ADD:
+        return f"adds, but names {target[:40]!r}" if target else None
+    if target is None:
+        return f"does not say which item to {delta.operation.lower()}"
+    if section is not None and item_number(section, target) is None:
+        fits = f"{section.prefix}1, {section.prefix}2, ..."
+        return f"names {target[:40]!r}, but the items of {section.id} are {fits}"
+    return None
+
+
+def no_list(draft: MessageDraft) -> Iterator[Breach]:
+    """What is a list in an item: an edit that gives something else is left out of every merge."""
+    for block in draft.deltas:
+        for name in block.delta.fields_without_list() if block.delta is not None else ():
+            yield f"`{name}` in the payload of {block.where} is no list", block.where, block.line
 
 
 def incomplete_payload(draft: MessageDraft) -> Iterator[Breach]:

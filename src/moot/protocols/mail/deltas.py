@@ -80,14 +80,31 @@ ARTIFACT_SECTIONS: dict[str, ArtifactSection] = {
 }
 
 
+# Fields that hold a list: an edit adds to it, or puts another list in its place.
+LIST_FIELDS = frozenset({"anchors", "conflicts_with", "references"})
+_ITEM_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
+
+
 class Delta(msgspec.Struct, frozen=True):
-    """One change to the artifact, as its author wrote it (BRN-021)."""
+    """One change to the artifact, as its author wrote it (BRN-021).
+
+    `has_payload`: it came with an object; without one `payload` is empty.
+    """
 
     operation: DeltaOperation
     section: str
     target_id: str | None
     payload: dict[str, Any]
     rationale: str = ""
+    has_payload: bool = True
+
+    def fields_without_list(self) -> list[str]:
+        """List fields that the payload gives something else."""
+        return [
+            name
+            for name, value in self.payload.items()
+            if name in LIST_FIELDS and not isinstance(value, list)
+        ]
 
 
 class DeltaBlock(msgspec.Struct, frozen=True):
@@ -102,6 +119,13 @@ class DeltaBlock(msgspec.Struct, frozen=True):
     @property
     def where(self) -> str:
         return f"delta block {self.number}"
+
+
+def item_number(section: ArtifactSection, item_id: str) -> int | None:
+    """3 of `H3`: ids are the section's letter and a number; None if this is no id of its items."""
+    number = item_id.removeprefix(section.prefix)
+    is_id = number != item_id and _ITEM_NUMBER.fullmatch(number)
+    return int(number) if is_id else None
 
 
 def find_missing_fields(payload: dict[str, Any], names: tuple[str, ...]) -> list[str]:
@@ -201,6 +225,7 @@ def read_delta(value: Any) -> Delta | None:
         _text_or_empty(value.get("target_id")) or None,
         payload if isinstance(payload, dict) else {},
         _text_or_empty(value.get("rationale")),
+        isinstance(payload, dict),
     )
 
 

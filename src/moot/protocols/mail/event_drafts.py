@@ -222,6 +222,7 @@ def _message_imported(case: MailCase[ask.Import]) -> did.MessageImported:
         item=case.facts.item,
         taker=case.facts.taker,
         flags=tuple(map(_flag, case.findings[:MAX_FLAGS])),
+        outside_thread=command.outside_thread,
     )
 
 

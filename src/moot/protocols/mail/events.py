@@ -59,12 +59,13 @@ class MessageSent(MessageKept, frozen=True):
 
 
 class MessageImported(MessageKept, frozen=True):
-    """`sender` and `sent` are what the message claims."""
+    """`sender`, `sent` and `outside_thread` are what the message claims."""
 
     outside_id: str
     sender: str
     sent: str
     flags: tuple[Flag, ...]
+    outside_thread: str = ""
 
 
 class MessageAcknowledged(Event, frozen=True):

@@ -8,7 +8,6 @@ raises.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -21,24 +20,24 @@ from moot.protocols.mail.artifact import Artifact, ArtifactItem, Contributor, Ki
 from moot.protocols.mail.body import MessageBody
 from moot.protocols.mail.deltas import (
     ARTIFACT_SECTIONS,
+    LIST_FIELDS,
     RESEARCH_THREAD,
     Delta,
     DeltaOperation,
     find_missing_fields,
+    item_number,
     read_delta_blocks,
 )
 from moot.protocols.mail.merge_rules import MERGE_RULES
 
 MAX_HYPOTHESES = 6
 _LIMITED_SECTION = "hypothesis_slate"
-_LIST_FIELDS = frozenset({"anchors", "conflicts_with", "references"})
 _REPLACE_MARKS = frozenset({"replace", "anchors_replace"})
 # What the artifact itself says about an item, as it is written there; no payload may set it.
 _OWN_FIELDS = frozenset(
     {"id", "killed", "killed_by", "killed_at", "kill_reason", "added", "added_by", "total score"}
 )
 _FORBIDDEN = frozenset({"__proto__", "constructor", "prototype"})
-_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 _REFERENCE_FIELDS = ("session", "item", "relation")
 
 
@@ -155,6 +154,7 @@ class _Merging:
         return True
 
     def edit(self, contribution: Contribution) -> bool:
+        _require_editable(contribution.delta)
         if contribution.delta.section == RESEARCH_THREAD.id:
             if contribution.delta.target_id not in (None, RESEARCH_THREAD.prefix):
                 raise _LeftOut("invalid_target", "the research thread has no such item")
@@ -194,11 +194,10 @@ class _Merging:
         if delta.target_id is None:
             raise _LeftOut("invalid_target", f"which item to {delta.operation.lower()} is not said")
         # Numbers are given in order and never again, so H3 is the third hypothesis.
-        number = delta.target_id.removeprefix(ARTIFACT_SECTIONS[delta.section].prefix)
-        place = int(number) - 1 if _NUMBER.fullmatch(number) else len(items)
-        if place >= len(items) or items[place].id != delta.target_id:
+        number = item_number(ARTIFACT_SECTIONS[delta.section], delta.target_id)
+        if number is None or number > len(items):
             raise _LeftOut("invalid_target", f"{delta.target_id[:40]!r} is not in {delta.section}")
-        return items, place
+        return items, number - 1
 
     # Fields ---------------------------------------------------------------------------------------
 
@@ -233,10 +232,19 @@ class _Merging:
             if (plain := " ".join(name.split()).casefold()) in _FORBIDDEN | _OWN_FIELDS:
                 words = f"`{plain}` is not for a delta to set"
                 self.report(contribution, "forbidden_payload_key", words)
-            elif name in _LIST_FIELDS and isinstance(value, list) and not replace:
+            elif name in LIST_FIELDS and isinstance(value, list) and not replace:
                 yield name, _join_lists(before.get(name), value), False
             elif name not in _REPLACE_MARKS:
                 yield name, value, True
+
+
+def _require_editable(delta: Delta) -> None:
+    """An edit that says nothing it could put in place is left out, not counted as done."""
+    if not delta.has_payload:
+        raise _LeftOut("payload_not_object", "there is no object that names the fields")
+    if wrong := delta.fields_without_list():
+        names = ", ".join(f"`{name}`" for name in wrong)
+        raise _LeftOut("not_a_list", f"{names} is not a list")
 
 
 _OPERATIONS: dict[DeltaOperation, Callable[[_Merging, Contribution], bool]] = {

@@ -51,6 +51,10 @@ _WHILE_MERGING: tuple[Rule[Any], ...] = (
          _never, "leave the field away", _WARN),
     Rule("MRG-008", "edit_conflict", "two agents change one field in one round", _never,
          "agree, then EDIT it once more", _WARN),
+    Rule("MRG-009", "payload_not_object", "an EDIT brings an object with the fields to change",
+         _never, '"payload": {"claim": "..."}'),
+    Rule("MRG-010", "not_a_list", "what is a list in an item is edited by a list", _never,
+         '"anchors": ["..."]'),
 )  # fmt: skip
 MERGE_RULES: dict[str, Rule[Any]] = {rule.code: rule for rule in _WHILE_MERGING}
 

@@ -126,7 +126,7 @@ _DELTA: tuple[Row, ...] = (
     Row("MBX-033", "missing_delta_field", "a delta has section, target_id, payload and rationale",
         delta.missing_fields, "`moot mail template DELTA` shows a whole one", _WARN,
         requirement="BRN-021"),
-    Row("MBX-034", "invalid_target", "EDIT and KILL name a target, ADD does not",
+    Row("MBX-034", "invalid_target", "EDIT and KILL name an item of their section, ADD does not",
         delta.wrong_target, "target_id: null to add, an id such as H2 to edit or kill", _WARN),
     Row("MBX-035", "missing_required_field", "the payload says what its section asks",
         delta.incomplete_payload, "add the fields that are named; a KILL gives a reason", _WARN),
@@ -136,6 +136,8 @@ _DELTA: tuple[Row, ...] = (
         _FENCE_HINT, _WARN),
     Row("MBX-038", "unknown_role", "the role is one of the usual", breach.unusual_role,
         _ROLES_HINT, _NOTE, requirement="BRN-015"),
+    Row("MBX-039", "not_a_list", "what is a list in an item is given as a list", delta.no_list,
+        '"anchors": ["..."]', _WARN),
     _not_owed("MBX-012", MessageType.DELTA, "BRN-016"),
 )  # fmt: skip
 

@@ -73,11 +73,12 @@ class FlagView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ImportedView(MessageView, frozen=True, kw_only=True):
-    """A message from outside; `sent` is the time that it claims."""
+    """A message from outside; `sent` and `outside_thread` are what it claims, if it does."""
 
     outside_id: Quoted
     sent: Quoted
     flags: tuple[FlagView, ...]
+    outside_thread: Quoted
 
 
 class ReceiverView(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,8 +144,13 @@ def describe_message(recorded: Recorded[Any], body: str | None = None) -> SentVi
         role = Quoted(event.role) if event.role else None
         return SentView(**common, role=role, status=event.status, re=event.re, event=event.event)
     flags = tuple(map(_flag, event.flags))
-    outside_id, sent = Quoted(event.outside_id), Quoted(event.sent)
-    return ImportedView(**common, outside_id=outside_id, sent=sent, flags=flags)
+    return ImportedView(
+        **common,
+        outside_id=Quoted(event.outside_id),
+        sent=Quoted(event.sent),
+        flags=flags,
+        outside_thread=Quoted(event.outside_thread),
+    )
 
 
 def sender_of(recorded: Recorded[Any]) -> str:

@@ -29,7 +29,7 @@ from moot.protocols.parliament.files.file_shapes import (
 from moot.protocols.parliament.files.inspection import compare_files
 from moot.protocols.parliament.messages.contents import BillDraft, Sections
 from moot.protocols.parliament.messages.message import read_message, to_document
-from moot.protocols.parliament.messages.shapes import make_finding
+from moot.protocols.parliament.messages.shapes import make_finding, show_value
 from moot.protocols.parliament.messages.words import (
     AmendmentStatus,
     Kind,
@@ -49,6 +49,8 @@ _SETTLED: Final = (
     AmendmentStatus.REJECTED,
     AmendmentStatus.WITHDRAWN,
 )
+# Nothing is taken from a bill file before the first draft, whatever a script put there.
+_FREE_BEFORE_A_BILL: Final = ("bill_id", "title", "sections")
 _FOLLOWS: Final[dict[str, Callable[[], Event]]] = {
     NextAction.ADVANCE_TO_PM: did.BillPassed,
     NextAction.CONTINUE_DEBATE: did.BillDefeated,
@@ -91,11 +93,37 @@ def _differences(command: Import) -> Iterator[Finding]:
         (BILL_FILE, command.bill, to_document(make_bill_file(state))),
     )
     for name, given, follows in pairs:
+        free = _FREE_BEFORE_A_BILL if name == BILL_FILE and given["version"] == 0 else ()
         for key, value in follows.items():
-            if _with_forced(given.get(key)) != value:
-                why = f"{key} does not follow from the messages"
-                hint = "only a session that its messages explain can be gone on with"
-                yield make_finding("PAR-085", "not_explained", why, f"{name}#{key}", hint)
+            if key not in free and _normalize(key, given.get(key)) != _normalize(key, value):
+                yield _unexplained(name, key, given.get(key), value)
+
+
+def _unexplained(name: str, key: str, given: Any, follows: Any) -> Finding:
+    why = f"{key} does not follow from the messages: these lead to {show_value(follows)}"
+    hint = (
+        f"it is {show_value(given)} in {name}: if that is right, a message is missing from "
+        f"{LEDGER_FILE}; if not, correct it there"
+    )
+    return make_finding("PAR-085", "not_explained", why, f"{name}#{key}", hint)
+
+
+def _normalize(key: str, value: Any) -> Any:
+    """A value without what the document leaves to whoever writes the files."""
+    if key == "debate_clock":  # C-05, C-06: its limits are checked, and from here on they are ours
+        return value["exchanges_this_round"]
+    if key == "representatives":
+        return [{**rep, "temperature_history": _list_changes(rep)} for rep in value]
+    return _with_forced(value)
+
+
+def _list_changes(rep: Document) -> list[Document]:
+    """C-09: the rows in which the temperature changes; others repeat the one before."""
+    rows: list[Document] = []
+    for row in rep["temperature_history"]:
+        if not rows or rows[-1]["temperature"] != row["temperature"]:
+            rows.append(row)
+    return rows
 
 
 def _with_forced(value: Any) -> Any:
@@ -136,6 +164,7 @@ class FilesAsEvents:
             self._add(did.MessageLogged(message=to_document(read_message(message))))
             self._follow_up(message, last=place == len(messages) - 1)
         self._settle(None)
+        self._begin_announced_round()
         self._replace_drafter()
         self._advance_to(SessionStatus(self._session["status"]))
         for row in self._command.summaries:
@@ -170,6 +199,14 @@ class FilesAsEvents:
         if self._session["status"] != SessionStatus.SETUP:
             self._add(did.StatementsOpened())
 
+    def _begin_announced_round(self) -> None:
+        """A script counts the round and assigns temperatures before anybody says so."""
+        number = self._session["current_round"]
+        announced = any(rounds[-1] == number for rounds, _heat in self._histories)
+        is_next = number == self.state.round.number + 1 and not self.state.round.running
+        if announced and is_next and self.state.status is SessionStatus.DEBATE:
+            self._add(did.RoundStarted(round=number, temperatures=self._temperatures_in(number)))
+
     def _prepare(self, message: Document) -> None:
         """Add the events without which this message could not have been sent."""
         kind = message["type"]
@@ -178,7 +215,7 @@ class FilesAsEvents:
         if message["round"] > self.state.round.number:
             self._add(
                 did.RoundStarted(
-                    round=message["round"], temperatures=self._temperatures_in(message)
+                    round=message["round"], temperatures=self._temperatures_in(message["round"])
                 )
             )
         if kind == Kind.VOTE and self.state.poll is None:
@@ -199,11 +236,10 @@ class FilesAsEvents:
         elif kind == Kind.PM_DECISION:
             self._decide(content["decision"], last)
 
-    def _temperatures_in(self, message: Document) -> tuple[int, ...]:
+    def _temperatures_in(self, number: int) -> tuple[int, ...]:
         """The temperature of each seat in a round: its last change up to then."""
         return tuple(
-            heat[max(0, bisect_right(rounds, message["round"]) - 1)]
-            for rounds, heat in self._histories
+            heat[max(0, bisect_right(rounds, number) - 1)] for rounds, heat in self._histories
         )
 
     def _end_round(self) -> None:

@@ -14,7 +14,7 @@ from moot.protocols.trace.model import (
     HeldReservation,
     RoleBinding,
 )
-from moot.protocols.trace.policy import DEFAULT_POLICY, Policy
+from moot.protocols.trace.policy import FIRST_POLICY, Policy
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class OpenTrace(Command, frozen=True):
 
     task: str
     roles: tuple[RoleBinding, ...]
-    policy: Policy = DEFAULT_POLICY
+    policy: Policy = FIRST_POLICY
     follows: str | None = None
 
 

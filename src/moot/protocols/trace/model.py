@@ -14,7 +14,7 @@ import msgspec
 from immutables import Map
 
 from moot.core.clock import Millis
-from moot.protocols.trace.policy import DEFAULT_POLICY, Policy, Risk
+from moot.protocols.trace.policy import FIRST_POLICY, Policy, Risk
 
 # What may be open at once; a final bundle must fit in one event.
 MAX_PROPOSALS, MAX_INTENTS, MAX_CLAIMS, MAX_FAILING = 500, 256, 400, 1_000
@@ -230,7 +230,7 @@ class State(msgspec.Struct, frozen=True):
     stage: Stage = Stage.INITIALIZED
     task: str = ""
     task_sha256: str = ""
-    policy: Policy = DEFAULT_POLICY
+    policy: Policy = FIRST_POLICY
     roles: tuple[RoleBinding, ...] = ()
     since: Millis = 0
     proposals: Map[str, Proposal] = Map()

@@ -16,6 +16,7 @@ import msgspec
 from moot.core.canonical import canonical, check_profile
 from moot.core.errors import Malformed
 from moot.core.secrets import SECRET_PATTERNS, SecretPattern
+from moot.protocols.trace.first_policy import FIRST_CRITICAL_RISK, FIRST_HIGH_RISK, FIRST_SECRETS
 
 MAX_BYTES: Final = 16_384
 MAX_TOOLS, MAX_PATTERNS, MAX_NAMES = 200, 64, 200
@@ -52,18 +53,32 @@ class ToolRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     commands: tuple[tuple[str, ...], ...] = ()
 
 
+def _tool_rules(programs: dict[Risk, tuple[str, ...]]) -> tuple[ToolRule, ...]:
+    return tuple(
+        ToolRule(tool=name, risk=risk) for risk, names in programs.items() for name in names
+    )
+
+
+_FIRST_TOOLS: Final = _tool_rules({Risk.HIGH: FIRST_HIGH_RISK, Risk.CRITICAL: FIRST_CRITICAL_RISK})
 # Programs that can do much harm, or that run others, so that their name does not say what happens.
-_RISKY_PROGRAMS: Final = {
-    Risk.HIGH: (
-        *("bash", "busybox", "cmd", "curl", "dash", "docker", "env", "fish", "git push", "ksh"),
-        *("nice", "nohup", "npm publish", "podman", "powershell", "pwsh", "rm", "rsync", "scp"),
-        *("script", "setsid", "sh", "ssh", "stdbuf", "time", "timeout", "watch", "wget", "xargs"),
-        "zsh",
-    ),
-    Risk.CRITICAL: ("dd", "doas", "kubectl", "mkfs", "shutdown", "su", "sudo", "terraform"),
-}
-DEFAULT_TOOLS: Final = tuple(
-    ToolRule(tool=name, risk=risk) for risk, names in _RISKY_PROGRAMS.items() for name in names
+# An interpreter does what a file says that somebody may look at: medium. With the program itself
+# among its words it is a shell by another name: high.
+_PYTHONS: Final = ("python", "python2", "python3", *(f"python3.{minor}" for minor in range(8, 20)))
+_INTERPRETERS: Final = (
+    *("awk", "bun", "deno", "find", "gawk", "lua", "make", "mawk", "ninja", "node", "npx"),
+    *("osascript", "perl", "php", "r", "rscript", "ruby", "tclsh", "uvx", *_PYTHONS),
+)
+_PROGRAM_IN_WORDS: Final = (
+    *("bun -e", "deno eval", "find -delete", "find -exec", "find -execdir", "find -ok"),
+    *("find -okdir", "lua -e", "node --eval", "node -e", "node -p", "osascript -e", "perl -E"),
+    *("perl -e", "php -r", "rscript -e", "ruby -e", *(f"{name} -c" for name in _PYTHONS)),
+)
+DEFAULT_TOOLS: Final = _tool_rules(
+    {
+        Risk.MEDIUM: _INTERPRETERS,
+        Risk.HIGH: (*FIRST_HIGH_RISK, *_PROGRAM_IN_WORDS),
+        Risk.CRITICAL: FIRST_CRITICAL_RISK,
+    }
 )
 DEFAULT_ENVIRONMENT: Final = (
     *("HOME", "LANG", "LC_ALL", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"),
@@ -83,7 +98,7 @@ class Policy(
 
     approval_required_from: Risk = Risk.HIGH
     default_risk: Risk = Risk.LOW
-    tools: tuple[ToolRule, ...] = DEFAULT_TOOLS
+    tools: tuple[ToolRule, ...] = _FIRST_TOOLS
     max_attempts: int = 3
     min_evidence: int = 1
     allow_fallback: bool = True
@@ -94,10 +109,12 @@ class Policy(
     max_timeout_ms: int = 3_600 * SECOND_MS
     max_output_bytes: int = 8 << 20
     environment: tuple[str, ...] = DEFAULT_ENVIRONMENT
-    secrets: tuple[SecretPattern, ...] = SECRET_PATTERNS
+    secrets: tuple[SecretPattern, ...] = FIRST_SECRETS
 
 
-DEFAULT_POLICY: Final = Policy()
+# What a record means that says nothing; the policy of a new trace.
+FIRST_POLICY: Final = Policy()
+DEFAULT_POLICY: Final = Policy(tools=DEFAULT_TOOLS, secrets=SECRET_PATTERNS)
 
 
 def parse_policy(data: bytes | str) -> Policy:
@@ -107,7 +124,7 @@ def parse_policy(data: bytes | str) -> Policy:
             f"larger than {MAX_BYTES} bytes", code="too_large", hint="name fewer tools and patterns"
         )
     try:
-        policy = msgspec.json.decode(data, type=Policy)
+        policy = _complete(msgspec.json.decode(data, type=Policy), msgspec.json.decode(data))
     except msgspec.ValidationError as error:
         raise _bad_policy(str(error)) from None
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -117,6 +134,13 @@ def parse_policy(data: bytes | str) -> Policy:
     for problem in find_problems(policy):
         raise _bad_policy(problem)
     return policy
+
+
+def _complete(policy: Policy, given: dict[str, Any]) -> Policy:
+    """With today's defaults for the keys that were left out."""
+    usual = {"tools": DEFAULT_POLICY.tools, "secrets": DEFAULT_POLICY.secrets}
+    left_out = {key: value for key, value in usual.items() if key not in given}
+    return msgspec.structs.replace(policy, **left_out)
 
 
 def find_problems(policy: Policy) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,6 +52,11 @@ _TROUBLE: dict[int, tuple[str, str, str]] = {
 _TROUBLE[sqlite3.SQLITE_IOERR_SHMSIZE] = _TROUBLE[sqlite3.SQLITE_FULL]
 
 
+# Tables that hold nothing but what follows from the events.
+INDEX_TABLES = ("index_rows", "index_words", "nodes", "snapshots")
+_NO_TABLE = re.compile(r"no such table: (?:main\.)?(\w+)")
+
+
 class translate_errors:  # noqa: N801 - used like a function
     """Turns whatever error SQLite raises inside into one of ours. A class, since every command
     enters several and a generator would cost more."""
@@ -84,10 +90,29 @@ def as_moot_error(error: sqlite3.Error, path: Path) -> MootError:
     if isinstance(error, sqlite3.IntegrityError):
         return Conflict("position_taken", f"another writer was first: {error}", hint="try again")
     row = _TROUBLE.get(number) or _TROUBLE.get(number & 0xFF)
+    if row is None and (missing := _NO_TABLE.search(str(error))):
+        return _missing_table(missing[1], path)
     if row is None:
         return StoreFailed("store_failed", f"the ledger at {path}: {error}")
     code, sentence, hint = row
     return StoreFailed(code, f"{sentence} ({path.name}: {error})", hint=hint)
+
+
+def describe_missing_index(table: str) -> tuple[str, str]:
+    """What to say of an index table that is not there, and what can be done."""
+    return (
+        f"the index table {table} is missing from the ledger file; the events are not touched",
+        "`moot verify` checks them all; restore .moot/ledger.db from a backup, keep this file",
+    )
+
+
+def _missing_table(table: str, path: Path) -> StoreFailed:
+    if table in INDEX_TABLES:
+        sentence, hint = describe_missing_index(table)
+        return StoreFailed("index_damaged", f"{sentence} ({path.name})", hint=hint)
+    _code, _sentence, hint = _TROUBLE[sqlite3.SQLITE_CORRUPT]
+    sentence = f"the table {table} is missing from the ledger file"
+    return StoreFailed("store_damaged", f"{sentence} ({path.name})", hint=hint)
 
 
 def read_only_error(path: Path) -> StoreFailed:

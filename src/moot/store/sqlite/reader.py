@@ -13,7 +13,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from moot.core.errors import StoreFailed, Unavailable
-from moot.store.sqlite.errors import translate_errors, translate_opening_errors
+from moot.store.sqlite.errors import (
+    INDEX_TABLES,
+    translate_errors,
+    translate_opening_errors,
+)
 from moot.store.sqlite.pending_index import PendingIndex
 from moot.store.sqlite.queries import SQL
 from moot.store.sqlite.read_only_file import ReadOnlyFile
@@ -37,6 +41,13 @@ class SqliteReader:
             except BaseException:
                 self.close()
                 raise
+
+    def missing_index_tables(self) -> list[str]:
+        """Tables of the index that are not there; everything in them follows from the events."""
+        with translate_errors(self.path), self._file.require_unchanged():
+            names = self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            present = {name for (name,) in names}
+        return [table for table in INDEX_TABLES if table not in present]
 
     def integrity(self) -> list[str]:
         """What SQLite's own check finds, and whether every event is either filed or waiting to
@@ -84,6 +95,7 @@ class SqliteReader:
 def _require_file(path: Path) -> None:
     try:
         found = path.is_file()
+        is_empty = found and path.stat().st_size == 0
     except OSError as error:
         raise StoreFailed(
             "store_unreachable",
@@ -93,6 +105,12 @@ def _require_file(path: Path) -> None:
     if not found:
         raise Unavailable(
             "no_ledger", f"there is no ledger at {path}", hint="run `moot init` first"
+        )
+    if is_empty:  # SQLite takes it for a new database, and its version for an old one
+        raise StoreFailed(
+            "store_damaged",
+            f"the ledger file {path} is empty: nothing of the record is left in it",
+            hint="keep the folder as it is; restore from a backup",
         )
 
 

@@ -139,7 +139,7 @@ class Shell:
 
         file = self.env.get("MOOT_PASSPHRASE_FILE")
         if file:
-            return Passphrase(document(file).rstrip("\r\n"), attended=False)
+            return Passphrase(_passphrase_in(file), attended=False)
         if not self.interactive():
             return None
         typed = click.prompt(f"passphrase of {name}", hide_input=True, err=True)
@@ -149,7 +149,7 @@ class Shell:
         """A passphrase for a new key; typed twice at a terminal."""
         file = self.env.get("MOOT_PASSPHRASE_FILE")
         if file:
-            return document(file).rstrip("\r\n")
+            return _passphrase_in(file)
         if not self.interactive():
             return None
         label = f"new passphrase for {name} (8 characters or more; empty: later)"
@@ -191,6 +191,14 @@ def text_argument(value: str) -> str:
     if value.startswith("@"):
         return _without_end(document(value[1:]))
     return value
+
+
+def _passphrase_in(file: str) -> str:
+    """The passphrase in a file that only its owner may read; a pipe has no such rights."""
+    from moot.keys.passphrase_lock import require_private_file
+
+    require_private_file(Path(file))
+    return document(file).rstrip("\r\n")
 
 
 def document(file: str) -> str:

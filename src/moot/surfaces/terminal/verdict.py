@@ -27,6 +27,7 @@ from moot.surfaces.terminal.answer import (
 if TYPE_CHECKING:
     from moot.pages import ProofFile, Report
     from moot.verify import BundlePlace, BundleVerdict
+    from moot.verify.verdict import VerdictName
 
 _WORDS = {
     "valid": "INTACT",
@@ -62,6 +63,11 @@ _NEXT = {
 _MOST_QUESTION = 200
 _QUOTED = r'"(?:[^"\\]|\\.)*"'  # somebody's own words stay as they are
 _PLAIN_WORD = re.compile(rf"{_QUOTED}|\b({'|'.join(_PLAIN)})\b(?!/)")
+
+
+def verdict_word(name: VerdictName) -> str:
+    """The word for people: `INTACT` for valid."""
+    return _WORDS[name]
 
 
 def verdict_answer(verdict: BundleVerdict) -> Answer:

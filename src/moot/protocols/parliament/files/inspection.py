@@ -20,6 +20,7 @@ from moot.protocols.parliament.files.file_shapes import (
 )
 from moot.protocols.parliament.files.four_files import FilesCheck, FourFiles
 from moot.protocols.parliament.messages.shapes import make_finding, read_json
+from moot.protocols.parliament.messages.words import Kind, RulingAction
 
 CHECKS: Final[tuple[FilesCheck, ...]] = (
     file_checks.check_same_session,
@@ -46,6 +47,15 @@ MISSING_RULES: Final = {
     BILL_FILE: "PAR-109",
     SUMMARIES_FILE: "PAR-120",
 }
+_FROM_RECORD: Final = "`moot parliament export DIR` writes it where the session is on record; "
+_ASK: Final = "with only the files at hand, ask whoever ran the session for it"
+_MISSING_HINTS: Final = {
+    LEDGER_FILE: f"{_FROM_RECORD}{_ASK}: nothing else holds the messages",
+    SESSION_FILE: f"{_FROM_RECORD}{_ASK}: nothing else names the seats and their motives",
+    BILL_FILE: f"{_FROM_RECORD}{_ASK}: nothing else holds what became of the amendments",
+    SUMMARIES_FILE: f"{_FROM_RECORD}with only the files at hand, write `[]` into it: no message "
+    "depends on a summary",
+}
 
 
 def inspect_files(files: Mapping[str, bytes | None]) -> tuple[Finding, ...]:
@@ -70,8 +80,11 @@ def compare_files(
 
 def _read_file(name: str, data: bytes | None, documents: dict[str, Any]) -> Iterator[Finding]:
     if data is None:
-        hint = "`moot parliament export DIR` writes it again from the record"
-        yield make_finding(MISSING_RULES[name], "missing_file", f"{name} is missing", name, hint)
+        if name == SUMMARIES_FILE and not _has_ended_round(documents):
+            documents[name] = []  # PAR-119: the first round to end makes it
+            return
+        why, hint = f"{name} is missing", _MISSING_HINTS[name]
+        yield make_finding(MISSING_RULES[name], "missing_file", why, name, hint)
         return
     try:
         document = read_json(data)
@@ -85,6 +98,26 @@ def _read_file(name: str, data: bytes | None, documents: dict[str, Any]) -> Iter
         documents[name] = document  # its sound messages are looked at one by one
     elif not select_errors(findings):
         documents[name] = document
+
+
+def _has_ended_round(documents: Mapping[str, Any]) -> bool:
+    """Whether a round must have ended; unknown, and so taken for granted, without a ledger."""
+    if LEDGER_FILE not in documents:
+        return True
+    return any(map(_follows_a_round, documents[LEDGER_FILE]["messages"]))
+
+
+def _follows_a_round(message: Any) -> bool:
+    """A message that ends a round, or that comes only after one."""
+    if not isinstance(message, dict):
+        return False
+    content, number = message.get("content"), message.get("round")
+    action = content.get("action") if isinstance(content, dict) else None
+    return (
+        message.get("type") in (Kind.VOTE, Kind.VOTE_TALLY)
+        or action in (RulingAction.ROUND_END, RulingAction.CALL_VOTE)
+        or (isinstance(number, int) and number > 1)
+    )
 
 
 def _has_messages(document: Any) -> bool:

@@ -14,7 +14,7 @@ MESSAGE_ID: Final = re.compile(r"msg-[0-9]{3,9}")
 AMENDMENT_ID: Final = re.compile(r"amend-[0-9]{3,9}")
 PARLIAMENT_ID: Final = re.compile(r"parl-[0-9]{8}-[0-9]{3,9}")
 BILL_ID: Final = re.compile(r"BILL-[0-9]{3,9}")
-TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCII)
+TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|\+00:00)", re.ASCII)
 
 
 class Kind(StrEnum):

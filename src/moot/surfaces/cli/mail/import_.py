@@ -31,6 +31,7 @@ def take_in(shell: Shell, file: str, agent: str | None, thread: str | None) -> A
 def _lines(imported: sending.ImportedMail) -> Iterable[str]:
     again = " before" if imported.replayed else ""
     yield f"{imported.id}: taken in{again}; who wrote it is not proved"
+    yield from _outside_lines(imported)
     for flag in imported.flags:
         place = f" line {flag.line}" if flag.line else ""
         yield f"{flag.severity} {flag.rule}{place}: {visible(flag.message)}"
@@ -38,3 +39,27 @@ def _lines(imported: sending.ImportedMail) -> Iterable[str]:
         yield f"answer to send back ({imported.answer.id}): {visible(imported.answer.subject)}"
         yield ""
         yield from map(visible, imported.answer.body.splitlines())
+
+
+def _outside_lines(imported: sending.ImportedMail) -> Iterable[str]:
+    """What the message says of itself, and why it is filed elsewhere, if it is."""
+    has_id = not imported.outside_id.startswith("sha256:")
+    own = {
+        "id": imported.outside_id if has_id else "",
+        "thread": imported.outside_thread,
+        "sent": imported.sent,
+    }
+    told = ", ".join(visible(f"{name} {value}") for name, value in own.items() if value)
+    if told:
+        yield f"outside: {told}"
+    if imported.outside_thread not in ("", imported.thread):
+        yield (
+            f"it is in the thread {imported.thread}: no thread here may be called so; "
+            "--thread ID puts it into another"
+        )
+    missing = [
+        f"its {name}" for name, value in (("id", has_id), ("time", imported.sent)) if not value
+    ]
+    if missing:
+        say = {1: "it does not say {}", 2: "it says neither {} nor {}"}[len(missing)]
+        yield say.format(*missing)

@@ -54,6 +54,14 @@ def _head_lines(shown: reading.ShownMessage) -> Iterable[str]:
         yield f"cc       {', '.join(map(visible, message.cc))}"
     yield f"subject  {visible(message.subject)}"
     yield f"sent     {message.created_at}"
+    if isinstance(message, ImportedView):
+        own = (
+            ("id", message.outside_id),
+            ("thread", message.outside_thread),
+            ("sent", message.sent),
+        )
+        told = ", ".join(f"{name} {value}" for name, value in own if value)
+        yield f"outside  {visible(told)}"
     if shown.owner:
         yield f"work     {visible(shown.item or '')}, now {shown.owner}'s"
 

@@ -38,6 +38,13 @@ _OPTIONS = (
         metavar="S",
         help="How long one answer may take.",
     ),
+    click.option(
+        "--env",
+        "env",
+        multiple=True,
+        metavar="NAME",
+        help="A variable that cmd: programs get besides what they need; repeat it.",
+    ),
 )
 
 
@@ -56,4 +63,5 @@ def limits_of(given: dict[str, Any]) -> Limits:
         usd=given["max_usd"],
         seconds=given["max_seconds"],
         turn_seconds=float(given["turn_seconds"]),
+        env=tuple(given["env"]),
     )

@@ -18,7 +18,8 @@ from moot.surfaces.terminal.output import output_option
 from moot.surfaces.terminal.page import page_option
 from moot.surfaces.terminal.progress import progress
 from moot.surfaces.terminal.shell import Shell, command
-from moot.surfaces.terminal.verdict import exit_code, verdict_lines
+from moot.surfaces.terminal.verdict import exit_code, verdict_lines, verdict_word
+from moot.verify.verdict import BundleVerdict
 
 _PROFILE = click.option(
     "--profile",
@@ -126,7 +127,12 @@ def verify(
 
 def _verified_lines(verified: verification.VerifiedTraces, profile: str) -> Iterable[str]:
     in_bytes = tuple(finding for finding in verified.findings if finding.trace is UNSET)
-    yield from verdict_lines(replace(verified, findings=in_bytes))
+    record: BundleVerdict = replace(verified, findings=in_bytes, verdict=verified.record)
+    if verified.verdict == "fail":
+        yield _failure_line(verified)
+        yield ""
+        record = replace(record, first_bad=None, last_trusted=None)
+    yield from verdict_lines(record)
     for trace in verified.traces:
         checks = [check for check in verified.checks if check.trace == trace.trace]
         findings = [_plain(found) for found in verified.findings if found.trace == trace.trace]
@@ -135,6 +141,14 @@ def _verified_lines(verified: verification.VerifiedTraces, profile: str) -> Iter
     if not verified.traces:
         yield ""
         yield "there is no trace in it"
+
+
+def _failure_line(verified: verification.VerifiedTraces) -> str:
+    """`FAIL · t1 at event 4 · the record itself is INTACT`: what matters most, first."""
+    trace = next(trace for trace in verified.traces if trace.status == "fail")
+    at = "" if trace.first_bad is None else f" at event {trace.first_bad}"
+    name, word = trace.trace.removeprefix("trace/"), verdict_word(verified.record)
+    return f"{paint('FAIL', 'red')} · {name}{at} · the record itself is {word}"
 
 
 def _plain(finding: verification.TraceFinding) -> Finding:

@@ -94,7 +94,7 @@ function isOurs(address) {
 }
 
 // Marks that reorder text, and characters that cannot be seen, are shown as what they are.
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]/g;
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufdd0-\ufdef\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff\u{1d173}-\u{1d17a}\u{e0000}-\u{e007f}]/gu;
 
 export function plain(text, most = 2000) {
   const shown = String(text ?? "").slice(0, most + 1).replace(HIDDEN, (c) => `\u27e8${c.codePointAt(0).toString(16)}\u27e9`);
