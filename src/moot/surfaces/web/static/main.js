@@ -1,7 +1,7 @@
 // The page: which screen is shown, what it reads, when it is read again, and the keys.
 
 import { read } from "./api.js";
-import { drawOwnBy, h, plain, put } from "./dom.js";
+import { drawOwnBy, h, plain, put, say } from "./dom.js";
 import { Live } from "./live.js";
 import { noticeSwitch, tellNew, wantsNotices } from "./notify.js";
 import { command } from "./parts.js";
@@ -13,7 +13,7 @@ import { agent, record, stream } from "./screen-record.js";
 import { search } from "./screen-search.js";
 import { conversation, sessions } from "./screen-sessions.js";
 import { enter } from "./secret.js";
-import { clock } from "./time.js";
+import { clock, tickTimes } from "./time.js";
 
 const SCREENS = { now, sessions, decisions, mail, record, search };
 const DRAWERS = { sessions: conversation, decisions: decision, mail: message, record: stream, agents: agent };
@@ -87,10 +87,11 @@ function drawDrawer(shown, data) {
     return;
   }
   const what = DRAWERS[shown.drawer];
-  const title = what.title(shown.inside);
-  const body = data instanceof Error ? h("p", { class: "notice" }, `${data.message}`) : what.draw(data, () => drawDrawer(shown, data));
+  const failed = data instanceof Error;
+  const [title, under] = failed ? [shown.inside] : what.title(shown.inside, data);
+  const body = failed ? h("p", { class: "notice" }, `${data.message}`) : what.draw(data, () => drawDrawer(shown, data));
   put(drawer, [
-    h("header", { key: "head" }, h("h2", { id: "drawer-title" }, plain(title, 120)), h("button", { type: "button", class: "close", onclick: closeDrawer, "aria-label": "Close" }, "✕")),
+    h("header", { key: "head" }, h("div", {}, h("h2", { id: "drawer-title" }, say(title, 120)), under ? h("p", { class: "soft" }, say(under, 120)) : null), h("button", { type: "button", class: "close", onclick: closeDrawer, "aria-label": "Close" }, "✕")),
     h("div", { key: `body ${shown.drawer} ${shown.inside}`, class: "inside" }, body),
   ]);
   if (!drawer.open) drawer.showModal();
@@ -177,6 +178,7 @@ async function begin() {
     wantsHidden: wantsNotices,
   });
   setInterval(() => { if (!document.hidden && state.standing === "live") refresh(); }, 30000);
+  setInterval(() => { if (!document.hidden) tickTimes(document); }, 1000);
 }
 
 begin();
