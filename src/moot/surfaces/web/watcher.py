@@ -59,7 +59,11 @@ class Watcher:
         return changed if was_readable else ALL_SCREENS
 
     def _look_now(self) -> tuple[str, ...]:
-        return self._changes.look(self._readers.open_session())
+        try:
+            return self._changes.look(self._readers.open_session())
+        except MootError:
+            self._readers.drop_open()
+            raise
 
     async def _compare_by_time(self) -> tuple[str, ...]:
         before, self._etags = self._etags, {}
