@@ -161,6 +161,8 @@ class ServerThread:
             session_of(project), Listening(port=port), env=project.env
         )
         self.address = running.address
+        self.names = running.names
+        self.own_addresses = running.page.own_addresses
         self._server = running.server
         self._thread = threading.Thread(target=running.run, daemon=True)
         self._thread.start()

@@ -203,7 +203,7 @@ def test_a_clock_that_jumped_changes_what_is_late_and_breaks_nothing(
 
 def test_a_server_that_was_killed_leaves_the_next_one_its_port(project: Project) -> None:
     words = [*MOOT, "serve"]
-    ports = []
+    ports: list[int] = []
     for _ in range(2):
         server = subprocess.Popen(
             [*words, *(("--port", str(ports[0])) if ports else ())],

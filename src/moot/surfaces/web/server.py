@@ -37,9 +37,14 @@ class Listening(NamedTuple):
 
 
 class RunningServer(NamedTuple):
-    """A server that is bound and not started yet; `address` lets in whoever opens it."""
+    """A server that is bound and not started yet; `address` lets in whoever opens it.
+
+    `names` are those under which it may be asked for, the printed one first.
+    """
 
     address: str
+    names: tuple[str, ...]
+    page: PageServer
     token: str
     server: StoppableServer
     listening_socket: socket.socket
@@ -96,7 +101,8 @@ def make_server(
     scheme = "http" if is_local else "https"
     app = Gate(page, frozenset(names), scheme)
     server = StoppableServer(_configure(app, listening), listeners)
-    return RunningServer(f"{scheme}://{names[0]}/enter#{access.token}", access.token, server, bound)
+    address = f"{scheme}://{names[0]}/enter#{access.token}"
+    return RunningServer(address, tuple(names), page, access.token, server, bound)
 
 
 def _say_nothing(_error: Exception) -> None:
@@ -150,11 +156,12 @@ def _names(listening: Listening, port: int) -> list[str]:
         own = listening.names or (listening.address,)
         return [f"{name}:{port}" for name in own]
     alias = f"moot-{secrets.token_hex(4)}.localhost"
-    names = [f"{alias}:{port}", f"{LOOPBACK}:{port}", f"localhost:{port}"]
-    return names if _resolves_to_loopback(alias) else [names[1], names[0], names[2]]
+    order = (alias, LOOPBACK) if resolves_to_loopback(alias) else (LOOPBACK, alias)
+    return [f"{name}:{port}" for name in (*order, "localhost")]
 
 
-def _resolves_to_loopback(name: str) -> bool:
+def resolves_to_loopback(name: str) -> bool:
+    """Whether programs on this machine find this machine under the name."""
     try:
         found = socket.getaddrinfo(name, None, socket.AF_INET)
     except OSError:
