@@ -76,6 +76,7 @@ def make_server(
     say: Callable[[str], None] = lambda _line: None,
 ) -> RunningServer:
     """Bind, and put everything together. `env` is what programs find that the server starts."""
+    _require_certificate(listening)
     bound = _bind(listening)
     port = bound.getsockname()[1]
     is_local = listening.certificate is None
@@ -103,6 +104,24 @@ def make_server(
     server = StoppableServer(_configure(app, listening), listeners)
     address = f"{scheme}://{names[0]}/enter#{access.token}"
     return RunningServer(address, tuple(names), page, access.token, server, bound)
+
+
+def _require_certificate(listening: Listening) -> None:
+    """Refuse files that are no certificate and its key, before anything is printed."""
+    if listening.certificate is None:
+        return
+    import ssl
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
+            listening.certificate, listening.key
+        )
+    except (OSError, ssl.SSLError) as error:
+        raise MootError(
+            "bad_certificate",
+            f"{listening.certificate} and {listening.key}: {error.strerror or error}",
+            hint="both are PEM files, and the key belongs to the certificate",
+        ) from None
 
 
 def _say_nothing(_error: Exception) -> None:
