@@ -12,7 +12,7 @@ import { now, waitingForPerson } from "./screen-now.js";
 import { agent, record, stream } from "./screen-record.js";
 import { search } from "./screen-search.js";
 import { conversation, sessions } from "./screen-sessions.js";
-import { enter } from "./secret.js";
+import { enter, onNewSecret } from "./secret.js";
 import { clock, tickTimes } from "./time.js";
 
 const SCREENS = { now, sessions, decisions, mail, record, search };
@@ -65,6 +65,7 @@ async function refresh() {
     complain(null);
     drawScreen(screen, data);
     drawDrawer(shown, opened);
+    document.body.dataset.place = location.hash;
     if (shown.screen === "now") tellNew(waitingForPerson(data));
   } catch (error) {
     if (mine === state.drawing) complain(error);
@@ -130,6 +131,13 @@ function changed(names) {
   const shown = route();
   const screens = [...SCREENS[shown.screen].shows, ...(shown.drawer ? DRAWERS[shown.drawer].shows : [])];
   if (names === null || names.some((name) => screens.includes(name))) refresh();
+  if (shown.screen !== "now" && wantsNotices()) tellWaiting();
+}
+
+// Whoever wants to be notified is, whichever screen is open.
+async function tellWaiting() {
+  const waiting = await readAll({ status: "/api/v1/status", decisions: "/api/v1/decisions" }).catch(() => null);
+  if (waiting) tellNew(waitingForPerson(waiting));
 }
 
 function showKeys() {
@@ -163,16 +171,22 @@ at("search").addEventListener("submit", (event) => {
 });
 window.addEventListener("hashchange", () => { refresh(); });
 
+let live = null;
+
 async function begin() {
   drawTop();
-  const isIn = await enter().catch(() => false);
-  if (!isIn) {
+  onNewSecret(() => (live ? live.again() : start()));
+  if (await enter().catch(() => false)) {
+    await start();
+  } else {
     complain({ status: 401 });
     drawTop();
-    return;
   }
+}
+
+async function start() {
   await refresh();
-  new Live({
+  live = new Live({
     changed,
     standing: (word) => { state.standing = word; if (word === "closed") complain({ status: 401 }); drawTop(); },
     wantsHidden: wantsNotices,
