@@ -85,6 +85,12 @@ export class Live {
     this.retry = setTimeout(() => this.waiting && this.connect(), 1000);
   }
 
+  // Something could be read again: whoever listens knows whether that goes on by itself.
+  sayStanding() {
+    if (this.isOpen()) this.standing("live");
+    else channel.postMessage({ ask: true });
+  }
+
   // The secret is another one now: what was closed is opened again.
   again() {
     clearTimeout(this.retry);

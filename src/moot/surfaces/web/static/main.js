@@ -22,7 +22,8 @@ const KEYS = { "1": "now", "2": "sessions", "3": "decisions", "4": "mail", "5": 
 
 const at = (id) => document.getElementById(id);
 const drawer = at("drawer");
-const state = { screen: "now", inside: null, standing: "connecting", read: null, drawing: 0 };
+const state = { screen: "now", inside: null, standing: "connecting", read: null, drawing: 0, retry: null };
+let live = null;
 
 drawOwnBy(fillReport);
 
@@ -63,6 +64,7 @@ async function refresh() {
     if (mine !== state.drawing) return;
     state.read = new Date();
     complain(null);
+    if (state.standing === "reconnecting" && live) live.sayStanding();
     drawScreen(screen, data);
     drawDrawer(shown, opened);
     document.body.dataset.place = location.hash;
@@ -116,7 +118,11 @@ function complain(error) {
   notice.hidden = !error;
   if (!error) return;
   const lost = error.status === undefined;
-  if (lost) state.standing = "reconnecting";
+  if (lost) {
+    state.standing = "reconnecting";
+    clearTimeout(state.retry);
+    state.retry = setTimeout(refresh, 1500);
+  }
   if (error.status === 401) {
     state.standing = "closed";
     put(notice, ["This tab holds no secret, or it has ended. Open the address that ", h("code", {}, "moot serve"), " printed."]);
@@ -170,8 +176,6 @@ at("search").addEventListener("submit", (event) => {
   location.hash = `#/search/${encodeURIComponent(at("words").value)}`;
 });
 window.addEventListener("hashchange", () => { refresh(); });
-
-let live = null;
 
 async function begin() {
   drawTop();
