@@ -162,6 +162,7 @@ class ServerThread:
         )
         self.address = running.address
         self.names = running.names
+        self.listeners = running.server.listeners
         self.own_addresses = running.page.own_addresses
         self._server = running.server
         self._thread = threading.Thread(target=running.run, daemon=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
@@ -12,7 +13,7 @@ from playwright.sync_api import Browser
 from tests.cli.project import Project
 from tests.web.browser import Tab, new_tab
 from tests.web.lively import CRANE, FINCH, OTTER
-from tests.web.served import ServerThread
+from tests.web.served import ServerThread, make_project
 
 
 @pytest.fixture
@@ -122,3 +123,44 @@ def test_a_deep_link_opens_in_a_new_tab_of_the_same_browser(tab: Tab) -> None:
     stranger.see("moot serve", "#notice")
     assert stranger.page.locator("article").count() == 0
     stranger.page.context.close()
+
+
+def test_all_tabs_of_a_browser_share_one_connection_for_live_events(
+    browser: Browser, tmp_path: Path
+) -> None:
+    project = make_project(tmp_path)
+    server = ServerThread(project)
+    tab = new_tab(browser)
+    try:
+        tab.open(server.address)
+        other = Tab(tab.page.context.new_page())
+        other.open(tab.page.url + "#/mail")
+        assert len(server.listeners) == 1
+        project.ok("--as", OTTER, "send", CRANE, "INFO: to both tabs")
+        other.see("to both tabs")
+        assert len(server.listeners) == 1
+        tab.page.close()
+        other.wait_until_live()
+        project.ok("--as", OTTER, "send", CRANE, "INFO: to the one that is left")
+        other.see("to the one that is left")
+    finally:
+        tab.close()
+        server.stop()
+
+
+def test_whoever_leaves_sees_nothing_until_they_enter_again(
+    browser: Browser, server: ServerThread
+) -> None:
+    tab = new_tab(browser)
+    tab.open(server.address)
+    page = tab.page
+    page.get_by_role("button", name="Leave").click()
+    page.wait_for_selector("#standing[data-state=closed]")
+    tab.see("moot serve", "#notice")
+    assert OTTER not in page.locator("body").inner_text()
+    page.reload()
+    page.wait_for_selector("#standing[data-state=closed]")
+    assert OTTER not in page.locator("body").inner_text()
+    tab.open(server.address)
+    tab.see(OTTER)
+    tab.close()

@@ -60,10 +60,10 @@ class StoppableServer(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config, listeners: Listeners) -> None:
         super().__init__(config)
-        self._listeners = listeners
+        self.listeners = listeners
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._listeners.end()
+        self.listeners.end()
         await super().shutdown(sockets)
 
 

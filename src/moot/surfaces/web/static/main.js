@@ -1,6 +1,6 @@
 // The page: which screen is shown, what it reads, when it is read again, and the keys.
 
-import { read } from "./api.js";
+import { post, read } from "./api.js";
 import { drawOwnBy, h, plain, put, say } from "./dom.js";
 import { Live } from "./live.js";
 import { noticeSwitch, tellNew, wantsNotices } from "./notify.js";
@@ -12,7 +12,7 @@ import { now, waitingForPerson } from "./screen-now.js";
 import { agent, record, stream } from "./screen-record.js";
 import { search } from "./screen-search.js";
 import { conversation, sessions } from "./screen-sessions.js";
-import { enter, onNewSecret } from "./secret.js";
+import { enter, forget, onNewSecret } from "./secret.js";
 import { clock, tickTimes } from "./time.js";
 
 const SCREENS = { now, sessions, decisions, mail, record, search };
@@ -81,7 +81,18 @@ function drawScreen(screen, data) {
 }
 
 function foot() {
-  return h("footer", { key: "foot", class: "foot" }, noticeSwitch(() => refresh()), h("button", { type: "button", onclick: showKeys }, "Keys  ?"));
+  return h("footer", { key: "foot", class: "foot" }, noticeSwitch(() => refresh()), h("button", { type: "button", onclick: showKeys }, "Keys  ?"), h("button", { type: "button", onclick: leave }, "Leave"));
+}
+
+// Both halves of this browser's secret end; the printed address lets in again.
+async function leave() {
+  await post("/api/v1/leave", {}).catch(() => {});
+  forget();
+  state.read = null;
+  if (live) live.stop();
+  closeDrawer();
+  complain({ status: 401 });
+  drawTop();
 }
 
 function drawDrawer(shown, data) {

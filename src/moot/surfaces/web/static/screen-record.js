@@ -21,7 +21,7 @@ export const record = {
         table("Whose keys", ["Name", "Class", "Standing", "Kept in", "Since"],
           agents.agents.map((agent) => h("tr", { key: agent.agent }, h("td", {}, who(agent.agent)), h("td", {}, agent.class), h("td", {}, agent.status), h("td", {}, h("code", { title: plain(agent.custodian || "", 80) }, plain(agent.custodian || "", 80).slice(0, 8))), h("td", {}, ago(agent.since)))))),
       section("Overlaps", "overlaps", overlaps(sessions.incursions)),
-      section("Unguarded times", "unguarded", status.unguarded.length ? h("ul", { class: "rows" }, status.unguarded.map((span, place) => h("li", { key: place, class: "row" }, Object.entries(span).map(([name, value]) => [h("span", { class: "soft" }, `${plain(name, 30)} `), say(value ?? "", 120), " "])))) : empty("Every tool's edits were checked.")),
+      section("Unguarded times", "unguarded", status.unguarded.length ? h("ul", { class: "rows" }, status.unguarded.map((span, place) => h("li", { key: place, class: "row" }, h("div", { class: "line" }, who(span.agent), say(span.tool, 60), h("span", {}, "from ", moment(span.since), span.until ? [" to ", moment(span.until)] : " until now")), h("div", { class: "said" }, say(span.why, 300))))) : empty("Every tool's edits were checked.")),
     ];
   },
 };

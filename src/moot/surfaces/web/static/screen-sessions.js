@@ -51,7 +51,7 @@ function drawCard(card) {
     h("p", { class: "line" }, card.owner ? [card.work ? who(card.owner) : null, alive(card.liveness, card.liveness, card.because), h("span", { class: "soft" }, ago(card.last_seen_at))] : h("span", { class: "soft" }, "nobody works on it")),
     card.agents.length > 1 ? h("p", { class: "soft" }, "also ", card.agents.filter((a) => a !== card.owner).map((a) => [who(a), " "])) : null,
     card.branch || card.worktree ? h("p", { class: "place" }, card.branch ? ["on ", say(card.branch, 80), " "] : null, card.worktree ? ["in ", h("code", {}, plain(card.worktree, 160))] : null) : null,
-    card.scopes.length ? h("p", { class: "holds" }, h("span", { class: "soft" }, "holds "), card.scopes.slice(0, 6).map((held) => h("span", { key: held.scope, title: `${plain(held.holder)} since ${held.since}${held.until ? ` until ${held.until}` : ""}` }, h("code", {}, plain(held.scope, 120)), " ")),
+    card.scopes.length ? h("p", { class: "holds" }, h("span", { class: "soft" }, "holds "), card.scopes.slice(0, 6).map((held) => h("span", { key: held.scope, title: plain(held.holder, 80) }, h("code", {}, plain(held.scope, 120)), h("span", { class: "soft" }, " since ", moment(held.since), held.until ? [" until ", moment(held.until)] : null, " "))),
       card.scopes.length > 6 ? `and ${card.scopes.length - 6} more` : null) : null,
     card.overlap ? h("p", { class: "line" }, chip(card.overlap.label === "Held back" ? "caution" : "bad", card.overlap.label), `${card.overlap.kind}: `, who(card.overlap.incoming), " and ", who(card.overlap.owner), h("span", { class: "soft" }, ago(card.overlap.at))) : null,
     card.waits_for.length ? h("p", { class: "line" }, chip("caution", "waits for"), card.waits_for.map((agent) => [who(agent), " "])) : null,
