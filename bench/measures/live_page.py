@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from statistics import quantiles
 
@@ -19,20 +20,16 @@ from bench.ground import Errands, Ground, executor, fill, opened
 from bench.measures.page_in_browser import see_in_browser
 from bench.rounds import millis, percentiles
 
-LISTENERS, SECONDS = 100, 30
+LISTENERS, SECONDS, OK = 100, 30, 200
 
 
 def measure(ground: Ground) -> Iterator[Figure]:
     place = ground.new("page")
-    begun = time.perf_counter()
+    starts = [_time_a_start(place) for _ in range(ground.pick(5, 3))]
+    best = min(starts)
+    yield value("start of the page's server", "ms", best, target=at_most(500))
     with served(place) as (process, visitor):
         visitor.enter()
-        yield value(
-            "start of the page's server",
-            "ms",
-            (time.perf_counter() - begun) * 1000,
-            target=at_most(500),
-        )
         visitor.get("/api/sessions")
         heard = _hear(place, visitor, ground.pick(20, 6))
         yield value(
@@ -51,6 +48,14 @@ def measure(ground: Ground) -> Iterator[Figure]:
         yield value(f"idle with {LISTENERS} listeners", "% of a core", share, target=at_most(1))
         yield value("memory of the server", "MB", _memory(process.pid), target=at_most(70))
     yield from _lists(ground)
+
+
+def _time_a_start(place: Path) -> float:
+    """Milliseconds from the command to the first answer."""
+    begun = time.perf_counter()
+    with served(place) as (_, visitor):
+        visitor.enter()
+        return (time.perf_counter() - begun) * 1000
 
 
 def _idle_share(pid: int, rest: float) -> float:
@@ -153,8 +158,13 @@ def _times_of_list(visitors: list[Visitor], path: str, rounds: int) -> list[floa
     mark = "" if "?" in path else "?"
     for number in range(rounds):
         for visitor, own in zip(visitors, times, strict=True):
-            own.append(millis(lambda v=visitor, n=number: v.get(f"{path}{mark}{'&' * n}").data)())
+            ask = partial(_get, visitor, f"{path}{mark}{'&' * number}")
+            own.append(millis(ask)())
     return [min(own) for own in times]
+
+
+def _get(visitor: Visitor, path: str) -> None:
+    assert visitor.get(path).status == OK, path
 
 
 @contextmanager

@@ -144,7 +144,7 @@ def what_waits_for_a_persons_word_is_shown_with_its_exact_text(world: World) -> 
     assert shown["standing"]["debate"] is None
 
 
-@story(does="debate.new debate.add decision.show")
+@story(does="debate.new debate.add decision.show search")
 def a_debate_that_goes_on_is_shown_with_whose_turn_it_is_and_until_when(world: World) -> None:
     file = begin(world)
     world.do("debate.add", OTTER, file=file, **YES)
@@ -158,6 +158,9 @@ def a_debate_that_goes_on_is_shown_with_whose_turn_it_is_and_until_when(world: W
     file.write_text("nothing of it is left", encoding="utf-8")
     after = world.do("decision.show", name=debate)["standing"]["debate"]
     assert after["may_speak"] == [CRANE], "the record counts, not what stands in the file now"
+    (item,) = world.do("search", words="never faster")["items"]
+    assert (item["kind"], item["title"]) == ("entry", f"{OTTER}: {YES['summary']}")
+    assert item["shown_in"] == debate
 
 
 @story(does="parliament.new parliament.submit parliament.drafter decision.show")

@@ -67,6 +67,7 @@ async function refresh() {
     if (state.standing === "reconnecting" && live) live.sayStanding();
     drawScreen(screen, data);
     drawDrawer(shown, opened);
+    if (shown.screen === "search" && document.activeElement !== at("words")) at("words").value = shown.inside || "";
     document.body.dataset.place = location.hash;
     if (shown.screen === "now") tellNew(waitingForPerson(data));
   } catch (error) {

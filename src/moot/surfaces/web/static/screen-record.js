@@ -58,6 +58,8 @@ export const stream = {
   },
 };
 
+const AGENT_FACTS = [["tool", "Tool"], ["work", "Works on"], ["branch", "Branch"], ["worktree", "Worktree"], ["class", "Class"], ["status", "Standing"], ["family", "Family"], ["since", "Here since"], ["guarded", "Its edits"], ["custodian", "Key folder"], ["kid", "Key"], ["public", "Public key"]];
+
 export const agent = {
   reads: (name) => ({ shown: `/api/v1/agents/${encodeURIComponent(name)}`, mail: `/api/v1/mail?agent=${encodeURIComponent(name)}&limit=20`, scopes: `/api/v1/scopes?agent=${encodeURIComponent(name)}` }),
   shows: ["agents", "sessions", "mail"],
@@ -65,7 +67,7 @@ export const agent = {
   draw({ shown, mail, scopes }) {
     return [
       h("p", { key: "alive", class: "line" }, alive(shown.liveness, shown.label, shown.because), h("span", { class: "soft" }, plain(shown.because || "", 200))),
-      h("dl", { key: "facts" }, Object.entries(shown).filter(([, value]) => typeof value === "string" && value).map(([name, value]) => [h("dt", { key: `t${name}` }, plain(name.replaceAll("_", " "), 40)), h("dd", { key: `d${name}` }, say(value, 300))])),
+      h("dl", { key: "facts" }, AGENT_FACTS.filter(([name]) => typeof shown[name] === "string" && shown[name] && shown[name] !== shown.agent).map(([name, label]) => [h("dt", { key: `t${name}` }, label), h("dd", { key: `d${name}` }, name === "since" ? moment(shown[name]) : say(shown[name], 300))])),
       section("Holds", "holds", scopes.reservations.length ? h("ul", { class: "rows" }, scopes.reservations.map((held) => h("li", { key: held.scope, class: "row" }, h("code", {}, plain(held.scope, 200)), " ", held.work ? link(toWork(held.work), say(held.work, 80)) : null, " since ", moment(held.since), held.expires_at ? [" until ", moment(held.expires_at)] : null))) : empty("Nothing.")),
       section("Mail", "agent-mail", mail.messages.length ? h("ul", { class: "rows" }, mail.messages.map((line) => h("li", { key: line.id, class: "row" }, link(`#/mail/${encodeURIComponent(line.id)}`, say(line.subject, 160)), " ", line.owed_by.includes(shown.agent) ? chip("caution", "owes an answer") : null))) : empty("None.")),
     ];
