@@ -18,7 +18,7 @@ from moot.surfaces.web.live import MOST_LISTENERS
 from moot.surfaces.web.routes import ROUTES
 from tests.cli.project import MOOT, Project
 from tests.nobody import contents, has_read_only_disks, on_a_read_only_disk
-from tests.web.served import SECONDS, ServerThread, Visitor, make_project, serving
+from tests.web.served import SECONDS, ServerThread, Visitor, serving
 
 OTTER, CRANE = "amber-otter", "teal-crane"
 TRIED = 300
@@ -129,22 +129,6 @@ def test_a_damaged_ledger_is_said_to_be_and_is_read_again_once_it_is_whole(
         assert visitor.get("/api/v1/status").status == 503
         project.ledger.write_bytes(whole)
         visitor.get_until_it_is_there("/api/v1/status")
-
-
-def test_another_ledger_in_its_place_is_shown_and_everybody_is_told(
-    project: Project, tmp_path: Path, visitor: Visitor
-) -> None:
-    other = make_project(tmp_path / "other")
-    other.ok("--as", OTTER, "send", CRANE, "INFO: from the other one")
-    assert visitor.get("/api/v1/mail").data["messages"] == []
-    with visitor.listen() as listener:
-        listener.frame()
-        shutil.rmtree(project.root / ".moot")
-        shutil.copytree(other.root / ".moot", project.root / ".moot")
-        while "mail" not in listener.changed():
-            pass
-        (message,) = visitor.get_until_it_is_there("/api/v1/mail").data["messages"]
-    assert message["subject"] == "INFO: from the other one"
 
 
 def test_a_workspace_on_a_disk_that_may_only_be_read_is_shown_and_left_alone(
