@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -35,6 +36,20 @@ def chromium() -> Iterator[Browser]:
             browser.close()
 
 
+SIZES = {"wide": (1280, 900), "narrow": (360, 780)}
+
+
+def new_tab(browser: Browser, size: str = "wide", theme: str = "light", **more: Any) -> Tab:
+    """A tab of a browser that nobody else has used."""
+    width, height = SIZES[size]
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if theme == "dark" else "light",
+        **{"reduced_motion": "reduce", **more},
+    )
+    return Tab(context.new_page())
+
+
 class Tab:
     """A page with what went wrong in it."""
 
@@ -56,11 +71,19 @@ class Tab:
         self.page.goto(address)
         self.wait_until_live()
 
+    def close(self) -> None:
+        self.page.context.close()
+
     def wait_until_live(self) -> None:
         self.page.wait_for_selector("#standing[data-state=live]")
 
     def go(self, place: str) -> None:
         self.page.evaluate("place => { location.hash = place }", place)
+
+    def visit(self, place: str) -> None:
+        """Go there, and wait until it is drawn."""
+        self.go(place)
+        self.page.wait_for_selector(f"body[data-place='{place}']")
 
     def see(self, text: str, inside: str = "body") -> None:
         self.page.locator(inside).get_by_text(text, exact=False).first.wait_for()

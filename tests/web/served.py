@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -88,6 +89,13 @@ class Visitor:
         origin = {"Origin": f"http://{self.host}"}
         return self.ask("POST", path, body or {}, {**self.secret(), **origin, **headers})
 
+    def get_until_it_is_there(self, path: str) -> HttpReply:
+        """Ask again and again, as a page does, until it can be read."""
+        limit = time.monotonic() + SECONDS
+        while (reply := self.get(path)).status != 200:
+            assert time.monotonic() < limit, reply.body
+        return reply
+
     def ticket(self, target: str) -> str:
         ticket: str = self.post("/api/v1/tickets", {"target": target}).data["ticket"]
         return ticket
@@ -111,6 +119,7 @@ class Listener:
 
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self.status = response.status
+        self.headers = dict(response.getheaders())
         self._response = response
 
     def frame(self) -> dict[str, str]:
@@ -122,12 +131,13 @@ class Listener:
         return fields
 
     def changed(self) -> list[str]:
-        """The screens of the next frame that names any."""
-        while True:
+        """The screens of the next frame that names any; one comes well within three comments."""
+        for _ in range(3):
             frame = self.frame()
             if "data" in frame:
                 names: list[str] = json.loads(frame["data"])["changed"]
                 return names
+        raise AssertionError("nothing changed")
 
 
 def _json(body: Any) -> bytes:
@@ -151,6 +161,9 @@ class ServerThread:
             session_of(project), Listening(port=port), env=project.env
         )
         self.address = running.address
+        self.names = running.names
+        self.listeners = running.server.listeners
+        self.own_addresses = running.page.own_addresses
         self._server = running.server
         self._thread = threading.Thread(target=running.run, daemon=True)
         self._thread.start()
@@ -176,7 +189,7 @@ def serving(project: Project) -> Iterator[Visitor]:
 def make_project(folder: Path) -> Project:
     """A workspace with two agents."""
     root = folder / "project"
-    root.mkdir()
+    root.mkdir(parents=True)
     project = Project(root, folder / "keys")
     project.ok("init")
     for name in ("amber-otter", "teal-crane"):

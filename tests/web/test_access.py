@@ -2,46 +2,85 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 import pytest
 
 from moot.surfaces.web.access import COOKIE_SECONDS, MOST_WRONG_TOKENS, TICKET_SECONDS, Access
+from moot.surfaces.web.app import ENTER
 from moot.surfaces.web.routes import ROUTES
+from moot.surfaces.web.server import resolves_to_loopback
 from tests.cli.project import Project
-from tests.web.served import Visitor, serving
+from tests.web.served import ServerThread, Visitor, make_project, serving
 
-# Every address there is, as one would ask for it.
-ADDRESSES = [
-    *(
-        route.path.replace("{work}", "T-1").replace("{name}", "x").replace("{id}", "x")
-        for route in ROUTES
-    ),
-    *("/", "/enter", "/static/index.html", "/favicon.ico", "/api/v1/events", "/api/v1/verify"),
-    *("/api/v1/words", "/api/v1/openapi.json", "/report/q-1", f"/artifact/{'0' * 64}"),
-    *("/nowhere", "/x/../api/sessions", "/api/v1/enter"),
-]
-POSTS = ["/api/v1/enter", "/api/v1/leave", "/api/v1/tickets", "/api/v1/verify", "/api/v1/words"]
-PAGES = {"/", "/enter", "/static/index.html", "/favicon.ico"}
+# Every address of an operation, as one would ask for it; the server says its own.
+OPERATIONS = [re.sub(r"\{[a-z]+\}", "x", route.path) for route in ROUTES]
+ODD = ["/nowhere", "/x/../api/sessions", "/api/v1/enter", "//", "/api/v1/events/"]
+PAGES = ("/static/", "/favicon.ico")
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Visitor, ServerThread]]:
+    """A server, and somebody who has entered, for attacks that change nothing."""
+    server = ServerThread(make_project(tmp_path_factory.mktemp("attacked")))
+    visitor = Visitor(server.address)
+    visitor.enter()
+    yield visitor, server
+    server.stop()
+
+
+@pytest.fixture
+def visitor(known: tuple[Visitor, ServerThread]) -> Visitor:
+    """Each attack begins with a visit of its own."""
+    known[0].enter()
+    return known[0]
+
+
+@pytest.fixture
+def addresses(known: tuple[Visitor, ServerThread]) -> list[str]:
+    return [*OPERATIONS, *sorted(known[1].own_addresses[0]), *ODD]
+
+
+@pytest.fixture
+def posts(known: tuple[Visitor, ServerThread]) -> list[str]:
+    return sorted(known[1].own_addresses[1])
+
+
+def test_the_table_holds_what_the_server_answers(addresses: list[str], posts: list[str]) -> None:
+    assert {"/", "/enter", "/favicon.ico", "/api/v1/events", "/api/v1/words"} <= set(addresses)
+    assert {"/report/x", "/artifact/x", "/api/v1/report/x", "/static/main.js"} <= set(addresses)
+    assert {"/api/v1/enter", "/api/v1/leave", "/api/v1/tickets", "/api/v1/words"} <= set(posts)
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "moot.localhost", ""])
-def test_another_host_is_refused_on_every_route(visitor: Visitor, host: str) -> None:
-    for address in ADDRESSES:
+def test_another_host_is_refused_on_every_route(
+    visitor: Visitor, addresses: list[str], posts: list[str], host: str
+) -> None:
+    for address in addresses:
         reply = visitor.get(address, Host=host)
+        assert (reply.status, reply.code) == (421, "wrong_host"), address
+    for address in posts:
+        reply = visitor.post(address, Host=host)
         assert (reply.status, reply.code) == (421, "wrong_host"), address
 
 
-def test_another_origin_is_refused_on_every_route(visitor: Visitor) -> None:
-    for address in ADDRESSES:
+def test_another_origin_is_refused_on_every_route(
+    visitor: Visitor, addresses: list[str], posts: list[str]
+) -> None:
+    for address in addresses:
         reply = visitor.get(address, Origin="http://evil.example")
         assert (reply.status, reply.code) == (403, "wrong_origin"), address
-    for address in POSTS:
+    for address in posts:
         for origin in ("http://evil.example", "null", f"http://127.0.0.1:{visitor.port + 1}"):
             assert visitor.post(address, Origin=origin).code == "wrong_origin", address
         reply = visitor.ask("POST", address, {}, visitor.secret())
         assert (reply.status, reply.code) == (403, "origin_required"), address
 
 
-def test_one_half_of_the_secret_opens_nothing(visitor: Visitor) -> None:
+def test_one_half_of_the_secret_opens_nothing(
+    visitor: Visitor, addresses: list[str], posts: list[str]
+) -> None:
     halves: tuple[dict[str, str], ...] = (
         {},
         {"Cookie": visitor.cookie},
@@ -50,19 +89,21 @@ def test_one_half_of_the_secret_opens_nothing(visitor: Visitor) -> None:
         {"Cookie": f"moot_{visitor.port}={visitor.half}", "X-Moot-Half": visitor.half},
     )
     for half in halves:
-        for address in ADDRESSES:
+        for address in addresses:
             reply = visitor.ask("GET", address, headers=half)
-            if address in PAGES:
-                assert reply.status in (200, 404), address
+            if address in ("/", "/enter") or address.startswith(PAGES):
+                assert reply.status == 200, address
             else:
                 assert (reply.status, reply.code) == (401, "not_let_in"), address
-        for address in POSTS[1:]:
+        for address in (each for each in posts if each != ENTER):
             headers = {**half, "Origin": f"http://{visitor.host}"}
             assert visitor.ask("POST", address, {}, headers).code == "not_let_in", address
 
 
-def test_nothing_is_open_to_other_origins_and_nothing_is_stored(visitor: Visitor) -> None:
-    for address in ADDRESSES:
+def test_nothing_is_open_to_other_origins_and_nothing_is_stored(
+    visitor: Visitor, addresses: list[str]
+) -> None:
+    for address in addresses:
         headers = {name.lower(): text for name, text in visitor.get(address).headers.items()}
         assert not any(name.startswith("access-control") for name in headers), address
         assert "default-src 'none'" in headers["content-security-policy"], address
@@ -143,6 +184,21 @@ def test_other_methods_and_long_addresses_are_refused(visitor: Visitor) -> None:
         assert visitor.ask(method, "/api/sessions", headers=visitor.secret()).status == 405
     assert visitor.get(f"/api/v1/search?q={'x' * 5000}").status == 414
     assert visitor.get(f"/api/v1/search?q={'x' * 500}").code == "bad_query"
+
+
+def test_the_server_has_a_name_of_its_own_and_answers_under_it(
+    known: tuple[Visitor, ServerThread],
+) -> None:
+    """The name keeps its cookie from every other server on this machine."""
+    visitor, server = known
+    (alias,) = (name for name in server.names if re.match(r"moot-[0-9a-f]{8}\.localhost:", name))
+    assert visitor.get("/api/v1/status", Host=alias).status == 200
+    assert visitor.post("/api/v1/leave", Host=alias, Origin=f"http://{alias}").status == 200
+    bare = alias.partition(":")[0]
+    assert (server.names[0] == alias) == resolves_to_loopback(bare), "printed where it resolves"
+    assert server.address.startswith(f"http://{server.names[0]}/enter#")
+    assert resolves_to_loopback("localhost")
+    assert not resolves_to_loopback("moot-0.invalid")
 
 
 def test_two_servers_do_not_take_each_others_cookies(project: Project) -> None:

@@ -11,6 +11,7 @@ import subprocess
 import termios
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -150,3 +151,37 @@ def test_a_server_without_decide_takes_no_word(asked: Project) -> None:
         reply = visitor.post("/api/v1/words", offer(visitor))
         assert (reply.status, reply.code) == (403, "decide_off")
         assert visitor.get("/api/v1/words").data == {"offered": False}
+
+
+def test_of_two_who_decide_at_once_one_is_asked_and_the_other_is_told_so(asked: Project) -> None:
+    with deciding(asked) as (terminal, one):
+        other = Visitor(f"http://{one.host}/enter#{one.token}")
+        other.enter()
+        approve, veto = offer(one), offer(other, word="veto", reason="It is not.")
+        with ThreadPoolExecutor(2) as both:
+            replies = [
+                both.submit(who.post, "/api/v1/words", word)
+                for who, word in ((one, approve), (other, veto))
+            ]
+        statuses = sorted(reply.result(SECONDS).status for reply in replies)
+        assert statuses == [200, 409]
+        terminal.read_until("passphrase of operator")
+        assert terminal.shown.count("A page asks for your word") == 1
+
+
+def test_a_word_given_elsewhere_meanwhile_is_the_only_one(asked: Project) -> None:
+    file = asked.root.parent / "passphrase"
+    with deciding(asked) as (terminal, visitor):
+        with visitor.listen() as listener:
+            listener.frame()
+            visitor.post("/api/v1/words", offer(visitor))
+            terminal.read_until("passphrase of operator")
+            words = ("decide", "q-1", "veto", "--reason", "I was first.")
+            asked.ok(*words, MOOT_PASSPHRASE_FILE=str(file))
+            terminal.type(PASSPHRASE)
+            while visitor.get("/api/v1/words").data["state"] == "waiting":
+                listener.changed()
+        assert visitor.get("/api/v1/words").data["state"] == "not_given"
+        shown = visitor.get("/api/v1/decisions/q-1").data
+        assert shown["line"]["state"].startswith("vetoed")
+        assert shown["standing"]["decision"]["word"]["reason"] == "I was first."

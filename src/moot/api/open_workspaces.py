@@ -42,6 +42,13 @@ class OpenWorkspaces:
                 known[1].store.close()
             return workspace
 
+    def drop(self) -> None:
+        """Let go of all of them, as after a failure to read: the next one is opened anew."""
+        with self._turn:
+            for _, workspace in self._open.values():
+                workspace.store.close()
+            self._open.clear()
+
     def close(self) -> None:
         """Close all of them, each after a signature over what was written."""
         with self._turn:

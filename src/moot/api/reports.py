@@ -110,15 +110,13 @@ def _decision(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
 def _debate(workspace: Workspace, name: str, _how: CheckOptions) -> Report:
     """From the record: what stands in the file now does not count."""
     from moot.api.session_tools import name_tools
-    from moot.flows.debate.record import read_events, recorded_parts
+    from moot.flows.debate.record import read_recorded_bytes
     from moot.protocols.debate.checker import check_session
     from moot.protocols.debate.machine import MACHINE as DEBATE
     from moot.protocols.debate.report import build_report
 
     stream = f"debate/{name}"
-    with workspace.store.read() as view:
-        events = read_events(view, stream)
-    data = b"".join(part for part, _, _ in recorded_parts(events, workspace.artifacts))
+    data = read_recorded_bytes(workspace, stream)
     file = Path(workspace.engine.state(DEBATE, stream).file).name
     checked = check_session(data, file_name=file)
     tools = name_tools(workspace, stream, checked.settings.agents)

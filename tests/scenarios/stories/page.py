@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 
 from moot.protocols.example.commands import Ask
+from tests.scenarios.stories.debates import YES, begin
 from tests.scenarios.stories.decisions import ASKED
+from tests.scenarios.stories.parliaments import Parliament
+from tests.scenarios.stories.traces import begin as begin_trace
 from tests.scenarios.world import World, story
 
 OTTER, CRANE = "amber-otter", "teal-crane"
@@ -137,3 +140,43 @@ def what_waits_for_a_persons_word_is_shown_with_its_exact_text(world: World) -> 
     assert word["command"].startswith("moot decide q-1 approve")
     assert shown["due"][0]["id"] == "decision/q-1"
     assert shown["report"]["kind"] == "decision"
+    assert shown["standing"]["decision"]["result"]["result"] == "carried"
+    assert shown["standing"]["debate"] is None
+
+
+@story(does="debate.new debate.add decision.show search")
+def a_debate_that_goes_on_is_shown_with_whose_turn_it_is_and_until_when(world: World) -> None:
+    file = begin(world)
+    world.do("debate.add", OTTER, file=file, **YES)
+    streams = [each["id"] for each in world.project.ok("ledger", "log")["streams"]]
+    (debate,) = (name for name in streams if name.startswith("debate/"))
+    shown = world.do("decision.show", name=debate)
+    here = shown["standing"]["debate"]
+    assert (here["may_speak"], here["round"], here["turn"]) == ([CRANE], 1, 2)
+    assert here["deadline"] == shown["line"]["by"]
+    assert [entry["stance"] for entry in here["entries"]] == ["approve"]
+    file.write_text("nothing of it is left", encoding="utf-8")
+    after = world.do("decision.show", name=debate)["standing"]["debate"]
+    assert after["may_speak"] == [CRANE], "the record counts, not what stands in the file now"
+    (item,) = world.do("search", words="never faster")["items"]
+    assert (item["kind"], item["title"]) == ("entry", f"{OTTER}: {YES['summary']}")
+    assert item["shown_in"] == debate
+
+
+@story(does="parliament.new parliament.submit parliament.drafter decision.show")
+def a_parliament_is_shown_with_its_clock_and_how_its_motives_are_served(world: World) -> None:
+    parliament = Parliament(world)
+    parliament.to_debate()
+    parliament.exchange("rep_1", "rep_2")
+    here = world.do("decision.show", name=parliament.called["parliament_id"])["standing"]
+    sitting = here["parliament"]
+    assert (sitting["round"], sitting["exchanges"], sitting["max_exchanges"]) == (1, 1, 4)
+    assert [seat["satisfaction"] for seat in sitting["seats"]] == [{"speed": None}, {"cost": 4}]
+    assert sitting["bill_version"] == 1
+
+
+@story(does="trace.new decision.show")
+def a_trace_is_shown_with_who_plays_which_part(world: World) -> None:
+    trace = begin_trace(world)
+    here = world.do("decision.show", name=f"trace/{trace}")["standing"]["trace"]
+    assert (here["state"], here["roles"]["planner"]) == ("planning", OTTER)

@@ -13,10 +13,10 @@ import msgspec
 
 from moot.api.agenda import DueItem, list_due
 from moot.api.operation import operation
+from moot.api.page.standing import DecisionStanding, describe_standing
 from moot.api.reports import ReportPage, report
 from moot.core.errors import NotFound
 from moot.core.quoted import Quoted
-from moot.protocols.decision.views import DecisionView
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DecisionLine",
     "DecisionLines",
-    "DecisionView",
     "ShownDecision",
     "list_decisions",
     "show_decision",
@@ -56,12 +55,13 @@ class DecisionLines(msgspec.Struct, frozen=True):
 
 
 class ShownDecision(msgspec.Struct, frozen=True, kw_only=True):
-    """One of them: its line, what is due in it, and its report.
+    """One of them: its line, how it stands now, what is due in it, and its report.
 
     `word` is what a person is asked for, if a ruling is waited for.
     """
 
     line: DecisionLine
+    standing: DecisionStanding
     due: tuple[DueItem, ...]
     report: ReportPage
     word: AskedWord | None
@@ -109,7 +109,11 @@ def show_decision(session: Session, name: str) -> ShownDecision:
     with workspace.store.read() as view:
         line = _line(workspace.engine, view, stream, head, {stream: list(due)})
     return ShownDecision(
-        line=line, due=due, report=report(session, stream), word=_asked_word(session, stream, head)
+        line=line,
+        standing=describe_standing(session, stream),
+        due=due,
+        report=report(session, stream),
+        word=_asked_word(session, stream, head),
     )
 
 

@@ -87,7 +87,27 @@ def _event_title(view: View, key: str) -> str:
     return key if row is None else shown_fields(msgspec.json.decode(row.value))[0]
 
 
-def _key_itself(_view: View, key: str) -> str:
+def _entry_title(view: View, key: str) -> str:
+    """Who said it, and what in short."""
+    from moot.flows.debate.record import read_events
+
+    stream, _, entry = key.partition("#")
+    for _seq, event in read_events(view, stream):
+        if getattr(event, "id", None) == entry:
+            return f"{getattr(event, 'author', '')}: {getattr(event, 'summary', '')}"
+    return key
+
+
+def _claim_title(view: View, key: str) -> str:
+    from moot.engine.replay import read_record
+    from moot.protocols.trace.events import ClaimIssued
+    from moot.protocols.trace.machine import MACHINE
+
+    stream, _, claim = key.partition(" ")
+    for record in view.records(stream):
+        event = read_record(MACHINE, record).event
+        if isinstance(event, ClaimIssued) and event.claim_id == claim:
+            return event.text
     return key
 
 
@@ -99,7 +119,7 @@ _SPACES: Final = (
     _Space("message", "mail.messages", _same, _subject),
     _Space("event", "presence.events", _same, _event_title),
     _Space("question", "decision.questions", _same, _row_field("decision.questions", "question")),
-    _Space("entry", "debate.entries", lambda key: key.partition("#")[0], _key_itself),
+    _Space("entry", "debate.entries", lambda key: key.partition("#")[0], _entry_title),
     _Space(
         "parliament",
         "parliament.sessions",
@@ -107,6 +127,6 @@ _SPACES: Final = (
         _row_field("parliament.sessions", "problem_statement"),
     ),
     _Space("trace", "trace.traces", _same, _row_field("trace.traces", "task")),
-    _Space("claim", "trace.claims", lambda key: key.partition(" ")[0], _key_itself),
+    _Space("claim", "trace.claims", lambda key: key.partition(" ")[0], _claim_title),
     _Space("path", "path.paths", lambda key: f"path/{key}", _row_field("path.paths", "title")),
 )

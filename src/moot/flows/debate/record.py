@@ -191,13 +191,18 @@ class SessionRecord:
         return expected
 
     def expected_bytes(self) -> bytes:
-        with self.workspace.store.read() as view:
-            events = read_events(view, self.stream)
-        return b"".join(part for part, _, _ in recorded_parts(events, self.artifacts))
+        return read_recorded_bytes(self.workspace, self.stream)
 
     @property
     def artifacts(self) -> Artifacts:
         return self.workspace.artifacts
+
+
+def read_recorded_bytes(workspace: Workspace, stream: str) -> bytes:
+    """The whole file as it was recorded, whatever stands in it now."""
+    with workspace.store.read() as view:
+        events = read_events(view, stream)
+    return b"".join(part for part, _, _ in recorded_parts(events, workspace.artifacts))
 
 
 def read_events(view: View, stream: str) -> list[tuple[int, Event]]:

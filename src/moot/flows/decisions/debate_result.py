@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from moot.core.quoted import Quoted
-from moot.flows.debate.record import read_events, recorded_parts
+from moot.flows.debate.record import read_recorded_bytes
 from moot.flows.decisions.argument import (
     NO_ARGUMENT,
     AbsentVoice,
@@ -69,10 +69,8 @@ def read_recorded_sessions(workspace: Workspace, state: State) -> list[CheckedSe
 
 
 def _read_recorded(workspace: Workspace, stream: str) -> CheckedSession | None:
-    with workspace.store.read() as view:
-        events = read_events(view, stream)
-    parts = recorded_parts(events, workspace.artifacts)
-    return check_known_session(b"".join(part for part, _, _ in parts)) if parts else None
+    data = read_recorded_bytes(workspace, stream)
+    return check_known_session(data) if data else None
 
 
 # A decision reads its few sessions again and again, to the byte the same.

@@ -146,7 +146,7 @@ def _lease_ends(state: State) -> Iterable[Due]:
             subject=held.scope,
             since=held.since,
             by=held.expires_at,
-            hint=f"moot reserve {quote(write_typed(held.scope))} --ttl MINUTES keeps it longer",
+            hint=f"moot reserve {quote(write_typed(held.scope))} --ttl MINUTES (keeps it longer)",
             command=ask.ExpireScopes(),
         )
 

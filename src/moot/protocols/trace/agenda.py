@@ -131,7 +131,7 @@ def _claim_dues(state: State) -> Iterator[Due]:
             what="answer a challenge",
             subject=claim.id,
             since=claim.challenged_at,
-            hint=f"moot trace claim TRACE --supersedes {claim.id} ..., or withdraw it",
+            hint=f"moot trace claim TRACE --supersedes {claim.id} ... (or withdraw it)",
         )
     if state.running or state.intents:
         return

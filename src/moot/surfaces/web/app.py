@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 HALF: Final = "x-moot-half"
 MOST_BODY: Final = 64 * 1024
 OK: Final = 200
+PAGES: Final = frozenset({"/", "/enter"})
+ICON: Final = "/favicon.ico"
+ENTER: Final = "/api/v1/enter"
 EVENTS: Final = "/api/v1/events"
 DRAWN: Final = "/api/v1/report/"
 _JSON: Final = "application/json"
@@ -66,12 +69,27 @@ class PageServer:
         self._words = words
         self._on_bug = on_bug
         self._files = read_static_files()
+        self._gets: dict[str, Callable[[], HttpAnswer]] = {
+            "/api/v1/verify": lambda: answer_with("verify", checks.last),
+            "/api/v1/words": lambda: answer_with("words", self._word_standing()),
+            "/api/v1/openapi.json": lambda: answer_with("openapi", describe_api()),
+        }
         self._posts: dict[str, Callable[[Request], Awaitable[Response]]] = {
             "/api/v1/leave": self._leave,
             "/api/v1/tickets": self._make_ticket,
             "/api/v1/verify": self._start_check,
             "/api/v1/words": self._take_word,
         }
+
+    @property
+    def own_addresses(self) -> tuple[frozenset[str], frozenset[str]]:
+        """What is answered here beside the routes of operations: by GET, and by POST."""
+        files = (f"/static/{name}" for name in self._files)
+        opened = (*(f"{start}x" for start in OPENED), f"{DRAWN}x")
+        return (
+            frozenset((*PAGES, ICON, EVENTS, *files, *opened, *self._gets)),
+            frozenset((ENTER, *self._posts)),
+        )
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -106,9 +124,9 @@ class PageServer:
         path = raw_path(request)
         if request.method == "POST":
             return await self._answer_post(request, path)
-        if path in ("/", "/enter"):
+        if path in PAGES:
             return self._file(request, PAGE)
-        if path.startswith("/static/") or path == "/favicon.ico":
+        if path.startswith("/static/") or path == ICON:
             return self._file(request, path.removeprefix("/static/"))
         if path == EVENTS:
             return self._listen(request)
@@ -120,12 +138,9 @@ class PageServer:
         return await self._answer_get(request, path)
 
     async def _answer_get(self, request: Request, path: str) -> Response:
-        if path == "/api/v1/verify":
-            return _to_response(answer_with("verify", self._checks.last), request)
-        if path == "/api/v1/words":
-            return _to_response(answer_with("words", self._word_standing()), request)
-        if path == "/api/v1/openapi.json":
-            return _to_response(answer_with("openapi", describe_api()), request)
+        own = self._gets.get(path)
+        if own is not None:
+            return _to_response(own(), request)
         if path.startswith(DRAWN) and "/" not in path.removeprefix(DRAWN):
             drawn = await draw_report(self._readers, path.removeprefix(DRAWN))
             return _to_response(drawn, request)
@@ -141,7 +156,7 @@ class PageServer:
         return _to_response(await self._readers.read(route.operation, arguments, address), request)
 
     async def _answer_post(self, request: Request, path: str) -> Response:
-        if path == "/api/v1/enter":
+        if path == ENTER:
             return await self._enter(request)
         post = self._posts.get(path)
         if post is None:
@@ -205,7 +220,7 @@ class PageServer:
         return StreamingResponse(frames, media_type="text/event-stream")
 
     def _file(self, request: Request, name: str) -> Response:
-        file = self._files.get("icon.svg" if name == "/favicon.ico" else name)
+        file = self._files.get("icon.svg" if name == ICON else name)
         if file is None:
             raise refusals.nothing_here()
         headers = {"etag": file.etag, "cache-control": "no-cache", "vary": "accept-encoding"}

@@ -68,18 +68,24 @@ class PersonsWords:
         self._say = say
         self._changed = changed
         self._task: asyncio.Task[None] | None = None
+        self._is_taken = False
         self.standing = WordStanding(True)
 
     async def take(self, body: dict[str, Any]) -> WordStanding:
         """Show it in the terminal and ask there; `busy` if it is about something else by now."""
         offered = _read_offer(body)
-        if self._task is not None and not self._task.done():
+        if self._is_taken or (self._task is not None and not self._task.done()):
             raise refusals.word_in_progress()
-        asked = await self._read_asked(offered.decision)
-        if asked is None or (asked.position, asked.sha256) != (offered.position, offered.sha256):
-            raise refusals.moved_on()
-        self._tell("waiting", offered)
-        self._task = asyncio.get_running_loop().create_task(self._ask(asked, offered))
+        self._is_taken = True  # before anything is waited for: a second one may come at once
+        try:
+            asked = await self._read_asked(offered.decision)
+            shown = (offered.position, offered.sha256)
+            if asked is None or (asked.position, asked.sha256) != shown:
+                raise refusals.moved_on()
+            self._tell("waiting", offered)
+            self._task = asyncio.get_running_loop().create_task(self._ask(asked, offered))
+        finally:
+            self._is_taken = False
         return self.standing
 
     async def _read_asked(self, decision: str) -> AskedWord | None:

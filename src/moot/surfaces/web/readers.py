@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 THREADS: Final = 4
 MOST_REMEMBERED: Final = 64
 MOST_WAITING: Final = 256
+UNREADABLE: Final = 503
 
 
 class _Own:
@@ -58,7 +59,8 @@ class Readers:
             return answer_error("", refusals.too_busy())
         self._waiting += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._pool, lambda: self._do(work))
         finally:
             self._waiting -= 1
 
@@ -66,11 +68,23 @@ class Readers:
         """A session of this thread, for nobody in particular and only to read."""
         return self._session.only_reading(self._own().open_workspaces)
 
+    def drop_open(self) -> None:
+        """Forget what this thread has open: a file that was damaged may be whole again by now."""
+        own = self._own()
+        own.open_workspaces.drop()
+        own.answers.clear()
+
     def close(self) -> None:
         for pool in (self._pool, self.watching_thread):
             pool.shutdown(wait=True, cancel_futures=True)
         for own in self._all:
             own.open_workspaces.close()
+
+    def _do(self, work: Callable[[], HttpAnswer]) -> HttpAnswer:
+        answer = work()
+        if answer.status == UNREADABLE:
+            self.drop_open()
+        return answer
 
     def _own(self) -> _Own:
         own: _Own | None = getattr(self._local, "own", None)

@@ -37,9 +37,14 @@ class Listening(NamedTuple):
 
 
 class RunningServer(NamedTuple):
-    """A server that is bound and not started yet; `address` lets in whoever opens it."""
+    """A server that is bound and not started yet; `address` lets in whoever opens it.
+
+    `names` are those under which it may be asked for, the printed one first.
+    """
 
     address: str
+    names: tuple[str, ...]
+    page: PageServer
     token: str
     server: StoppableServer
     listening_socket: socket.socket
@@ -55,10 +60,10 @@ class StoppableServer(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config, listeners: Listeners) -> None:
         super().__init__(config)
-        self._listeners = listeners
+        self.listeners = listeners
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._listeners.end()
+        self.listeners.end()
         await super().shutdown(sockets)
 
 
@@ -71,6 +76,7 @@ def make_server(
     say: Callable[[str], None] = lambda _line: None,
 ) -> RunningServer:
     """Bind, and put everything together. `env` is what programs find that the server starts."""
+    _require_certificate(listening)
     bound = _bind(listening)
     port = bound.getsockname()[1]
     is_local = listening.certificate is None
@@ -96,7 +102,26 @@ def make_server(
     scheme = "http" if is_local else "https"
     app = Gate(page, frozenset(names), scheme)
     server = StoppableServer(_configure(app, listening), listeners)
-    return RunningServer(f"{scheme}://{names[0]}/enter#{access.token}", access.token, server, bound)
+    address = f"{scheme}://{names[0]}/enter#{access.token}"
+    return RunningServer(address, tuple(names), page, access.token, server, bound)
+
+
+def _require_certificate(listening: Listening) -> None:
+    """Refuse files that are no certificate and its key, before anything is printed."""
+    if listening.certificate is None:
+        return
+    import ssl
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
+            listening.certificate, listening.key
+        )
+    except (OSError, ssl.SSLError) as error:
+        raise MootError(
+            "bad_certificate",
+            f"{listening.certificate} and {listening.key}: {error.strerror or error}",
+            hint="both are PEM files, and the key belongs to the certificate",
+        ) from None
 
 
 def _say_nothing(_error: Exception) -> None:
@@ -150,11 +175,12 @@ def _names(listening: Listening, port: int) -> list[str]:
         own = listening.names or (listening.address,)
         return [f"{name}:{port}" for name in own]
     alias = f"moot-{secrets.token_hex(4)}.localhost"
-    names = [f"{alias}:{port}", f"{LOOPBACK}:{port}", f"localhost:{port}"]
-    return names if _resolves_to_loopback(alias) else [names[1], names[0], names[2]]
+    order = (alias, LOOPBACK) if resolves_to_loopback(alias) else (LOOPBACK, alias)
+    return [f"{name}:{port}" for name in (*order, "localhost")]
 
 
-def _resolves_to_loopback(name: str) -> bool:
+def resolves_to_loopback(name: str) -> bool:
+    """Whether programs on this machine find this machine under the name."""
     try:
         found = socket.getaddrinfo(name, None, socket.AF_INET)
     except OSError:

@@ -8,6 +8,7 @@ if they differ.
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from moot.surfaces.web.readers import Readers
 
 LOOK_SECONDS: Final = 0.1
+# So many looks are made in one go: waking the server for each would cost more than the look.
+LOOKS_IN_ONE_GO: Final = 10
 TIME_SECONDS: Final = 5.0
 # The operation behind each screen that time alone changes.
 _TIMED: Final = {"sessions": "sessions", "status": "status"}
@@ -33,15 +36,20 @@ class Watcher:
         self._changes = ScreenChanges()
         self._etags: dict[str, str] = {}
         self._is_readable = True
+        self._is_over = threading.Event()
 
     async def watch(self) -> None:
         """Until it is cancelled."""
+        try:
+            await self._watch()
+        finally:
+            self._is_over.set()
+
+    async def _watch(self) -> None:
         while True:
             await self._listeners.arrived.wait()
-            await self._look()  # what was missed while nobody listened
             timed_at = time.monotonic()
             while len(self._listeners):
-                await asyncio.sleep(LOOK_SECONDS)
                 self._listeners.tell(await self._look())
                 if time.monotonic() - timed_at >= TIME_SECONDS:
                     timed_at = time.monotonic()
@@ -59,7 +67,17 @@ class Watcher:
         return changed if was_readable else ALL_SCREENS
 
     def _look_now(self) -> tuple[str, ...]:
-        return self._changes.look(self._readers.open_session())
+        """What changed, as soon as anything does; nothing after a while."""
+        try:
+            for _ in range(LOOKS_IN_ONE_GO):
+                changed = self._changes.look(self._readers.open_session())
+                if changed or self._is_over.wait(LOOK_SECONDS):
+                    return changed
+        except MootError:
+            self._readers.drop_open()
+            self._is_over.wait(LOOK_SECONDS)
+            raise
+        return ()
 
     async def _compare_by_time(self) -> tuple[str, ...]:
         before, self._etags = self._etags, {}

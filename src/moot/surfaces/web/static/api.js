@@ -2,6 +2,7 @@
 // same value, so that nothing is drawn again for it.
 
 import { forget, ownHalf } from "./secret.js";
+import { noteServerTime } from "./time.js";
 
 const known = new Map();
 const MOST_KNOWN = 60;
@@ -43,6 +44,7 @@ async function unpack(reply) {
     throw new ApiError(reply.status, { code: "no_answer", message: "the server gave no answer", hint: "" });
   }
   if (reply.status === 401) forget();
+  if (envelope.at) noteServerTime(envelope.at);
   if (!envelope.ok) throw new ApiError(reply.status, envelope.error);
   return envelope.data;
 }

@@ -71,7 +71,7 @@ function fill(node, item) {
 }
 
 // Attributes that carry others' text are text for the reader; none of them is run or followed.
-const PLAIN = /^(class|id|role|title|type|href|target|rel|name|value|placeholder|for|datetime|open|hidden|disabled|scope|colspan|lang|dir|tabindex|rows|maxlength|width|height|alt|src|viewBox|d|x|y|cx|cy|r|fill|aria-[a-z]+|data-[a-z-]+)$/;
+const PLAIN = /^(class|id|role|title|type|href|target|rel|name|value|placeholder|for|datetime|open|hidden|disabled|scope|colspan|lang|dir|tabindex|rows|maxlength|max|width|height|alt|src|viewBox|d|x|y|cx|cy|r|fill|aria-[a-z]+|data-[a-z-]+)$/;
 
 function set(node, name, value, before) {
   if (name === "key" || name === "own" || name === "svg") return;

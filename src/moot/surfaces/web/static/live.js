@@ -85,6 +85,20 @@ export class Live {
     this.retry = setTimeout(() => this.waiting && this.connect(), 1000);
   }
 
+  // Something could be read again: whoever listens knows whether that goes on by itself.
+  sayStanding() {
+    if (this.isOpen()) this.standing("live");
+    else channel.postMessage({ ask: true });
+  }
+
+  // The secret is another one now: what was closed is opened again.
+  again() {
+    clearTimeout(this.retry);
+    if (this.release && !this.source) this.connect();
+    else channel.postMessage({ ask: true });
+    this.changed(null);
+  }
+
   tell(data) {
     if (data.standing) this.standing(data.standing);
     if (data.changed !== undefined) this.changed(data.changed);

@@ -1,7 +1,7 @@
 // The page: which screen is shown, what it reads, when it is read again, and the keys.
 
-import { read } from "./api.js";
-import { drawOwnBy, h, plain, put } from "./dom.js";
+import { post, read } from "./api.js";
+import { drawOwnBy, h, plain, put, say } from "./dom.js";
 import { Live } from "./live.js";
 import { noticeSwitch, tellNew, wantsNotices } from "./notify.js";
 import { command } from "./parts.js";
@@ -12,8 +12,8 @@ import { now, waitingForPerson } from "./screen-now.js";
 import { agent, record, stream } from "./screen-record.js";
 import { search } from "./screen-search.js";
 import { conversation, sessions } from "./screen-sessions.js";
-import { enter } from "./secret.js";
-import { clock } from "./time.js";
+import { enter, forget, onNewSecret } from "./secret.js";
+import { clock, tickTimes } from "./time.js";
 
 const SCREENS = { now, sessions, decisions, mail, record, search };
 const DRAWERS = { sessions: conversation, decisions: decision, mail: message, record: stream, agents: agent };
@@ -22,7 +22,8 @@ const KEYS = { "1": "now", "2": "sessions", "3": "decisions", "4": "mail", "5": 
 
 const at = (id) => document.getElementById(id);
 const drawer = at("drawer");
-const state = { screen: "now", inside: null, standing: "connecting", read: null, drawing: 0 };
+const state = { screen: "now", inside: null, standing: "connecting", read: null, drawing: 0, retry: null };
+let live = null;
 
 drawOwnBy(fillReport);
 
@@ -63,8 +64,11 @@ async function refresh() {
     if (mine !== state.drawing) return;
     state.read = new Date();
     complain(null);
+    if (state.standing === "reconnecting" && live) live.sayStanding();
     drawScreen(screen, data);
     drawDrawer(shown, opened);
+    if (shown.screen === "search" && document.activeElement !== at("words")) at("words").value = shown.inside || "";
+    document.body.dataset.place = location.hash;
     if (shown.screen === "now") tellNew(waitingForPerson(data));
   } catch (error) {
     if (mine === state.drawing) complain(error);
@@ -78,7 +82,18 @@ function drawScreen(screen, data) {
 }
 
 function foot() {
-  return h("footer", { key: "foot", class: "foot" }, noticeSwitch(() => refresh()), h("button", { type: "button", onclick: showKeys }, "Keys  ?"));
+  return h("footer", { key: "foot", class: "foot" }, noticeSwitch(() => refresh()), h("button", { type: "button", onclick: showKeys }, "Keys  ?"), h("button", { type: "button", onclick: leave }, "Leave"));
+}
+
+// Both halves of this browser's secret end; the printed address lets in again.
+async function leave() {
+  await post("/api/v1/leave", {}).catch(() => {});
+  forget();
+  state.read = null;
+  if (live) live.stop();
+  closeDrawer();
+  complain({ status: 401 });
+  drawTop();
 }
 
 function drawDrawer(shown, data) {
@@ -87,10 +102,11 @@ function drawDrawer(shown, data) {
     return;
   }
   const what = DRAWERS[shown.drawer];
-  const title = what.title(shown.inside);
-  const body = data instanceof Error ? h("p", { class: "notice" }, `${data.message}`) : what.draw(data, () => drawDrawer(shown, data));
+  const failed = data instanceof Error;
+  const [title, under] = failed ? [shown.inside] : what.title(shown.inside, data);
+  const body = failed ? h("p", { class: "notice" }, `${data.message}`) : what.draw(data, () => drawDrawer(shown, data));
   put(drawer, [
-    h("header", { key: "head" }, h("h2", { id: "drawer-title" }, plain(title, 120)), h("button", { type: "button", class: "close", onclick: closeDrawer, "aria-label": "Close" }, "✕")),
+    h("header", { key: "head" }, h("div", {}, h("h2", { id: "drawer-title" }, say(title, 120)), under ? h("p", { class: "soft" }, say(under, 120)) : null), h("button", { type: "button", class: "close", onclick: closeDrawer, "aria-label": "Close" }, "✕")),
     h("div", { key: `body ${shown.drawer} ${shown.inside}`, class: "inside" }, body),
   ]);
   if (!drawer.open) drawer.showModal();
@@ -114,7 +130,11 @@ function complain(error) {
   notice.hidden = !error;
   if (!error) return;
   const lost = error.status === undefined;
-  if (lost) state.standing = "reconnecting";
+  if (lost) {
+    state.standing = "reconnecting";
+    clearTimeout(state.retry);
+    state.retry = setTimeout(refresh, 1500);
+  }
   if (error.status === 401) {
     state.standing = "closed";
     put(notice, ["This tab holds no secret, or it has ended. Open the address that ", h("code", {}, "moot serve"), " printed."]);
@@ -129,6 +149,13 @@ function changed(names) {
   const shown = route();
   const screens = [...SCREENS[shown.screen].shows, ...(shown.drawer ? DRAWERS[shown.drawer].shows : [])];
   if (names === null || names.some((name) => screens.includes(name))) refresh();
+  if (shown.screen !== "now" && wantsNotices()) tellWaiting();
+}
+
+// Whoever wants to be notified is, whichever screen is open.
+async function tellWaiting() {
+  const waiting = await readAll({ status: "/api/v1/status", decisions: "/api/v1/decisions" }).catch(() => null);
+  if (waiting) tellNew(waitingForPerson(waiting));
 }
 
 function showKeys() {
@@ -164,19 +191,24 @@ window.addEventListener("hashchange", () => { refresh(); });
 
 async function begin() {
   drawTop();
-  const isIn = await enter().catch(() => false);
-  if (!isIn) {
+  onNewSecret(() => (live ? live.again() : start()));
+  if (await enter().catch(() => false)) {
+    await start();
+  } else {
     complain({ status: 401 });
     drawTop();
-    return;
   }
+}
+
+async function start() {
   await refresh();
-  new Live({
+  live = new Live({
     changed,
     standing: (word) => { state.standing = word; if (word === "closed") complain({ status: 401 }); drawTop(); },
     wantsHidden: wantsNotices,
   });
   setInterval(() => { if (!document.hidden && state.standing === "live") refresh(); }, 30000);
+  setInterval(() => { if (!document.hidden) tickTimes(document); }, 1000);
 }
 
 begin();

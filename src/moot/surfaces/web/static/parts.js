@@ -39,8 +39,10 @@ export const toMessage = (id) => `#/mail/${encodeURIComponent(id)}`;
 export const toStream = (id) => `#/record/${encodeURIComponent(id)}`;
 export const toAgent = (name) => `#/agents/${encodeURIComponent(name)}`;
 
+// The speaker of a parliament is a rule, not somebody who could be looked at.
 export function who(name) {
   if (!name) return h("span", { class: "soft" }, "nobody");
+  if (name === "speaker") return h("span", { class: "name" }, name);
   return link(toAgent(name.split("/")[0]), h("span", { class: "name" }, plain(name, 80)));
 }
 
@@ -69,11 +71,18 @@ export function toDue(item) {
   return kind === "presence" ? "#/sessions" : toStream(item.id);
 }
 
-export function dueRow(item) {
-  const overdue = item.overdue ? chip("bad", "overdue") : null;
+export function dueRow(item, title) {
+  return drawDue(item, [who(item.who), link(toDue(item), h("b", {}, plain(item.what, 120)))], h("div", { class: "said" }, say(item.subject, 400), title && !item.subject.includes(title) ? [" · ", say(title, 200)] : null));
+}
+
+// What waits for the person who looks: what it is about comes first.
+export function ownDueRow(item) {
+  return drawDue(item, [link(toDue(item), h("b", {}, say(item.subject, 400))), chip("caution", item.what)], null);
+}
+
+function drawDue(item, first, second) {
   return h("li", { key: `${item.id} ${item.who} ${item.what} ${item.subject}`, class: item.overdue ? "row overdue" : "row" },
-    h("div", {}, who(item.who), " ", link(toDue(item), h("b", {}, plain(item.what, 120))), " ", overdue,
-      item.by ? [item.overdue ? " was due " : " due ", ago(item.by)] : null),
-    h("div", { class: "said" }, say(item.subject, 400)),
-    item.hint ? command(item.hint) : null);
+    h("div", { class: "line" }, first, item.overdue ? chip("bad", "overdue") : null,
+      item.by ? h("span", { class: "soft" }, item.overdue ? "was due " : "due ", ago(item.by)) : null),
+    second, item.hint ? command(item.hint) : null);
 }

@@ -4,6 +4,7 @@
 import { openApart, post } from "./api.js";
 import { h, say } from "./dom.js";
 import { chip, command, dueRow, empty, link, section, toDecision, toStream, who } from "./parts.js";
+import { standing } from "./standing.js";
 import { ago } from "./time.js";
 
 const NAMES = { decision: "Question", debate: "Debate", parliament: "Parliament", trace: "Trace" };
@@ -30,27 +31,32 @@ export const decisions = {
 
 function rows(lines) {
   return h("ul", { class: "rows" }, lines.map((line) => h("li", { key: line.id, class: "row" },
-    h("div", { class: "line" }, h("span", { class: "kind" }, NAMES[line.kind] || line.kind), link(toDecision(line.id), h("b", {}, say(line.title, 200))), chip(tone(line), line.state), h("span", { class: "soft" }, ago(line.last_at))),
+    h("div", { class: "line" }, h("span", { class: "kind" }, NAMES[line.kind] || line.kind), link(toDecision(line.id), h("b", {}, say(line.title, 200))), chip(tone(line), stateWords(line.state)), h("span", { class: "soft" }, ago(line.last_at))),
     line.waits_for.length ? h("div", { class: "said" }, "turn of ", line.waits_for.map((name) => [who(name), " "]), line.by ? ["due ", ago(line.by)] : null) : null)));
 }
 
+function stateWords(state) {
+  return state.replace("ended:", "ended: ").replaceAll("max-rounds", "no consensus").replaceAll(/[-_]/g, " ");
+}
+
 function tone(line) {
-  if (/veto|failed|aborted|not-carried|rejected/.test(line.state)) return "bad";
-  if (/^waiting/.test(line.state)) return "caution";
+  if (/veto|failed|aborted|not-carried|rejected|deadlock/.test(line.state)) return "bad";
+  if (/^waiting|max-rounds|closed/.test(line.state)) return "caution";
   return line.open ? "neutral" : "good";
 }
 
 export const decision = {
   reads: (id) => ({ shown: `/api/v1/decisions/${encodeURIComponent(id)}`, drawn: `/api/v1/report/${encodeURIComponent(id)}`, words: "/api/v1/words" }),
   shows: ["decisions", "agenda"],
-  title: (id) => id,
+  title: (id, { shown }) => [shown.line.title, id],
   draw({ shown, drawn, words }) {
     const { line } = shown;
     return [
-      h("p", { key: "line", class: "line" }, h("span", { class: "kind" }, NAMES[line.kind] || line.kind), chip(tone(line), line.state), h("span", { class: "soft" }, ago(line.last_at)),
-        line.by ? h("span", {}, "time limit ", ago(line.by)) : null),
+      h("p", { key: "line", class: "line" }, h("span", { class: "kind" }, NAMES[line.kind] || line.kind), chip(tone(line), stateWords(line.state)), h("span", { class: "soft" }, ago(line.last_at)),
+        line.by && !shown.standing.debate ? h("span", {}, "time limit ", ago(line.by)) : null),
       shown.word ? personsWord(shown.word, words) : null,
-      shown.due.length && !shown.word ? h("ul", { key: "due", class: "rows" }, shown.due.map(dueRow)) : null,
+      standing(shown.standing),
+      shown.due.length && !shown.word ? h("ul", { key: "due", class: "rows" }, shown.due.map((item) => dueRow(item))) : null,
       h("p", { key: "links", class: "line" },
         h("button", { type: "button", onclick: () => openApart(`/report/${encodeURIComponent(line.id)}`) }, "Report in a tab"),
         link(toStream(line.id), "Its record"),

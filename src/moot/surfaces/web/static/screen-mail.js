@@ -47,7 +47,7 @@ function drawLine(message) {
 export const message = {
   reads: (id) => ({ shown: `/api/v1/mail/${encodeURIComponent(id)}` }),
   shows: ["mail"],
-  title: (id) => id,
+  title: (id) => [id],
   draw({ shown }) {
     const { message: sent, answers } = shown;
     return [

@@ -2,8 +2,8 @@
 
 import { h, plain, say } from "./dom.js";
 import { post } from "./api.js";
-import { alive, chip, command, dueRow, empty, link, section, toDecision, toWork, who } from "./parts.js";
-import { ago } from "./time.js";
+import { alive, chip, command, dueRow, empty, link, ownDueRow, section, toDecision, toWork, who } from "./parts.js";
+import { ago, moment } from "./time.js";
 
 export const now = {
   title: "Now",
@@ -12,12 +12,13 @@ export const now = {
   draw({ status, sessions, decisions, check }) {
     const people = new Set(status.agents.filter((a) => a.class === "human").map((a) => a.agent).concat("operator"));
     const mine = status.due.filter((item) => people.has(item.who));
+    const titles = new Map(decisions.decisions.map((line) => [line.id, line.title]));
     const others = status.due.filter((item) => !people.has(item.who));
     return [
       section("Waits for you", "mine", waiting(mine, decisions)),
-      section("Agents", "agents", agents(status.agents)),
+      section("Agents", "agents", agents(status.agents, sessions.feed.flatMap((group) => group.cards))),
       section("Overlaps", "overlaps", overlaps(sessions.incursions)),
-      section("Owed by agents", "owed", others.length ? h("ul", { class: "rows" }, others.slice(0, 30).map(dueRow)) : empty("Nobody owes anything.")),
+      section("Owed by agents", "owed", others.length ? h("ul", { class: "rows" }, others.slice(0, 30).map((item) => dueRow(item, titles.get(item.id)))) : empty("Nobody owes anything.")),
       section("The record", "record", record(status.record, check, status.unguarded)),
     ];
   },
@@ -33,22 +34,28 @@ function waiting(mine, { decisions }) {
   const shown = new Set(mine.map((item) => item.id));
   const ruled = decisions.filter((d) => d.kind === "decision" && d.state.startsWith("waiting") && !shown.has(d.id));
   if (!mine.length && !ruled.length) return h("p", { class: "calm" }, "Nothing waits for you.");
-  return h("ul", { class: "rows urgent" }, mine.map(dueRow),
+  return h("ul", { class: "rows urgent" }, mine.map(ownDueRow),
     ruled.map((d) => h("li", { key: d.id, class: "row" }, link(toDecision(d.id), h("b", {}, say(d.title, 200))), " ", chip("caution", d.state))));
 }
 
-function agents(all) {
+function agents(all, cards) {
   const here = all.filter((a) => a.class === "agent" && (a.here || a.holds.length)).sort((a, b) => (b.last_seen_at || "").localeCompare(a.last_seen_at || ""));
   if (!here.length) return [empty("No agent is here."), command("moot run -- TOOL")];
   return h("ul", { class: "rows agents" }, here.map((agent) => h("li", { key: agent.agent, class: "row" },
     h("div", { class: "line" }, who(agent.agent), alive(agent.liveness, agent.label, agent.because), guarded(agent.guarded),
       h("span", { class: "soft" }, ago(agent.last_seen_at))),
-    h("div", { class: "said" }, agent.work ? [link(toWork(agent.work), say(agent.work, 80)), " "] : null,
+    h("div", { class: "said" }, worksOn(agent, cards),
       agent.branch && agent.branch !== agent.work ? ["on ", say(agent.branch, 80), " "] : null,
       agent.worktree ? ["in ", h("code", {}, plain(agent.worktree, 200))] : null),
     agent.holds.length ? h("div", { class: "holds" }, "holds ", agent.holds.slice(0, 8).map((scope) => [h("code", {}, plain(scope, 120)), " "]),
       agent.holds.length > 8 ? `and ${agent.holds.length - 8} more` : null) : null,
     agent.sub_agents.map((sub) => h("div", { class: "sub", key: sub.name }, h("span", { class: "name" }, plain(sub.name)), " ", alive(sub.liveness, sub.label, sub.because), " ", say(sub.kind, 60))))));
+}
+
+function worksOn(agent, cards) {
+  const own = cards.filter((card) => card.work && (card.work === agent.work || card.agents.includes(agent.agent)));
+  if (!own.length && agent.work) return [link(toWork(agent.work), say(agent.work, 80)), " "];
+  return own.slice(0, 3).map((card) => h("span", { key: card.key }, link(toWork(card.work), say(card.work, 80)), " ", card.title ? [say(card.title, 120), " "] : null));
 }
 
 function guarded(word) {
@@ -80,7 +87,7 @@ export function verdict(check) {
 function record(standing, check, unguarded) {
   return [
     verdict(check),
-    h("p", {}, `${standing.events} events`, standing.checkpoint ? [`, checkpoint ${standing.checkpoint.number} `, ago(standing.checkpoint.at)] : ", no checkpoint yet",
+    h("p", {}, `${standing.events} events`, standing.checkpoint ? [`, checkpoint ${standing.checkpoint.number} of `, moment(standing.checkpoint.at)] : ", no checkpoint yet",
       standing.pinned ? ", all of it signed for" : ", the newest not signed for yet"),
     standing.rolled_back ? h("p", { class: "bad" }, "Events were lost: nothing is written until that is settled.") : null,
     unguarded.length ? h("p", { class: "caution" }, `${unguarded.length} times a tool worked and nobody checked its edits.`) : null,

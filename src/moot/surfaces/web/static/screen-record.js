@@ -4,7 +4,7 @@ import { read } from "./api.js";
 import { h, plain, say } from "./dom.js";
 import { alive, chip, command, empty, link, section, table, toStream, toWork, who } from "./parts.js";
 import { overlaps, verdict } from "./screen-now.js";
-import { ago } from "./time.js";
+import { ago, moment } from "./time.js";
 
 export const record = {
   title: "Record",
@@ -21,7 +21,7 @@ export const record = {
         table("Whose keys", ["Name", "Class", "Standing", "Kept in", "Since"],
           agents.agents.map((agent) => h("tr", { key: agent.agent }, h("td", {}, who(agent.agent)), h("td", {}, agent.class), h("td", {}, agent.status), h("td", {}, h("code", { title: plain(agent.custodian || "", 80) }, plain(agent.custodian || "", 80).slice(0, 8))), h("td", {}, ago(agent.since)))))),
       section("Overlaps", "overlaps", overlaps(sessions.incursions)),
-      section("Unguarded times", "unguarded", status.unguarded.length ? h("ul", { class: "rows" }, status.unguarded.map((span, place) => h("li", { key: place, class: "row" }, Object.entries(span).map(([name, value]) => [h("span", { class: "soft" }, `${plain(name, 30)} `), say(value ?? "", 120), " "])))) : empty("Every tool's edits were checked.")),
+      section("Unguarded times", "unguarded", status.unguarded.length ? h("ul", { class: "rows" }, status.unguarded.map((span, place) => h("li", { key: place, class: "row" }, h("div", { class: "line" }, who(span.agent), say(span.tool, 60), h("span", {}, "from ", moment(span.since), span.until ? [" to ", moment(span.until)] : " until now")), h("div", { class: "said" }, say(span.why, 300))))) : empty("Every tool's edits were checked.")),
     ];
   },
 };
@@ -38,7 +38,7 @@ const older = new Map();
 export const stream = {
   reads: (id) => ({ log: `/api/v1/log?stream=${encodeURIComponent(id)}&limit=100` }),
   shows: ["log"],
-  title: (id) => id,
+  title: (id) => [id],
   draw({ log }, again) {
     const events = [...(older.get(log.id) || []), ...log.events];
     const first = events.length ? events[0].seq : 0;
@@ -58,15 +58,17 @@ export const stream = {
   },
 };
 
+const AGENT_FACTS = [["tool", "Tool"], ["work", "Works on"], ["branch", "Branch"], ["worktree", "Worktree"], ["class", "Class"], ["status", "Standing"], ["family", "Family"], ["since", "Here since"], ["guarded", "Its edits"], ["custodian", "Key folder"], ["kid", "Key"], ["public", "Public key"]];
+
 export const agent = {
   reads: (name) => ({ shown: `/api/v1/agents/${encodeURIComponent(name)}`, mail: `/api/v1/mail?agent=${encodeURIComponent(name)}&limit=20`, scopes: `/api/v1/scopes?agent=${encodeURIComponent(name)}` }),
   shows: ["agents", "sessions", "mail"],
-  title: (name) => name,
+  title: (name) => [name],
   draw({ shown, mail, scopes }) {
     return [
       h("p", { key: "alive", class: "line" }, alive(shown.liveness, shown.label, shown.because), h("span", { class: "soft" }, plain(shown.because || "", 200))),
-      h("dl", { key: "facts" }, Object.entries(shown).filter(([, value]) => typeof value === "string" && value).map(([name, value]) => [h("dt", { key: `t${name}` }, plain(name.replaceAll("_", " "), 40)), h("dd", { key: `d${name}` }, say(value, 300))])),
-      section("Holds", "holds", scopes.reservations.length ? h("ul", { class: "rows" }, scopes.reservations.map((held) => h("li", { key: held.scope, class: "row" }, h("code", {}, plain(held.scope, 200)), " ", held.work ? link(toWork(held.work), say(held.work, 80)) : null, " since ", ago(held.since), held.expires_at ? [" until ", ago(held.expires_at)] : null))) : empty("Nothing.")),
+      h("dl", { key: "facts" }, AGENT_FACTS.filter(([name]) => typeof shown[name] === "string" && shown[name] && shown[name] !== shown.agent).map(([name, label]) => [h("dt", { key: `t${name}` }, label), h("dd", { key: `d${name}` }, name === "since" ? moment(shown[name]) : say(shown[name], 300))])),
+      section("Holds", "holds", scopes.reservations.length ? h("ul", { class: "rows" }, scopes.reservations.map((held) => h("li", { key: held.scope, class: "row" }, h("code", {}, plain(held.scope, 200)), " ", held.work ? link(toWork(held.work), say(held.work, 80)) : null, " since ", moment(held.since), held.expires_at ? [" until ", moment(held.expires_at)] : null))) : empty("Nothing.")),
       section("Mail", "agent-mail", mail.messages.length ? h("ul", { class: "rows" }, mail.messages.map((line) => h("li", { key: line.id, class: "row" }, link(`#/mail/${encodeURIComponent(line.id)}`, say(line.subject, 160)), " ", line.owed_by.includes(shown.agent) ? chip("caution", "owes an answer") : null))) : empty("None.")),
     ];
   },

@@ -18,6 +18,6 @@ export const search = {
   draw({ found }) {
     if (!found.items.length) return empty("Nothing holds all these words.");
     return h("ul", { class: "rows" }, found.items.map((item) => h("li", { key: `${item.kind} ${item.id}`, class: "row" },
-      h("div", { class: "line" }, h("span", { class: "kind" }, NAMES[item.kind] || item.kind), link(target(item), say(item.title, 200)), h("span", { class: "soft" }, say(item.id, 80))))));
+      h("div", { class: "line" }, h("span", { class: "kind" }, NAMES[item.kind] || item.kind), link(target(item), say(item.title, 200)), h("span", { class: "soft" }, say(item.kind === "entry" ? item.shown_in : item.id, 80))))));
   },
 };

@@ -3,7 +3,7 @@
 import { h, plain, say } from "./dom.js";
 import { alive, chip, empty, link, section, toWork, who } from "./parts.js";
 import { overlaps } from "./screen-now.js";
-import { ago } from "./time.js";
+import { ago, moment } from "./time.js";
 
 const filter = { agent: "", state: "" };
 
@@ -46,18 +46,18 @@ function drawCard(card) {
   return h("article", { key: card.key, class: "card", "data-work": card.work || "" },
     h("header", {},
       h("h3", {}, card.work ? link(toWork(card.work), say(card.work, 80)) : who(card.owner)),
-      chip(TONES[card.label] || "neutral", card.label)),
+      card.work ? chip(TONES[card.label] || "neutral", card.label) : null),
     card.title ? h("p", { class: "title" }, say(card.title, 160)) : null,
     h("p", { class: "line" }, card.owner ? [card.work ? who(card.owner) : null, alive(card.liveness, card.liveness, card.because), h("span", { class: "soft" }, ago(card.last_seen_at))] : h("span", { class: "soft" }, "nobody works on it")),
     card.agents.length > 1 ? h("p", { class: "soft" }, "also ", card.agents.filter((a) => a !== card.owner).map((a) => [who(a), " "])) : null,
     card.branch || card.worktree ? h("p", { class: "place" }, card.branch ? ["on ", say(card.branch, 80), " "] : null, card.worktree ? ["in ", h("code", {}, plain(card.worktree, 160))] : null) : null,
-    card.scopes.length ? h("p", { class: "holds" }, card.scopes.slice(0, 6).map((held) => h("span", { key: held.scope, title: `${plain(held.holder)} since ${held.since}${held.until ? ` until ${held.until}` : ""}` }, h("code", {}, plain(held.scope, 120)), " ")),
+    card.scopes.length ? h("p", { class: "holds" }, h("span", { class: "soft" }, "holds "), card.scopes.slice(0, 6).map((held) => h("span", { key: held.scope, title: plain(held.holder, 80) }, h("code", {}, plain(held.scope, 120)), h("span", { class: "soft" }, " since ", moment(held.since), held.until ? [" until ", moment(held.until)] : null, " "))),
       card.scopes.length > 6 ? `and ${card.scopes.length - 6} more` : null) : null,
-    card.overlap ? h("p", { class: "line" }, chip("bad", card.overlap.label), `${card.overlap.kind}: `, who(card.overlap.incoming), " and ", who(card.overlap.owner), h("span", { class: "soft" }, ago(card.overlap.at))) : null,
+    card.overlap ? h("p", { class: "line" }, chip(card.overlap.label === "Held back" ? "caution" : "bad", card.overlap.label), `${card.overlap.kind}: `, who(card.overlap.incoming), " and ", who(card.overlap.owner), h("span", { class: "soft" }, ago(card.overlap.at))) : null,
     card.waits_for.length ? h("p", { class: "line" }, chip("caution", "waits for"), card.waits_for.map((agent) => [who(agent), " "])) : null,
     card.last ? h("p", { class: "last line" }, card.last.by ? who(card.last.by) : null, h("b", {}, card.last.label), card.last.to ? who(card.last.to) : null, h("span", { class: "soft" }, ago(card.last.at))) : null,
     card.usage ? h("p", { class: "used soft" }, "used ", plain(card.usage.line, 120)) : null,
-    card.unread || card.owed ? h("p", { class: "soft" }, card.unread ? `${card.unread} unread ` : null, card.owed ? `${card.owed} owed` : null) : null,
+    card.unread || card.owed ? h("p", { class: "soft" }, [card.unread ? `${card.unread} unread` : null, card.owed ? `owes ${card.owed}` : null].filter(Boolean).join(", ")) : null,
     card.work ? h("p", { class: "more" }, link(toWork(card.work), "Conversation", h("span", { class: "hidden" }, ` about ${plain(name, 60)}`))) : null);
 }
 
@@ -72,7 +72,7 @@ function pending(items) {
 export const conversation = {
   reads: (work) => ({ talk: `/api/sessions/${encodeURIComponent(work)}/conversation` }),
   shows: ["sessions", "mail"],
-  title: (work) => work,
+  title: (work, { talk }) => [work, talk.thread.map((row) => row.title).filter(Boolean).at(-1)],
   draw({ talk }) {
     return [
       talk.more ? empty(`${talk.more} older rows are not shown.`) : null,
@@ -97,7 +97,7 @@ function drawRow(row) {
     row.kind === "MESSAGE" ? [h("p", {}, h("b", {}, say(row.title, 300))), h("p", { class: "words" }, say(row.text, 4000))] : facts(row.payload),
     h("p", { class: "receipts soft" },
       row.receipts.map((given) => h("span", { key: given.agent + given.label, class: "receipt" }, h("b", {}, plain(given.label, 40)), " ", plain(given.agent, 60), " ", ago(given.at), " ")),
-      row.waits_for ? h("span", { class: "caution" }, "waits for ", plain(row.waits_for, 60), " since ", ago(row.at)) : null));
+      row.waits_for ? h("span", { class: "caution" }, "waits for ", plain(row.waits_for, 60), " since ", moment(row.at)) : null));
 }
 
 function facts(payload) {

@@ -4,10 +4,20 @@
 const HALF = "moot-half";
 const channel = new BroadcastChannel("moot-secret");
 let half = sessionStorage.getItem(HALF) || "";
+let hearNew = () => {};
 
+// After a restart somebody opens the new address: the tabs that were open before go on with it.
 channel.onmessage = ({ data }) => {
   if (data.ask && half) channel.postMessage({ half });
+  if (data.entered) {
+    keep(data.entered);
+    hearNew();
+  }
 };
+
+export function onNewSecret(hear) {
+  hearNew = hear;
+}
 
 export function ownHalf() {
   return half;
@@ -35,6 +45,7 @@ export async function enter() {
     });
     if (reply.ok) {
       keep((await reply.json()).data.half);
+      channel.postMessage({ entered: half });
       return true;
     }
   }
