@@ -18,7 +18,7 @@ from moot.surfaces.web.live import MOST_LISTENERS
 from moot.surfaces.web.routes import ROUTES
 from tests.cli.project import MOOT, Project
 from tests.nobody import contents, has_read_only_disks, on_a_read_only_disk
-from tests.web.served import SECONDS, ServerThread, Visitor, serving
+from tests.web.served import SECONDS, ServerThread, Visitor, make_project, serving
 
 OTTER, CRANE = "amber-otter", "teal-crane"
 TRIED = 300
@@ -222,3 +222,20 @@ def test_a_server_ends_although_its_workspace_is_gone(project: Project) -> None:
     assert visitor.get("/api/v1/status").status == 503
     server.stop()
     assert not project.ledger.exists()
+
+
+def test_another_ledger_in_its_place_is_shown_and_everybody_is_told(
+    project: Project, tmp_path: Path, visitor: Visitor
+) -> None:
+    other = make_project(tmp_path / "other")
+    other.ok("--as", OTTER, "send", CRANE, "INFO: from the other one")
+    assert visitor.get("/api/v1/mail").data["messages"] == []
+    with visitor.listen() as listener:
+        listener.frame()
+        (project.root / ".moot").rename(project.root / "away")
+        shutil.copytree(other.root / ".moot", project.root / ".moot")
+        until = time.monotonic() + SECONDS
+        while "mail" not in listener.changed():
+            assert time.monotonic() < until, "nobody was told"
+        (message,) = visitor.get_until_it_is_there("/api/v1/mail").data["messages"]
+    assert message["subject"] == "INFO: from the other one"

@@ -13,6 +13,7 @@ from moot.core.names import REGISTRY
 
 if TYPE_CHECKING:
     from moot.api.session import Session
+    from moot.workspace.workspace import Workspace
 
 SESSIONS, AGENTS, AGENDA, STATUS = "sessions", "agents", "agenda", "status"
 MAIL, DECISIONS, LOG, VERIFY = "mail", "decisions", "log", "verify"
@@ -45,7 +46,8 @@ class ScreenChanges:
 
     def __init__(self) -> None:
         self._number: int | None = None
-        self._ledger = ""
+        # The open workspace itself, not its id: once it is closed, another may get the same.
+        self._workspace: Workspace | None = None
         self._reached: dict[str, int] = {}
         self._beats: dict[str, int] = {}
 
@@ -54,11 +56,11 @@ class ScreenChanges:
 
         Without a change in the store this costs one question to it.
         """
-        number, ledger = change_number(session), str(id(session.workspace))
-        if (number, ledger) == (self._number, self._ledger):
+        number, workspace = change_number(session), session.workspace
+        is_first, is_other = self._workspace is None, workspace is not self._workspace
+        if number == self._number and not is_other:
             return ()
-        is_first, is_other = self._number is None, ledger != self._ledger
-        self._number, self._ledger = number, ledger
+        self._number, self._workspace = number, workspace
         changed = self._compare(session)
         if is_first:
             return ()
