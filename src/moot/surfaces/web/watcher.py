@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from moot.api.page.changes import ALL_SCREENS, TIMED_SCREENS, ScreenChanges
@@ -46,6 +47,8 @@ class Watcher:
             self._is_over.set()
 
     async def _watch(self) -> None:
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._readers.watching_thread, self._begin)
         while True:
             await self._listeners.arrived.wait()
             timed_at = time.monotonic()
@@ -54,6 +57,12 @@ class Watcher:
                 if time.monotonic() - timed_at >= TIME_SECONDS:
                     timed_at = time.monotonic()
                     self._listeners.tell(await self._compare_by_time())
+
+    def _begin(self) -> None:
+        """Before anybody is shown anything: what changes from now on is told to the first who
+        listens."""
+        with suppress(MootError):  # the first look says so
+            self._changes.look(self._readers.open_session())
 
     async def _look(self) -> tuple[str, ...]:
         """Which screens changed; all of them, once, if the record can no longer be read."""
