@@ -272,7 +272,7 @@ def test_what_may_be_taken_over_is_taken_as_the_hint_says(bare: Project, scope: 
 def test_what_ends_soon_is_kept_as_the_agenda_says(shop: Project) -> None:
     shop.ok(*as_(OTTER, "reserve", "src/a.py", "docs/a b", "--ttl", "5"))
     due = shop.ok("agenda", "--agent", OTTER)["due"]
-    hints = [item["hint"].partition(" keeps")[0] for item in due]
+    hints = [item["hint"].partition(" (")[0] for item in due]
     for line in hints:
         words = shlex.split(line.replace("MINUTES", "60"))[1:]
         shop.ok(*as_(OTTER, *words), cwd=shop.root / "docs")

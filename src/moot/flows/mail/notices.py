@@ -209,12 +209,13 @@ def _acknowledge_both(
         event, mail = workspace.engine.execute_chain(first, lambda _: job)
         return Acknowledged(mail, event)
     except (Refused, NotFound) as refused:
-        if refused.code not in _LONG_OVER:
+        if refused.code not in _MESSAGE_ALONE:
             raise
     return Acknowledged(run_job(workspace, job))
 
 
-_LONG_OVER: Final = frozenset({"event_not_found", "ack_forbidden"})
+# Why the event may not be answered while its message may: it is long over, or was sent to others.
+_MESSAGE_ALONE: Final = frozenset({"event_not_found", "ack_forbidden", "not_addressed"})
 
 
 def message_about(workspace: Workspace, event: str) -> MailMessage | None:
