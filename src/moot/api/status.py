@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Set
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -159,7 +159,7 @@ def view_everyone(session: Session, usage: UsageTables) -> tuple[RegisteredAgent
     return _view_registered(session, usage, views.view_agents(state, names, observation))
 
 
-def _names_listed(session: Session, *, ended: bool) -> Collection[str]:
+def _names_listed(session: Session, *, ended: bool) -> Set[str]:
     """Everyone who has not ended, or ever was registered: but those who only answer questions."""
     from moot.flows.presence.voices import list_voices
 

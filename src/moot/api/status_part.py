@@ -6,7 +6,7 @@ is counted. Whoever wants all of them asks for all.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Set
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -14,8 +14,8 @@ import msgspec
 
 from moot.core.clock import Millis
 from moot.core.machine import KeyClass
-from moot.flows.presence.latest_agents import Claim, ProvedSigns, find_latest
-from moot.protocols.presence import liveness, views
+from moot.flows.presence.latest_agents import ProvedSigns, find_latest
+from moot.protocols.presence import liveness, sorted_index, views
 from moot.protocols.presence.model import Liveness, Reservation, State
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 MOST_AGENTS: Final = 200
 RESERVATIONS_EACH: Final = 10  # for every agent that there is room for
-# Who is here comes first, then who holds something or has something to do.
-_HERE, _BUSY, _ELSEWHERE = range(3)
 
 
 class ChosenPart(NamedTuple):
@@ -42,7 +40,7 @@ class ChosenPart(NamedTuple):
 
 
 def choose_part(
-    session: Session, names: Collection[str], busy: Iterable[str | None], most: int | None
+    session: Session, names: Set[str], busy: Iterable[str], most: int | None
 ) -> ChosenPart:
     """Of `names` at most `most` (None: all), whoever acts always among them."""
     return _Chooser(session, names, frozenset(busy), most).choose()
@@ -50,9 +48,8 @@ def choose_part(
 
 def names_not_ended(registry: Registry) -> set[str]:
     """Everyone whose key signs."""
-    people = (KeyClass.AGENT, KeyClass.HUMAN)
     keys = registry.keys.values()
-    return {key.name for key in keys if key.ending is None and key.kind in people}
+    return {key.name for key in keys if key.ending is None and key.kind is not KeyClass.SYSTEM}
 
 
 class _Chooser:
@@ -61,8 +58,8 @@ class _Chooser:
     def __init__(
         self,
         session: Session,
-        names: Collection[str],
-        busy: frozenset[str | None],
+        names: Set[str],
+        busy: frozenset[str],
         most: int | None,
     ) -> None:
         from moot.protocols.presence import STREAM
@@ -75,53 +72,47 @@ class _Chooser:
         self._is_limited = len(names) > self._most
         self._state: State = engine.state(PRESENCE, STREAM)
         self._here = {member.name for member in self._state.members if not member.left}
-        self._live = list(self._state.live_by_key.values())
-        self._owners = {held.owner for held in self._live}
+        self._held_by = sorted_index.group_by_owner(self._state)
         self._observation = views.Observation(
             engine.clock(), ProvedSigns(engine), session.stale_millis
         )
 
     def choose(self) -> ChosenPart:
         agents, registered = self._choose_agents(), self._engine.registry().agents
-        now, seen, stale, _ = msgspec.structs.astuple(self._observation)
-        live = [held for held in self._live if not held.has_ended(now)]
-        reservations = self._choose_reservations(live, frozenset(agents))
+        reservations = self._choose_reservations(agents)
         shown = views.StatusPart(
             agents,
+            self._held_by,
             reservations,
             self._choose_works(agents, reservations),
             frozenset(agents) if self._is_limited else None,
             self._judge_unshown(agents),
         )
+        now, seen, stale, _ = msgspec.structs.astuple(self._observation)
         since = {name: registered[name].since for name in agents}
-        working = sum(name in self._here or name in self._owners for name in self._names)
         observation = views.Observation(now, seen, stale, since)
-        return ChosenPart(shown, observation, len(self._names), working, len(live))
+        working = len(self._names & (self._here | self._held_by.keys()))
+        return ChosenPart(shown, observation, len(self._names), working, self._count_held())
 
     def _choose_agents(self) -> tuple[str, ...]:
-        """By name, as they are listed."""
+        """By name, as they are listed: first who is here, then who holds something or has something
+        to do, then others."""
         if not self._is_limited:
             return tuple(sorted(self._names))
-        you = [self._you] if self._you is not None and self._you in self._names else []
-        line = (
-            Claim(self._group(name), self._claimed_times.get(name, 0), name)
-            for name in self._names
-            if name != self._you
-        )
-        latest = find_latest(line, self._most - len(you), self._prove_time)
-        return tuple(sorted((*you, *latest)))
-
-    def _group(self, name: str) -> int:
-        if name in self._here:
-            return _HERE
-        return _BUSY if name in self._owners or name in self._busy else _ELSEWHERE
+        chosen = {name for name in (self._you,) if name is not None} & self._names
+        for group in (self._here, self._held_by.keys() | self._busy, self._names):
+            if len(chosen) < self._most:
+                waiting, room = (self._names & group) - chosen, self._most - len(chosen)
+                chosen.update(find_latest(waiting, self._claimed_times, room, self._prove_time))
+        return tuple(sorted(chosen))
 
     @cached_property
     def _claimed_times(self) -> dict[str, Millis]:
         """The latest that somebody can have been seen: the last act here, or what rows claim."""
         times = self._engine.claimed_times()
         for member in self._state.members_by_name.values():
-            times[member.name] = max(member.last_at, times.get(member.name, 0))
+            if member.last_at > times.get(member.name, 0):
+                times[member.name] = member.last_at
         return times
 
     def _judge(self, name: str) -> liveness.LivenessVerdict:
@@ -130,17 +121,33 @@ class _Chooser:
     def _prove_time(self, name: str) -> Millis:
         return self._judge(name).last_seen_at or 0
 
-    def _choose_reservations(
-        self, live: list[Reservation], agents: frozenset[str]
-    ) -> tuple[Reservation, ...]:
+    def _count_held(self) -> int:
+        if not self._has_lapsed:
+            return len(self._state.live_by_key)
+        return sum(not held.has_ended(self._observation.now) for held in self._state.live)
+
+    @property
+    def _has_lapsed(self) -> bool:
+        """Is there anything whose time is over?"""
+        expiry = self._state.next_expiry
+        return expiry is not None and expiry <= self._observation.now
+
+    def _choose_reservations(self, agents: tuple[str, ...]) -> tuple[Reservation, ...]:
         """All, if there is room for all; else the newest of those who are shown."""
-        room = max(len(live) if self._is_all else 0, self._most * RESERVATIONS_EACH)
-        if self._is_limited or len(live) > room:
-            live = [held for held in live if held.owner in agents]
+        count = len(self._state.live_by_key)
+        room = count if self._is_all else self._most * RESERVATIONS_EACH
+        owners = agents if self._is_limited or count > room else self._held_by
+        now = self._observation.now
+        live = [
+            held
+            for name in owners
+            for held in self._held_by.get(name, ())
+            if not held.has_ended(now)
+        ]
         if len(live) > room:
             live.sort(key=lambda held: (held.owner != self._you, -held.fencing))
-            live = sorted(live[:room], key=lambda held: held.key)
-        return tuple(live)
+            live = live[:room]
+        return tuple(sorted(live, key=lambda held: held.key))
 
     def _choose_works(
         self, agents: tuple[str, ...], reservations: tuple[Reservation, ...]

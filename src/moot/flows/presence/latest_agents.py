@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from moot.core.clock import Millis
 from moot.core.machine import SignOfLife
@@ -40,32 +40,24 @@ class ProvedSigns(Mapping[str, SignOfLife]):
         return sum(1 for _name in self)
 
 
-class Claim(NamedTuple):
-    """That a name was seen at a time. Names of a lower `group` come before all others."""
-
-    group: int
-    at: Millis
-    name: str
-
-
 def find_latest(
-    claims: Iterable[Claim], most: int, prove: Callable[[str], Millis]
-) -> tuple[str, ...]:
-    """The first `most` names, by group and then the latest first, as `prove` says.
+    names: Iterable[str], claimed: Mapping[str, Millis], most: int, prove: Callable[[str], Millis]
+) -> list[str]:
+    """Those `most` of `names` that were seen last, as `prove` says, the latest first.
 
     No proved time is later than the claimed one, so whoever is first in line with a proved time is
     next.
     """
-    line = [(claim.group, -claim.at, claim.name) for claim in claims]
+    line = [(-claimed.get(name, 0), name) for name in names]
     heapify(line)
     chosen: list[str] = []
     proved: set[str] = set()
     while line and len(chosen) < most:
-        group, negative, name = heappop(line)
+        negative, name = heappop(line)
         seen_at = -negative if name in proved else prove(name)
         if seen_at >= -negative:
             chosen.append(name)
         else:
             proved.add(name)
-            heappush(line, (group, -seen_at, name))
-    return tuple(chosen)
+            heappush(line, (-seen_at, name))
+    return chosen

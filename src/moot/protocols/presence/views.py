@@ -162,12 +162,14 @@ class StatusCounts(msgspec.Struct, frozen=True):
 class StatusPart(NamedTuple):
     """What one screen shows of a crowd: these agents, reservations and work items.
 
+    `held_by` has, by name, what each of the agents holds.
     `speakers` are those whose liveness says how a work item stands (None: all who work on it).
     `unshown_liveness` is how alive those are who are here and not shown: the health of the whole
     speaks of them, too.
     """
 
     agents: tuple[str, ...]
+    held_by: Mapping[str, Iterable[Reservation]]
     reservations: tuple[Reservation, ...]
     works: frozenset[str]
     speakers: frozenset[str] | None = None
@@ -195,8 +197,16 @@ def view_agents(
     state: State, names: Iterable[str], observation: Observation
 ) -> tuple[AgentView, ...]:
     """Each of these names; the reservations are looked through once for all of them."""
-    by_owner = sorted_index.group_by_owner(state)
-    return tuple(_view_agent(state, name, observation, by_owner.get(name, ())) for name in names)
+    return _view_agents(state, names, observation, sorted_index.group_by_owner(state))
+
+
+def _view_agents(
+    state: State,
+    names: Iterable[str],
+    observation: Observation,
+    held_by: Mapping[str, Iterable[Reservation]],
+) -> tuple[AgentView, ...]:
+    return tuple(_view_agent(state, name, observation, held_by.get(name, ())) for name in names)
 
 
 def _view_agent(
@@ -350,7 +360,7 @@ def view_status(
         work = view_work_items(state, observation, {})
         alive = [view.liveness for view in here]
     else:
-        here = view_agents(state, part.agents, observation)
+        here = _view_agents(state, part.agents, observation, part.held_by)
         held = tuple(view_reservation(state, one, observation) for one in part.reservations)
         work = _view_works(state, part.works, observation, {}, part.speakers)
         alive = [*part.unshown_liveness, *(view.liveness for view in here if view.here)]
