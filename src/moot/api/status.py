@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +11,7 @@ from moot.api.agenda import DueItem, list_due
 from moot.api.agent_endings import find_end_times
 from moot.api.agent_facts import find_agent_facts
 from moot.api.operation import operation
-from moot.api.status_part import MOST_AGENTS, choose_part, names_not_ended
+from moot.api.status_part import MOST_AGENTS, ListedNames, choose_part
 from moot.api.usage import UsageTables, UsageView, WorkUsage, read_usage
 from moot.core.errors import Tampered
 from moot.core.quoted import Quoted
@@ -127,7 +126,8 @@ def status(session: Session, *, ended: bool = False, most: int = MOST_AGENTS) ->
     workspace = session.workspace
     due, mail, usage = list_due(workspace), _count_mail(session), read_usage(workspace)
     busy = (*mail.owed, *(item.who for item in due))
-    part = choose_part(session, _names_listed(session, ended=ended), busy, None if ended else most)
+    names = _names_listed(session, ended=ended)
+    part = choose_part(session, names, busy, None if ended else most)
     state = workspace.engine.state(PRESENCE, STREAM)
     presence = views.view_status(state, part.observation, session.acting, part.shown)
     return Status(
@@ -153,19 +153,17 @@ def view_everyone(session: Session, usage: UsageTables) -> tuple[RegisteredAgent
     """Everyone ever registered but voices, with how alive they are and what they have used."""
     from moot.flows.presence.observation import observe
 
-    workspace, names = session.workspace, sorted(_names_listed(session, ended=True))
+    workspace, names = session.workspace, sorted(_names_listed(session, ended=True).list_all())
     state = workspace.engine.state(PRESENCE, STREAM)
     observation = observe(workspace, names, session.stale_millis)
     return _view_registered(session, usage, views.view_agents(state, names, observation))
 
 
-def _names_listed(session: Session, *, ended: bool) -> Set[str]:
-    """Everyone who has not ended, or ever was registered: but those who only answer questions."""
+def _names_listed(session: Session, *, ended: bool) -> ListedNames:
     from moot.flows.presence.voices import list_voices
 
-    registry = session.workspace.engine.registry()
-    names = set(registry.agents) if ended else names_not_ended(registry)
-    return names - list_voices(session.workspace)
+    workspace = session.workspace
+    return ListedNames(workspace.engine.registry(), list_voices(workspace), ended=ended)
 
 
 def _view_registered(

@@ -6,7 +6,7 @@ is counted. Whoever wants all of them asks for all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -20,6 +20,7 @@ from moot.protocols.presence.model import Liveness, Reservation, State
 
 if TYPE_CHECKING:
     from moot.api.session import Session
+    from moot.core.registry.model import RegisteredKey
     from moot.core.registry.model import State as Registry
 
 MOST_AGENTS: Final = 200
@@ -40,16 +41,42 @@ class ChosenPart(NamedTuple):
 
 
 def choose_part(
-    session: Session, names: Set[str], busy: Iterable[str], most: int | None
+    session: Session, names: ListedNames, busy: Iterable[str], most: int | None
 ) -> ChosenPart:
     """Of `names` at most `most` (None: all), whoever acts always among them."""
     return _Chooser(session, names, frozenset(busy), most).choose()
 
 
-def names_not_ended(registry: Registry) -> set[str]:
-    """Everyone whose key signs."""
-    keys = registry.keys.values()
-    return {key.name for key in keys if key.ending is None and key.kind is not KeyClass.SYSTEM}
+class ListedNames:
+    """Everyone but voices, who only answer questions: who has not ended, or (`ended`) ever was
+    registered. Of a crowd only those are looked up that are asked for."""
+
+    def __init__(self, registry: Registry, voices: frozenset[str], *, ended: bool) -> None:
+        self._registry, self._voices, self._ended = registry, voices, ended
+        self._unlisted = sum(self._is_listed(name) for name in voices)
+
+    def __contains__(self, name: str) -> bool:
+        return name not in self._voices and self._is_listed(name)
+
+    def _is_listed(self, name: str) -> bool:
+        agent = self._registry.agents.get(name)
+        return agent is not None and (self._ended or _signs(self._registry.keys[agent.kid]))
+
+    def __len__(self) -> int:
+        registry = self._registry
+        keys = len(registry.agents) if self._ended else registry.keys.count_where(_SIGNING, _signs)
+        return keys - self._unlisted
+
+    def list_all(self) -> set[str]:
+        return {name for name in self._registry.agents if name in self}
+
+
+# What pages of keys note of those that sign for somebody.
+_SIGNING: Final = frozenset((kind, None) for kind in (KeyClass.AGENT, KeyClass.HUMAN))
+
+
+def _signs(key: RegisteredKey) -> bool:
+    return (key.kind, key.ending) in _SIGNING
 
 
 class _Chooser:
@@ -58,7 +85,7 @@ class _Chooser:
     def __init__(
         self,
         session: Session,
-        names: Set[str],
+        names: ListedNames,
         busy: frozenset[str],
         most: int | None,
     ) -> None:
@@ -68,8 +95,9 @@ class _Chooser:
         engine = session.workspace.engine
         self._engine, self._names, self._you, self._busy = engine, names, session.acting, busy
         self._is_all = most is None
-        self._most = len(names) if most is None else most
-        self._is_limited = len(names) > self._most
+        self._count = len(names)
+        self._most = self._count if most is None else most
+        self._is_limited = self._count > self._most
         self._state: State = engine.state(PRESENCE, STREAM)
         self._here = {member.name for member in self._state.members if not member.left}
         self._held_by = sorted_index.group_by_owner(self._state)
@@ -91,20 +119,28 @@ class _Chooser:
         now, seen, stale, _ = msgspec.structs.astuple(self._observation)
         since = {name: registered[name].since for name in agents}
         observation = views.Observation(now, seen, stale, since)
-        working = len(self._names & (self._here | self._held_by.keys()))
-        return ChosenPart(shown, observation, len(self._names), working, self._count_held())
+        working = self._here | self._held_by.keys()
+        if not self._is_limited:  # of a crowd those are counted, too, who ended and hold something
+            working &= set(agents)
+        return ChosenPart(shown, observation, self._count, len(working), self._count_held())
 
     def _choose_agents(self) -> tuple[str, ...]:
         """By name, as they are listed: first who is here, then who holds something or has something
         to do, then others."""
         if not self._is_limited:
-            return tuple(sorted(self._names))
-        chosen = {name for name in (self._you,) if name is not None} & self._names
-        for group in (self._here, self._held_by.keys() | self._busy, self._names):
-            if len(chosen) < self._most:
-                waiting, room = (self._names & group) - chosen, self._most - len(chosen)
-                chosen.update(find_latest(waiting, self._claimed_times, room, self._prove_time))
+            return tuple(sorted(self._names.list_all()))
+        chosen = [self._you] if self._you is not None and self._you in self._names else []
+        for group in self._groups():
+            waiting, room = group.difference(chosen), self._most - len(chosen)
+            chosen += find_latest(waiting, self._claimed_times, room, self._prove_time)
+            if len(chosen) >= self._most:
+                break
         return tuple(sorted(chosen))
+
+    def _groups(self) -> Iterator[set[str]]:
+        yield self._here
+        yield self._held_by.keys() | self._busy
+        yield self._names.list_all()
 
     @cached_property
     def _claimed_times(self) -> dict[str, Millis]:
@@ -118,8 +154,8 @@ class _Chooser:
     def _judge(self, name: str) -> liveness.LivenessVerdict:
         return views.observe_liveness(self._state, name, self._observation)
 
-    def _prove_time(self, name: str) -> Millis:
-        return self._judge(name).last_seen_at or 0
+    def _prove_time(self, name: str) -> Millis | None:
+        return (self._judge(name).last_seen_at or 0) if name in self._names else None
 
     def _count_held(self) -> int:
         if not self._has_lapsed:

@@ -12,7 +12,7 @@ maps have equal pages, and so equal bytes in every process.
 # No postponed annotations: msgspec would compile each of them anew in every hook.
 
 from bisect import bisect_left, bisect_right
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
 from functools import lru_cache
 from operator import attrgetter
 from types import GenericAlias
@@ -86,6 +86,11 @@ class _Page(Generic[V]):
             self._stored = _StoredPage(self.first, self.count, notes, long, packed)
         return self._stored
 
+    def count_where(self, notes: frozenset[Note], test: Callable[[V], bool]) -> int:
+        if self._entries is None and notes.issuperset(self.stored.notes):
+            return self.count
+        return sum(map(test, self.entries.values()))
+
     def is_equal(self, other: "_Page[V]") -> bool:
         if self is other:
             return True
@@ -156,6 +161,11 @@ class PagedMap(Mapping[str, V]):
     def notes(self) -> set[Note]:
         """The different values of what the entries' type names in `NOTED_FIELDS`."""
         return {note for page in self._pages for note in page.stored.notes}
+
+    def count_where(self, notes: frozenset[Note], test: Callable[[V], bool]) -> int:
+        """How many entries pass the test; all of a page whose every note is among `notes` do, so
+        such a page is not decoded."""
+        return sum(page.count_where(notes, test) for page in self._pages)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PagedMap):

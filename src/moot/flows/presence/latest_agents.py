@@ -41,9 +41,13 @@ class ProvedSigns(Mapping[str, SignOfLife]):
 
 
 def find_latest(
-    names: Iterable[str], claimed: Mapping[str, Millis], most: int, prove: Callable[[str], Millis]
+    names: Iterable[str],
+    claimed: Mapping[str, Millis],
+    most: int,
+    prove: Callable[[str], Millis | None],
 ) -> list[str]:
-    """Those `most` of `names` that were seen last, as `prove` says, the latest first.
+    """Those `most` of `names` that were seen last, as `prove` says, the latest first; whom it gives
+    no time is left out.
 
     No proved time is later than the claimed one, so whoever is first in line with a proved time is
     next.
@@ -55,6 +59,8 @@ def find_latest(
     while line and len(chosen) < most:
         negative, name = heappop(line)
         seen_at = -negative if name in proved else prove(name)
+        if seen_at is None:
+            continue
         if seen_at >= -negative:
             chosen.append(name)
         else:
