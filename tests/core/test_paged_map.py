@@ -141,3 +141,17 @@ def test_entries_are_counted_by_the_notes_of_their_pages_where_these_suffice() -
         == len(here) + 1
     )
     assert PagedMap[Entry]().count_where(frozenset(), is_at_first_place) == 0
+
+
+def test_a_glance_shows_the_first_fields_and_keeps_nothing() -> None:
+    class Sized(msgspec.Struct, frozen=True, array_like=True):
+        key: str
+        size: int
+
+    again = stored(PagedMap(many(200)))
+    seen = [[(one.key, one.size) for one in page] for page in again.glance(Sized)]
+    assert count_decoded(again) == 0
+    assert dict(pair for page in seen for pair in page) == {f"key-{n}": n for n in range(200)}
+    assert [key for key, _size in seen[1]] == list(again.page(1))
+    assert count_decoded(again) == 1
+    assert [[(one.key, one.size) for one in page] for page in again.glance(Sized)] == seen

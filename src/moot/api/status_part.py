@@ -6,7 +6,7 @@ is counted. Whoever wants all of them asks for all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -15,7 +15,8 @@ import msgspec
 from moot.core.clock import Millis
 from moot.core.machine import KeyClass
 from moot.flows.presence.latest_agents import ProvedSigns, find_latest
-from moot.protocols.presence import liveness, sorted_index, views
+from moot.protocols.presence import liveness, views
+from moot.protocols.presence.holdings import Holdings
 from moot.protocols.presence.model import Liveness, Reservation, State
 
 if TYPE_CHECKING:
@@ -99,18 +100,20 @@ class _Chooser:
         self._most = self._count if most is None else most
         self._is_limited = self._count > self._most
         self._state: State = engine.state(PRESENCE, STREAM)
-        self._here = {member.name for member in self._state.members if not member.left}
-        self._held_by = sorted_index.group_by_owner(self._state)
+        members = self._state.members_by_name.values()
+        self._here = dict.fromkeys(member.name for member in members if not member.left)
+        self._holdings = Holdings(self._state)
         self._observation = views.Observation(
             engine.clock(), ProvedSigns(engine), session.stale_millis
         )
 
     def choose(self) -> ChosenPart:
         agents, registered = self._choose_agents(), self._engine.registry().agents
-        reservations = self._choose_reservations(agents)
+        held_by = self._holdings.of(agents if self._is_limited else self._holdings.owners)
+        reservations = self._choose_reservations(agents, held_by)
         shown = views.StatusPart(
             agents,
-            self._held_by,
+            held_by,
             reservations,
             self._choose_works(agents, reservations),
             frozenset(agents) if self._is_limited else None,
@@ -119,7 +122,7 @@ class _Chooser:
         now, seen, stale, _ = msgspec.structs.astuple(self._observation)
         since = {name: registered[name].since for name in agents}
         observation = views.Observation(now, seen, stale, since)
-        working = self._here | self._held_by.keys()
+        working = self._here.keys() | self._holdings.owners
         if not self._is_limited:  # of a crowd those are counted, too, who ended and hold something
             working &= set(agents)
         return ChosenPart(shown, observation, self._count, len(working), self._count_held())
@@ -131,16 +134,18 @@ class _Chooser:
             return tuple(sorted(self._names.list_all()))
         chosen = [self._you] if self._you is not None and self._you in self._names else []
         for group in self._groups():
-            waiting, room = group.difference(chosen), self._most - len(chosen)
+            known, room = frozenset(chosen), self._most - len(chosen)
+            waiting = [name for name in group if name not in known]
             chosen += find_latest(waiting, self._claimed_times, room, self._prove_time)
             if len(chosen) >= self._most:
                 break
         return tuple(sorted(chosen))
 
-    def _groups(self) -> Iterator[set[str]]:
+    def _groups(self) -> Iterator[Iterable[str]]:
+        """Each by name, which decides where times do not."""
         yield self._here
-        yield self._held_by.keys() | self._busy
-        yield self._names.list_all()
+        yield sorted(self._holdings.owners | self._busy)
+        yield sorted(self._names.list_all())
 
     @cached_property
     def _claimed_times(self) -> dict[str, Millis]:
@@ -168,17 +173,16 @@ class _Chooser:
         expiry = self._state.next_expiry
         return expiry is not None and expiry <= self._observation.now
 
-    def _choose_reservations(self, agents: tuple[str, ...]) -> tuple[Reservation, ...]:
+    def _choose_reservations(
+        self, agents: tuple[str, ...], held_by: Mapping[str, Iterable[Reservation]]
+    ) -> tuple[Reservation, ...]:
         """All, if there is room for all; else the newest of those who are shown."""
         count = len(self._state.live_by_key)
         room = count if self._is_all else self._most * RESERVATIONS_EACH
-        owners = agents if self._is_limited or count > room else self._held_by
+        owners = agents if self._is_limited or count > room else held_by
         now = self._observation.now
         live = [
-            held
-            for name in owners
-            for held in self._held_by.get(name, ())
-            if not held.has_ended(now)
+            held for name in owners for held in held_by.get(name, ()) if not held.has_ended(now)
         ]
         if len(live) > room:
             live.sort(key=lambda held: (held.owner != self._you, -held.fencing))
@@ -189,7 +193,7 @@ class _Chooser:
         self, agents: tuple[str, ...], reservations: tuple[Reservation, ...]
     ) -> frozenset[str]:
         """What those who are shown work on, and what waits for an answer."""
-        names = self._here.intersection(agents) if self._is_limited else self._here
+        names = self._here.keys() & agents if self._is_limited else self._here.keys()
         members = (self._state.members_by_name[name] for name in names)
         sources = (*members, *reservations, *self._state.pending.values())
         return frozenset(source.work for source in sources if source.work)
@@ -197,7 +201,7 @@ class _Chooser:
     def _judge_unshown(self, agents: tuple[str, ...]) -> tuple[Liveness, ...]:
         """How alive the others are who are here; of too many only who was seen longest ago, as
         rows claim that nobody has proved."""
-        others = self._here.difference(agents)
+        others = self._here.keys() - agents
         if len(others) <= self._most:
             return tuple(self._judge(name).liveness for name in others)
         oldest = min(self._claimed_times[name] for name in others)

@@ -7,7 +7,7 @@ was seen earlier than claimed. So a forged time costs a look and hides nobody.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from moot.core.clock import Millis
@@ -52,18 +52,16 @@ def find_latest(
     No proved time is later than the claimed one, so whoever is first in line with a proved time is
     next.
     """
-    line = [(-claimed.get(name, 0), name) for name in names]
-    heapify(line)
+    line = iter(sorted(names, key=lambda name: claimed.get(name, 0), reverse=True))
+    following = next(line, None)
     chosen: list[str] = []
-    proved: set[str] = set()
-    while line and len(chosen) < most:
-        negative, name = heappop(line)
-        seen_at = -negative if name in proved else prove(name)
-        if seen_at is None:
+    proved: list[tuple[Millis, str]] = []  # seen earlier than claimed: the latest of them first
+    while len(chosen) < most and (proved or following is not None):
+        if following is None or (proved and -proved[0][0] >= claimed.get(following, 0)):
+            chosen.append(heappop(proved)[1])
             continue
-        if seen_at >= -negative:
-            chosen.append(name)
-        else:
-            proved.add(name)
-            heappush(line, (-seen_at, name))
+        seen_at = prove(following)
+        if seen_at is not None:
+            heappush(proved, (-seen_at, following))
+        following = next(line, None)
     return chosen

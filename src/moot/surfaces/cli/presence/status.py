@@ -16,7 +16,7 @@ from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.local_time import span_since
 from moot.surfaces.terminal.shell import Shell, command
 
-MOST_AGENTS = 30  # of a crowd, on one screen
+MOST_AGENTS = 20  # of a crowd, on one screen
 MOST_ROWS = 30  # of each other table
 MOST_NAMES = 3
 MOST_SCOPES = 4
