@@ -123,3 +123,35 @@ def test_what_the_entries_note_is_known_before_and_after_a_change() -> None:
     assert count_decoded(again) == 0
     assert again.set("x", Entry("x", 1, "/other")).notes() == {*again.notes(), ("/other",)}
     assert PagedMap(many(1)).delete("key-0").notes() == set()
+
+
+def test_entries_are_counted_by_the_notes_of_their_pages_where_these_suffice() -> None:
+    def is_at_first_place(entry: Entry) -> bool:
+        return entry.place == "/first"
+
+    here = {f"a-{n}": Entry(f"a-{n}", n, "/first") for n in range(10 * PAGE_ENTRIES)}
+    there = {"b": Entry("b", 1, "/second")}
+    again = stored(PagedMap({**here, **there}))
+    assert again.count_where(frozenset({("/first",)}), is_at_first_place) == len(here)
+    assert count_decoded(again) == 1, "the page that has the other one"
+    assert (
+        again.set("c", Entry("c", 1, "/first")).count_where(
+            frozenset({("/first",)}), is_at_first_place
+        )
+        == len(here) + 1
+    )
+    assert PagedMap[Entry]().count_where(frozenset(), is_at_first_place) == 0
+
+
+def test_a_glance_shows_the_first_fields_and_keeps_nothing() -> None:
+    class Sized(msgspec.Struct, frozen=True, array_like=True):
+        key: str
+        size: int
+
+    again = stored(PagedMap(many(200)))
+    seen = [[(one.key, one.size) for one in page] for page in again.glance(Sized)]
+    assert count_decoded(again) == 0
+    assert dict(pair for page in seen for pair in page) == {f"key-{n}": n for n in range(200)}
+    assert [key for key, _size in seen[1]] == list(again.page(1))
+    assert count_decoded(again) == 1
+    assert [[(one.key, one.size) for one in page] for page in again.glance(Sized)] == seen

@@ -150,6 +150,7 @@ def contents(view: View) -> dict[str, Any]:
         "keys": {name: view.keys(name, "") for name, _ in streams},
         "snapshots": [view.snapshot(name) for name, _ in streams],
         "rows": {space: view.rows(space) for space in ("open", "letters")},
+        "values": sorted(view.values("letters").items()),
         "all_rows": sorted(view.all_rows()),
         "all_words": sorted(view.all_words()),
         "all_snapshots": sorted(view.all_snapshots()),
@@ -913,7 +914,7 @@ class StoreContract:
         after = contents_of(store)
         assert after.pop("rows") == {"open": [], "letters": []}
         assert after.pop("snapshots") == [None, None]
-        for name in ("all_rows", "all_words", "all_snapshots", "found"):
+        for name in ("values", "all_rows", "all_words", "all_snapshots", "found"):
             assert after.pop(name) == []
         assert after == {name: before[name] for name in after}
         with store.read() as view:
@@ -936,6 +937,7 @@ class StoreContract:
                 change.put_heartbeat(beat)
         with store.read() as view:
             assert view.heartbeats() == sorted(beats)
+            assert view.heartbeat_times() == {beat.agent: beat.at for beat in beats}
 
     def test_a_cursor_begins_at_nought_and_stands_where_it_was_put(self, store: Store) -> None:
         with store.write() as change:

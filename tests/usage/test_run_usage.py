@@ -185,7 +185,7 @@ def test_a_tool_that_says_nothing_has_used_an_unknown_amount(shop: Project) -> N
     Running(shop, "--usage", "--name", "amber-otter").end()
     Running(shop, "--name", "teal-crane").end()
     assert usage_of(shop) == []
-    assert [agent["usage"] for agent in shop.ok("status")["agents"]] == [None, None]
+    assert [agent["usage"] for agent in shop.ok("status", "--all")["agents"]] == [None, None]
     assert shop.ok("agent", "show", "amber-otter")["usage"] is None
     assert "used unknown" in " ".join(shop.run("agent", "show", "amber-otter").out.split())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from moot.core.quoted import Quoted
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from moot.flows.observed.agent_tools import AgentTool
     from moot.flows.presence.run_evidence import RunEvidence
     from moot.protocols.presence.model import State
-    from moot.protocols.presence.views import AgentView, Observation
+    from moot.protocols.presence.views import AgentView
     from moot.workspace.workspace import Workspace
 
 # The living first; whoever has not joined comes after all who have, the ended last.
@@ -60,9 +60,9 @@ class AgentFacts(NamedTuple):
 
 
 def find_agent_facts(
-    session: Session, names: tuple[str, ...], observation: Observation | None = None
+    session: Session, names: tuple[str, ...], known: Iterable[AgentView] | None = None
 ) -> AgentFacts:
-    """All of it for these names; their signs of life are proved, unless `observation` has them."""
+    """All of it for these names; their signs of life are proved, unless their views are `known`."""
     from moot.flows.observed.agent_tools import find_tools
     from moot.flows.presence.observation import observe
     from moot.flows.presence.voices import list_voices
@@ -71,10 +71,12 @@ def find_agent_facts(
 
     workspace = session.workspace
     state = workspace.engine.state(PRESENCE, STREAM)
-    observation = observation or observe(workspace, names, session.stale_millis)
+    if known is None:
+        observation = observe(workspace, names, session.stale_millis)
+        known = views.view_agents(state, names, observation)
     registered = workspace.engine.registry().agents
     return AgentFacts(
-        {view.agent: view for view in views.view_agents(state, names, observation)},
+        {view.agent: view for view in known},
         find_tools(workspace, names),
         list_voices(workspace),
         {name: families.family_of(name, registered) for name in names},

@@ -167,7 +167,8 @@ def list_agents(session: Session, *, ended: bool = False) -> AgentList:
     registry = session.workspace.engine.registry()
     every = (describe_agent(registry, name) for name in registry.agents)
     known = {one.agent: one for one in every if ended or one.status == ACTIVE}
-    facts, guards = find_agent_facts(session, tuple(known)), guards_of_active(session.workspace)
+    facts = find_agent_facts(session, tuple(known))
+    guards = guards_of_active(session.workspace, known)
     order = sorted(
         known, key=lambda name: facts.place_in_list(name, has_ended=known[name].status != ACTIVE)
     )
@@ -206,7 +207,7 @@ def show(session: Session, name: str) -> ShownAgent:
     workspace = session.workspace
     registry = workspace.engine.registry()
     facts = find_agent_facts(session, (name,))
-    view, guarded = facts.views[name], guards_of_active(workspace).get(name)
+    view, guarded = facts.views[name], guards_of_active(workspace, (name,)).get(name)
     ends = find_end_times(workspace, (name,))
     listed = _list_agent(describe_agent(registry, name), facts, guarded, ends)
     return ShownAgent(

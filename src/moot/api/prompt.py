@@ -31,7 +31,7 @@ def prompt(session: Session) -> Prompt:
         return Prompt()
     from moot.api.agenda import list_due
     from moot.api.status import count_unread
-    from moot.flows.observed.guards import guards_of_active
+    from moot.flows.observed.guards import count_unguarded
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.machine import MACHINE as PRESENCE
 
@@ -42,5 +42,5 @@ def prompt(session: Session) -> Prompt:
         here=sum(not member.left for member in members),
         due=len(due),
         unread=count_unread(session),
-        unguarded=sum(guard == "unguarded" for guard in guards_of_active(workspace).values()),
+        unguarded=count_unguarded(workspace),
     )

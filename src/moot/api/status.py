@@ -11,6 +11,7 @@ from moot.api.agenda import DueItem, list_due
 from moot.api.agent_endings import find_end_times
 from moot.api.agent_facts import find_agent_facts
 from moot.api.operation import operation
+from moot.api.status_part import MOST_AGENTS, ListedNames, choose_part
 from moot.api.usage import UsageTables, UsageView, WorkUsage, read_usage
 from moot.core.errors import Tampered
 from moot.core.quoted import Quoted
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ACTIVE",
+    "MOST_AGENTS",
     "MailCounts",
     "RecordSummary",
     "RegisteredAgentView",
@@ -85,8 +87,12 @@ class RecordSummary(msgspec.Struct, frozen=True):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """`agents` are all who have not ended, or on request all who were ever registered; `pending`
+    """`agents` are those who have not ended, or on request all who were ever registered; `pending`
     are events that owe an acceptance.
+
+    Of a crowd `agents`, `reservations` and `work` are a part: `agents_total` says how many agents
+    there are, `working_total` how many of them are here or hold something, `reservations_total`
+    how much is held.
 
     `unguarded` are the newest times in which a coding tool worked and nobody checked its edits.
     `usage` is what coding tools said they have used on each work item; others are unknown.
@@ -104,61 +110,73 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     record: RecordSummary
     unguarded: tuple[UnguardedSpan, ...] = ()
     usage: tuple[WorkUsage, ...] = ()
+    agents_total: int = 0
+    working_total: int = 0
+    reservations_total: int = 0
 
 
 @operation("status")
-def status(session: Session, *, ended: bool = False) -> Status:
+def status(session: Session, *, ended: bool = False, most: int = MOST_AGENTS) -> Status:
     """Who is here and how alive, who holds what, who owes what, and how the record stands.
 
-    With `ended` those who have ended stand among the agents, too.
+    Of a crowd `most` agents are shown: first those who are here, the latest seen before others, and
+    always whoever acts; with what they hold and work on. The totals count everyone. With `ended`
+    there is no limit, and those who have ended stand among the agents, too.
     """
-    from moot.flows.presence.observation import observe
-
     workspace = session.workspace
-    everyone = workspace.engine.registry().agents
-    observation = observe(workspace, everyone, session.stale_millis)  # each sign is proved once
+    due, mail, usage = list_due(workspace), _count_mail(session), read_usage(workspace)
+    busy = (*mail.owed, *(item.who for item in due))
+    names = _names_listed(session, ended=ended)
+    part = choose_part(session, names, busy, None if ended else most)
     state = workspace.engine.state(PRESENCE, STREAM)
-    presence = views.view_status(state, observation, session.acting)
-    usage = read_usage(workspace)
+    presence = views.view_status(state, part.observation, session.acting, part.shown)
     return Status(
         workspace=str(workspace.path),
         you=session.acting,
-        agents=view_everyone(session, usage, observation, ended=ended),
+        agents=_view_registered(session, usage, presence.agents),
         reservations=presence.reservations,
         pending=presence.pending,
         work=presence.work,
         health=presence.health,
-        due=list_due(workspace),
-        mail=_count_mail(session),
+        due=due,
+        mail=mail,
         record=_summarize_record(workspace),
         unguarded=tuple(list_unguarded(workspace)),
         usage=tuple(usage.by_work.values()),
+        agents_total=part.agents,
+        working_total=part.working,
+        reservations_total=part.reservations,
     )
 
 
-def view_everyone(
-    session: Session,
-    usage: UsageTables,
-    observation: views.Observation | None = None,
-    *,
-    ended: bool = True,
+def view_everyone(session: Session, usage: UsageTables) -> tuple[RegisteredAgentView, ...]:
+    """Everyone ever registered but voices, with how alive they are and what they have used."""
+    from moot.flows.presence.observation import observe
+
+    workspace, names = session.workspace, sorted(_names_listed(session, ended=True).list_all())
+    state = workspace.engine.state(PRESENCE, STREAM)
+    observation = observe(workspace, names, session.stale_millis)
+    return _view_registered(session, usage, views.view_agents(state, names, observation))
+
+
+def _names_listed(session: Session, *, ended: bool) -> ListedNames:
+    from moot.flows.presence.voices import list_voices
+
+    workspace = session.workspace
+    return ListedNames(workspace.engine.registry(), list_voices(workspace), ended=ended)
+
+
+def _view_registered(
+    session: Session, usage: UsageTables, known: tuple[views.AgentView, ...]
 ) -> tuple[RegisteredAgentView, ...]:
-    """Everyone registered but voices, with how alive they are (by `observation`, or seen now) and
-    what they have used; `ended`: also who has ended."""
-    registry = session.workspace.engine.registry()
-    names = tuple(
-        name
-        for name, agent in registry.agents.items()
-        if ended or registry.keys[agent.kid].ending is None
-    )
-    facts = find_agent_facts(session, names, observation)
-    guards = guards_of_active(session.workspace)
-    end_times = find_end_times(session.workspace, names) if ended else {}
+    """The same agents with what the registry, their tools and their runs say of them."""
+    workspace = session.workspace
+    registry, names = workspace.engine.registry(), tuple(view.agent for view in known)
+    facts = find_agent_facts(session, names, known)
+    guards, end_times = guards_of_active(workspace, names), find_end_times(workspace, names)
     everyone = []
-    for name in names:
-        if name in facts.voices:
-            continue
-        agent, view, more = registry.agents[name], facts.views[name], facts.describe(name)
+    for view in known:
+        agent, more = registry.agents[view.agent], facts.describe(view.agent)
         ending = registry.keys[agent.kid].ending
         label = view.label if ending is None else str(ending).capitalize()
         everyone.append(
@@ -166,10 +184,10 @@ def view_everyone(
                 **{**msgspec.structs.asdict(view), "label": label},
                 kind=str(agent.kind),
                 status=str(ending or ACTIVE),
-                guarded=guards.get(name),
-                usage=usage.by_agent.get(name),
+                guarded=guards.get(view.agent),
+                usage=usage.by_agent.get(view.agent),
                 **{field: more[field] for field in ("family", "tool", "evidence", "process")},
-                ended_at=end_times.get(name),
+                ended_at=end_times.get(view.agent),
             )
         )
     return tuple(everyone)

@@ -112,6 +112,10 @@ def _recorded_runs(workspace: Workspace) -> Iterable[_Used]:
 
 
 def _living_runs(workspace: Workspace) -> Iterable[_Used]:
+    from moot.keys.folder import LOANS_FOLDER
+
+    if not (workspace.folder.user_folder.path / LOANS_FOLDER).is_dir():
+        return  # nobody runs
     from moot.flows.usage.live_usage import read_live_usage
 
     for agent, live in read_live_usage(workspace).items():

@@ -220,6 +220,13 @@ class Engine:
         with self._turn, self.store.read() as view:
             return latest_signs(view, self._replay, names)
 
+    def claimed_times(self) -> dict[str, Millis]:
+        """When everyone was seen last, by rows that are not proved."""
+        from moot.engine.claimed_times import read_claimed_times
+
+        with self._turn, self.store.read() as view:
+            return read_claimed_times(view)
+
     def state(self, machine: Machine[S], stream: str) -> S:
         """The state of `stream`, which `machine` runs, now; its initial one without events."""
         return machine.require_state(self.load(stream).state)

@@ -25,10 +25,9 @@ import msgspec
 from filelock import FileLock
 
 from moot.core.errors import Malformed, StoreFailed
-from moot.keys.folder import LOAN_FILE, KeyFolder, Loan
+from moot.keys.folder import LOAN_FILE, LOANS_FOLDER, KeyFolder, Loan
 from moot.keys.running_names import is_held
 
-AREA: Final = "lent"
 # Sockets have short names on every system; a folder deep in a tree cannot hold one.
 LONGEST_PARENT: Final = 70
 SWEEPING_SECONDS: Final = 30.0
@@ -76,7 +75,7 @@ def lend_folder(user: KeyFolder, origin: str, agent: str, kid: str) -> Iterator[
 
 
 def _make(user: KeyFolder, origin: str, agent: str) -> tuple[LentFolder, FileLock]:
-    area = user.path / AREA
+    area = user.path / LOANS_FOLDER
     area.mkdir(mode=0o700, exist_ok=True)
     # One at a time, so that nobody sweeps a folder whose lock is about to be taken.
     with FileLock(area / "sweeping", mode=0o600, timeout=SWEEPING_SECONDS):

@@ -43,6 +43,7 @@ from moot.store.files import write_new_file
 T = TypeVar("T")
 _PLACE = "made-in"
 LOAN_FILE = "lent.json"
+LOANS_FOLDER = "lent"  # below the user's own: what is lent to the programs of runs
 
 
 class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -87,6 +87,9 @@ class MemoryView:
         keys = sorted(key for key in rows if key.startswith(prefix) and key > after)
         return [rows[key] for key in keys[:limit]]
 
+    def values(self, space: str) -> dict[str, bytes]:
+        return {key: row.value for key, row in self._t.rows.get(space, {}).items()}
+
     def search(self, space: str, words: str, limit: int = 100) -> list[str]:
         wanted = _words(words)
         texts = self._t.words.get(space, []) if wanted else []
@@ -108,6 +111,9 @@ class MemoryView:
 
     def heartbeats(self) -> list[Heartbeat]:
         return sorted(self._t.beats.values())
+
+    def heartbeat_times(self) -> dict[str, int]:
+        return {beat.agent: beat.at for beat in self._t.beats.values()}
 
     def cursor(self, agent: str, name: str) -> int:
         return self._t.cursors.get((agent, name), 0)

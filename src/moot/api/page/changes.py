@@ -69,7 +69,7 @@ class ScreenChanges:
     def _compare(self, session: Session) -> tuple[str, ...]:
         with session.workspace.store.read() as view:
             reached = {stream: head.seq for stream, head in view.streams()}
-            beats = {beat.agent: beat.at for beat in view.heartbeats()}
+            beats = view.heartbeat_times()
         moved = [name for name, seq in reached.items() if self._reached.get(name) != seq]
         screens = {STATUS, *_screens_of(moved)}  # which counts the record itself
         if beats != self._beats:

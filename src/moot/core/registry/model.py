@@ -3,6 +3,7 @@
 # No postponed annotations: msgspec would compile each of them anew in every hook.
 
 from enum import StrEnum
+from typing import ClassVar
 
 import msgspec
 from immutables import Map
@@ -32,6 +33,8 @@ class RegisteredKey(msgspec.Struct, frozen=True, array_like=True):
 
     `heads` is the hash of the heads that a revocation cites: what the key signed beyond is void.
     """
+
+    NOTED_FIELDS: ClassVar = ("kind", "ending")
 
     kid: str
     name: str

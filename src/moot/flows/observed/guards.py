@@ -6,7 +6,7 @@ Lists of agents ask this, so it loads the machine only where there is a record t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -52,27 +52,47 @@ class SessionRow(msgspec.Struct, frozen=True):
     session: str
 
 
-def guards_of_active(workspace: Workspace) -> dict[str, str]:
-    """How each agent that has not ended is guarded now; who is neither hooked nor run is left out.
+def guards_of_active(workspace: Workspace, names: Iterable[str]) -> dict[str, str]:
+    """How each of `names` that has not ended is guarded now; who is neither hooked nor run is left
+    out.
 
     Only those who work here are asked about: others have no hook that could speak.
     """
     from moot.keys.running_names import is_running
+
+    guards = {}
+    for name in filter(_is_active(workspace), names):
+        guard = _guard_of(workspace, name)
+        if guard is None and is_running(workspace.folder, workspace.trust.origin, name):
+            guard = Guard.WATCHED
+        if guard is not None:
+            guards[name] = str(guard)
+    return guards
+
+
+def count_unguarded(workspace: Workspace) -> int:
+    """How many work here now while nobody checks their edits: only of a session or run on record is
+    that known."""
+    names = dict.fromkeys(row.agent for _stream, row in _all_rows(workspace))
+    active = filter(_is_active(workspace), names)
+    return sum(_guard_of(workspace, name) is Guard.UNGUARDED for name in active)
+
+
+def _is_active(workspace: Workspace) -> Callable[[str], bool]:
+    """Who works here and has not ended."""
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.machine import MACHINE as PRESENCE
 
     registry = workspace.engine.registry()
-    guards = {}
-    for member in workspace.engine.state(PRESENCE, STREAM).members:
-        agent = registry.agents.get(member.name)
-        if agent is None or member.left or registry.keys[agent.kid].ending is not None:
-            continue
-        guard = _guard_of(workspace, member.name)
-        if guard is None and is_running(workspace.folder, workspace.trust.origin, member.name):
-            guard = Guard.WATCHED
-        if guard is not None:
-            guards[member.name] = str(guard)
-    return guards
+    members = workspace.engine.state(PRESENCE, STREAM).members_by_name
+
+    def is_active(name: str) -> bool:
+        member, agent = members.get(name), registry.agents.get(name)
+        if member is None or member.left or agent is None:
+            return False
+        return registry.keys[agent.kid].ending is None
+
+    return is_active
 
 
 def list_unguarded(workspace: Workspace) -> list[UnguardedSpan]:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from moot.flows.usage.meter import RunUsage
-from moot.keys.agent_folder import AREA
-from moot.keys.folder import KeyFolder
+from moot.keys.folder import LOANS_FOLDER, KeyFolder
 from moot.keys.running_names import is_held
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def write_live_usage(folder: Path, live: LiveUsage) -> None:
 def read_live_usage(workspace: Workspace) -> dict[str, LiveUsage]:
     """By agent, what the runs of this user that live now have used in this workspace so far."""
     user, found = workspace.folder.user_folder, {}
-    area = user.path / AREA
+    area = user.path / LOANS_FOLDER
     for file in sorted(area.glob(f"*/{FILE}")) if area.is_dir() else ():
         folder = KeyFolder(file.parent)
         if not folder.ledger_folder(workspace.trust.origin).is_dir():

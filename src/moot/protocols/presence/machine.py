@@ -136,7 +136,9 @@ _OWED: Final = {EventType.HANDOFF: "accept what was passed on", EventType.BLOCKE
 
 
 def _lease_ends(state: State) -> Iterable[Due]:
-    from shlex import quote  # most reservations have no end
+    if state.next_expiry is None:  # most reservations have no end
+        return
+    from shlex import quote
 
     timed = (held for held in state.live if held.expires_at is not None)
     for held in sorted(timed, key=_end_of):

@@ -6,7 +6,8 @@ Liveness is derived here each time (OPR-029), from signs of life that the caller
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
+from typing import NamedTuple
 
 import msgspec
 
@@ -158,6 +159,23 @@ class StatusCounts(msgspec.Struct, frozen=True):
     pending: int
 
 
+class StatusPart(NamedTuple):
+    """What one screen shows of a crowd: these agents, reservations and work items.
+
+    `held_by` has, by name, what each of the agents holds.
+    `speakers` are those whose liveness says how a work item stands (None: all who work on it).
+    `unshown_liveness` is how alive those are who are here and not shown: the health of the whole
+    speaks of them, too.
+    """
+
+    agents: tuple[str, ...]
+    held_by: Mapping[str, Iterable[Reservation]]
+    reservations: tuple[Reservation, ...]
+    works: frozenset[str]
+    speakers: frozenset[str] | None = None
+    unshown_liveness: tuple[Liveness, ...] = ()
+
+
 class PresenceStatusView(msgspec.Struct, frozen=True, kw_only=True):
     """One screen: who is here, who holds what, who owes an answer, what waits for the reader."""
 
@@ -179,8 +197,16 @@ def view_agents(
     state: State, names: Iterable[str], observation: Observation
 ) -> tuple[AgentView, ...]:
     """Each of these names; the reservations are looked through once for all of them."""
-    by_owner = sorted_index.group_by_owner(state)
-    return tuple(_view_agent(state, name, observation, by_owner.get(name, ())) for name in names)
+    return _view_agents(state, names, observation, sorted_index.group_by_owner(state))
+
+
+def _view_agents(
+    state: State,
+    names: Iterable[str],
+    observation: Observation,
+    held_by: Mapping[str, Iterable[Reservation]],
+) -> tuple[AgentView, ...]:
+    return tuple(_view_agent(state, name, observation, held_by.get(name, ())) for name in names)
 
 
 def _view_agent(
@@ -320,22 +346,33 @@ def _furthest_receipt(message: PresenceMessage) -> ReceiptKind:
 
 
 def view_status(
-    state: State, observation: Observation, reader: str | None = None
+    state: State,
+    observation: Observation,
+    reader: str | None = None,
+    part: StatusPart | None = None,
 ) -> PresenceStatusView:
-    """OPR-095: overlaps of work and agents gone quiet are visible on one screen."""
-    here, held, waiting = (
-        view_members(state, observation),
-        view_reservations(state, observation),
-        view_pending(state),
-    )
+    """OPR-095: overlaps of work and agents gone quiet are visible on one screen.
+
+    `part` is what of it is shown (None: all who are here, and all that is held).
+    """
+    if part is None:
+        here, held = view_members(state, observation), view_reservations(state, observation)
+        work = view_work_items(state, observation, {})
+        alive = [view.liveness for view in here]
+    else:
+        here = _view_agents(state, part.agents, observation, part.held_by)
+        held = tuple(view_reservation(state, one, observation) for one in part.reservations)
+        work = _view_works(state, part.works, observation, {}, part.speakers)
+        alive = [*part.unshown_liveness, *(view.liveness for view in here if view.here)]
+    waiting = view_pending(state)
     return PresenceStatusView(
         agents=here,
         reservations=held,
         pending=waiting,
         mine=tuple(view for view in waiting if reader is not None and view.to_agent == reader),
-        work=view_work_items(state, observation, {}),
+        work=work,
         counts=StatusCounts(len(here), len(held), len(waiting)),
-        health=work_state.judge_health(view.liveness for view in here),
+        health=work_state.judge_health(alive),
     )
 
 
@@ -344,30 +381,51 @@ def view_work_items(
 ) -> tuple[WorkItemView, ...]:
     """The state of each work item that someone here works on, holds something for, or waits for."""
     sources = (*_members_here(state), *state.live, *state.pending.values())
-    names = {source.work for source in sources if source.work} | bead_status.keys()
-    return tuple(_view_work_item(state, work, observation, bead_status) for work in sorted(names))
+    works = {source.work for source in sources if source.work} | bead_status.keys()
+    return _view_works(state, works, observation, bead_status)
 
 
-def _view_work_item(
-    state: State, work: str, observation: Observation, bead_status: Mapping[str, str]
-) -> WorkItemView:
+def _view_works(
+    state: State,
+    works: Set[str],
+    observation: Observation,
+    bead_status: Mapping[str, str],
+    speakers: Set[str] | None = None,
+) -> tuple[WorkItemView, ...]:
+    """How each stands, by name. `speakers` are those whose liveness is asked (None: everyone)."""
+    agents_by_work: dict[str, set[str]] = {work: set() for work in sorted(works)}
+    if works:
+        here = ((member.work, member.name) for member in _members_here(state))
+        holding = ((held.work, held.owner) for held in state.live_by_key.values())
+        for work, name in (*here, *holding):
+            if work in agents_by_work:
+                agents_by_work[work].add(name)
+    awaited = {message.work for message in state.pending.values()}
+    views = []
+    for work, names in agents_by_work.items():
+        speaking = sorted(names if speakers is None else names & speakers)
+        verdicts = [observe_liveness(state, name, observation) for name in speaking]
+        facts = _work_facts(state, verdicts, observation.now, is_owed=work in awaited)
+        usual = "in_progress" if names else None
+        status = bead_status.get(work, usual)
+        stands = work_state.judge_work(msgspec.structs.replace(facts, bead_status=status))
+        label = work_state.WORK_STATE_LABELS[stands]
+        views.append(WorkItemView(Quoted(work), stands, label, tuple(sorted(names))))
+    return tuple(views)
+
+
+def _work_facts(
+    state: State, verdicts: Iterable[LivenessVerdict], now: Millis, *, is_owed: bool
+) -> work_state.WorkFacts:
     """Whoever was seen last speaks for the item: one agent gone does not end shared work."""
-    agents = {member.name for member in _members_here(state) if member.work == work}
-    agents |= {held.owner for held in state.live if held.work == work}
-    verdicts = [observe_liveness(state, name, observation) for name in sorted(agents)]
     latest = max(verdicts, key=lambda verdict: verdict.last_seen_at or 0, default=None)
-    session_state = work_state.judge_work(
-        work_state.WorkFacts(
-            bead_status=bead_status.get(work, "in_progress" if agents else None),
-            answer_owed=any(message.work == work for message in state.pending.values()),
-            liveness=latest.liveness if latest else None,
-            last_activity=latest.last_seen_at if latest else None,
-            now=observation.now,
-            stale_millis=latest.stale_millis if latest else state.stale_millis,
-        )
+    return work_state.WorkFacts(
+        answer_owed=is_owed,
+        liveness=latest.liveness if latest else None,
+        last_activity=latest.last_seen_at if latest else None,
+        now=now,
+        stale_millis=latest.stale_millis if latest else state.stale_millis,
     )
-    label = work_state.WORK_STATE_LABELS[session_state]
-    return WorkItemView(Quoted(work), session_state, label, tuple(sorted(agents)))
 
 
 def find_blockers(

@@ -96,6 +96,10 @@ SELECT key, value, stream, seq FROM index_rows WHERE space = ? AND key = ?;
 SELECT key, value, stream, seq FROM index_rows
 WHERE space = ? AND key >= ? AND key < ? AND key > ? ORDER BY key LIMIT ?;
 
+-- name: values
+-- What every index row of a space says.
+SELECT key, value FROM index_rows WHERE space = ?;
+
 -- name: all_rows
 -- Every index row.
 SELECT space, key, value, stream, seq FROM index_rows;
@@ -132,6 +136,10 @@ SELECT agent, at, kid, body, sig FROM heartbeats WHERE agent = ?;
 -- name: heartbeats
 -- Everyone's latest sign of life.
 SELECT agent, at, kid, body, sig FROM heartbeats ORDER BY agent;
+
+-- name: heartbeat_times
+-- Of when everyone's latest sign of life is.
+SELECT agent, at FROM heartbeats;
 
 -- name: put_heartbeat
 -- Keep a sign of life instead of the last.

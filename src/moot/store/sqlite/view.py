@@ -88,6 +88,15 @@ class SqliteView:
         rows += filter(None, unfiled.values())
         return sorted(rows)[:limit]  # texts compare as in SQLite: by code point
 
+    def values(self, space: str) -> dict[str, bytes]:
+        values: dict[str, bytes] = dict(self._db.execute(SQL["values"], (space,)).fetchall())
+        for key, row in self._pending.rows.get(space, _NONE).items():
+            if row is None:
+                values.pop(key, None)
+            else:
+                values[key] = row.value
+        return values
+
     def search(self, space: str, words: str, limit: int = 100) -> list[str]:
         query = match_all(words)
         if not query:
@@ -119,6 +128,9 @@ class SqliteView:
 
     def heartbeats(self) -> list[Heartbeat]:
         return [Heartbeat(*row) for row in self._db.execute(SQL["heartbeats"])]
+
+    def heartbeat_times(self) -> dict[str, int]:
+        return dict(self._db.execute(SQL["heartbeat_times"]).fetchall())
 
     def cursor(self, agent: str, name: str) -> int:
         row = self._one("cursor", agent, name)

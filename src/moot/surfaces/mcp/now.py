@@ -55,7 +55,8 @@ class Now(msgspec.Struct, frozen=True):
 def look(session: Session) -> Now:
     """As things are, for whoever the session acts as."""
     you, seen = session.actor(), status(session)
-    others = list(_others(seen, you))
+    others = list(_others(seen, you))[:MOST_OTHERS]
+    works_too = any(view.agent == you and (view.here or view.holds) for view in seen.agents)
     return Now(
         you,
         tuple(map(_due_now, agenda(session).due)),
@@ -65,8 +66,8 @@ def look(session: Session) -> Now:
             for held in seen.reservations
             if held.owner == you
         ),
-        tuple(others[:MOST_OTHERS]),
-        max(0, len(others) - MOST_OTHERS),
+        tuple(others),
+        seen.working_total - works_too - len(others),
         seen.record.rolled_back,
     )
 

@@ -16,6 +16,8 @@ from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.local_time import span_since
 from moot.surfaces.terminal.shell import Shell, command
 
+MOST_AGENTS = 20  # of a crowd, on one screen
+MOST_ROWS = 30  # of each other table
 MOST_NAMES = 3
 MOST_SCOPES = 4
 MOST_SPANS = 3
@@ -32,11 +34,12 @@ COLOURS = {
 
 @command(None, "status", "status")
 @click.option("--watch", is_flag=True, help="Show it again whenever something changes.")
-@click.option("--all", "ended", is_flag=True, help="Also those that have ended.")
+@click.option("--all", "ended", is_flag=True, help="Everyone, also those that have ended.")
 def status(shell: Shell, watch: bool, ended: bool) -> Answer:
     """One screen: who is here, what is due, and how the record stands.
 
-    Who is here stands first; SEEN is how long ago the last sign of life was. With --watch it stays
+    Who is here stands first; SEEN is how long ago the last sign of life was. Of a crowd those who
+    were seen last are shown, and the others counted; --all shows everyone. With --watch it stays
     until Ctrl-C.
 
     Examples:
@@ -58,7 +61,8 @@ def status(shell: Shell, watch: bool, ended: bool) -> Answer:
 
 
 def _look(shell: Shell, *, ended: bool) -> screen.Status:
-    seen = screen.status(shell.session, ended=ended)
+    most = screen.MOST_AGENTS if shell.json else MOST_AGENTS
+    seen = screen.status(shell.session, ended=ended, most=most)
     return msgspec.structs.replace(seen, due=with_ways(shell, seen.due))
 
 
@@ -75,7 +79,8 @@ def _lines(seen: screen.Status, now: int) -> Iterable[str]:
     yield from _work_lines(seen)
     yield from _usage_lines(seen)
     yield from _mail_lines(seen.mail)
-    yield from due_lines(seen.due)
+    yield from due_lines(seen.due[:MOST_ROWS])
+    yield from _more_line(len(seen.due) - MOST_ROWS, "moot agenda")
 
 
 def _mail_lines(mail: screen.MailCounts) -> Iterable[str]:
@@ -101,6 +106,7 @@ def _record_line(record: screen.RecordSummary) -> str:
 def _agent_lines(seen: screen.Status, now: int) -> Iterable[str]:
     """Who is here, or has something to do; of the others only how many."""
     current = [view for view in seen.agents if view.status == screen.ACTIVE]
+    ended = [view for view in seen.agents if view.status != screen.ACTIVE]
     busy = {seen.you, *seen.mail.owed, *(item.who for item in seen.due)}
     shown = [view for view in current if view.here or view.holds or view.agent in busy]
     if shown:
@@ -110,14 +116,24 @@ def _agent_lines(seen: screen.Status, now: int) -> Iterable[str]:
         yield from listing(rows, ("NAME", "ALIVE", "SEEN", "GUARD", "WORK", "HOLDS"), COLOURS)
     else:
         yield "nobody is here: `moot run -- COMMAND`, or `moot join`"
-    if len(current) > len(shown):
-        others = plural(len(current) - len(shown), "other is", "others are")
-        yield f"{others} not here: `moot agent list`"
-    gone = [view for view in seen.agents if view.status != screen.ACTIVE]
-    if gone:
+    yield from _unshown_lines(seen, shown, len(ended))
+    if ended:
         yield ""
-        rows = [(view.agent, view.label, span_since(view.ended_at, now)) for view in gone]
+        rows = [(view.agent, view.label, span_since(view.ended_at, now)) for view in ended]
         yield from listing(rows, ("ENDED", "HOW", "AGO"))
+
+
+def _unshown_lines(
+    seen: screen.Status, shown: Sequence[screen.RegisteredAgentView], ended: int
+) -> Iterable[str]:
+    """How many more there are, of those who work and of the others."""
+    working = sum(view.here or bool(view.holds) for view in shown)
+    more = 0 if ended else seen.working_total - working
+    if more:
+        yield f"and {more} more, seen earlier: `moot agent list`"
+    others = seen.agents_total - ended - len(shown) - more
+    if others:
+        yield f"{plural(others, 'other is', 'others are')} not here: `moot agent list`"
 
 
 def _group_work_by_owner(seen: screen.Status) -> dict[str, dict[str, None]]:
@@ -158,9 +174,16 @@ def _work_of(agent: screen.RegisteredAgentView, work_by_owner: Mapping[str, Iter
 def _work_lines(seen: screen.Status) -> Iterable[str]:
     """How each work item stands, if there is any."""
     if seen.work:
-        rows = [(item.work, item.label, _first_names(item.agents)) for item in seen.work]
+        shown = seen.work[:MOST_ROWS]
+        rows = [(item.work, item.label, _first_names(item.agents)) for item in shown]
         yield from listing(rows, ("WORK", "STANDS", "BY"))
+        yield from _more_line(len(seen.work) - len(shown), "moot status --json")
         yield ""
+
+
+def _more_line(count: int, command: str) -> Iterable[str]:
+    if count > 0:
+        yield f"and {count} more: `{command}`"
 
 
 def _usage_lines(seen: screen.Status) -> Iterable[str]:

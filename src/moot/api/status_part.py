@@ -1,0 +1,210 @@
+"""What of a crowd one screen shows: those who are here and were seen last, and what they hold.
+
+Looking at an agent costs a proof, so a screen looks at as many as it has room for. Everything else
+is counted. Whoever wants all of them asks for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from moot.core.clock import Millis
+from moot.core.machine import KeyClass
+from moot.flows.presence.latest_agents import ProvedSigns, find_latest
+from moot.protocols.presence import liveness, views
+from moot.protocols.presence.holdings import Holdings
+from moot.protocols.presence.model import Liveness, Reservation, State
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.core.registry.model import RegisteredKey
+    from moot.core.registry.model import State as Registry
+
+MOST_AGENTS: Final = 200
+RESERVATIONS_EACH: Final = 10  # for every agent that there is room for
+
+
+class ChosenPart(NamedTuple):
+    """What is shown, from when and with which proofs, and how many there are of what.
+
+    `working` are those of the agents who are here or hold something.
+    """
+
+    shown: views.StatusPart
+    observation: views.Observation
+    agents: int
+    working: int
+    reservations: int
+
+
+def choose_part(
+    session: Session, names: ListedNames, busy: Iterable[str], most: int | None
+) -> ChosenPart:
+    """Of `names` at most `most` (None: all), whoever acts always among them."""
+    return _Chooser(session, names, frozenset(busy), most).choose()
+
+
+class ListedNames:
+    """Everyone but voices, who only answer questions: who has not ended, or (`ended`) ever was
+    registered. Of a crowd only those are looked up that are asked for."""
+
+    def __init__(self, registry: Registry, voices: frozenset[str], *, ended: bool) -> None:
+        self._registry, self._voices, self._ended = registry, voices, ended
+        self._unlisted = sum(self._is_listed(name) for name in voices)
+
+    def __contains__(self, name: str) -> bool:
+        return name not in self._voices and self._is_listed(name)
+
+    def _is_listed(self, name: str) -> bool:
+        agent = self._registry.agents.get(name)
+        return agent is not None and (self._ended or _signs(self._registry.keys[agent.kid]))
+
+    def __len__(self) -> int:
+        registry = self._registry
+        keys = len(registry.agents) if self._ended else registry.keys.count_where(_SIGNING, _signs)
+        return keys - self._unlisted
+
+    def list_all(self) -> set[str]:
+        return {name for name in self._registry.agents if name in self}
+
+
+# What pages of keys note of those that sign for somebody.
+_SIGNING: Final = frozenset((kind, None) for kind in (KeyClass.AGENT, KeyClass.HUMAN))
+
+
+def _signs(key: RegisteredKey) -> bool:
+    return (key.kind, key.ending) in _SIGNING
+
+
+class _Chooser:
+    """One choice; what its steps need is read once."""
+
+    def __init__(
+        self,
+        session: Session,
+        names: ListedNames,
+        busy: frozenset[str],
+        most: int | None,
+    ) -> None:
+        from moot.protocols.presence import STREAM
+        from moot.protocols.presence.machine import MACHINE as PRESENCE
+
+        engine = session.workspace.engine
+        self._engine, self._names, self._you, self._busy = engine, names, session.acting, busy
+        self._is_all = most is None
+        self._count = len(names)
+        self._most = self._count if most is None else most
+        self._is_limited = self._count > self._most
+        self._state: State = engine.state(PRESENCE, STREAM)
+        members = self._state.members_by_name.values()
+        self._here = dict.fromkeys(member.name for member in members if not member.left)
+        self._holdings = Holdings(self._state)
+        self._observation = views.Observation(
+            engine.clock(), ProvedSigns(engine), session.stale_millis
+        )
+
+    def choose(self) -> ChosenPart:
+        agents, registered = self._choose_agents(), self._engine.registry().agents
+        held_by = self._holdings.of(agents if self._is_limited else self._holdings.owners)
+        reservations = self._choose_reservations(agents, held_by)
+        shown = views.StatusPart(
+            agents,
+            held_by,
+            reservations,
+            self._choose_works(agents, reservations),
+            frozenset(agents) if self._is_limited else None,
+            self._judge_unshown(agents),
+        )
+        now, seen, stale, _ = msgspec.structs.astuple(self._observation)
+        since = {name: registered[name].since for name in agents}
+        observation = views.Observation(now, seen, stale, since)
+        working = self._here.keys() | self._holdings.owners
+        if not self._is_limited:  # of a crowd those are counted, too, who ended and hold something
+            working &= set(agents)
+        return ChosenPart(shown, observation, self._count, len(working), self._count_held())
+
+    def _choose_agents(self) -> tuple[str, ...]:
+        """By name, as they are listed: first who is here, then who holds something or has something
+        to do, then others."""
+        if not self._is_limited:
+            return tuple(sorted(self._names.list_all()))
+        chosen = [self._you] if self._you is not None and self._you in self._names else []
+        for group in self._groups():
+            known, room = frozenset(chosen), self._most - len(chosen)
+            waiting = [name for name in group if name not in known]
+            chosen += find_latest(waiting, self._claimed_times, room, self._prove_time)
+            if len(chosen) >= self._most:
+                break
+        return tuple(sorted(chosen))
+
+    def _groups(self) -> Iterator[Iterable[str]]:
+        """Each by name, which decides where times do not."""
+        yield self._here
+        yield sorted(self._holdings.owners | self._busy)
+        yield sorted(self._names.list_all())
+
+    @cached_property
+    def _claimed_times(self) -> dict[str, Millis]:
+        """The latest that somebody can have been seen: the last act here, or what rows claim."""
+        times = self._engine.claimed_times()
+        for member in self._state.members_by_name.values():
+            if member.last_at > times.get(member.name, 0):
+                times[member.name] = member.last_at
+        return times
+
+    def _judge(self, name: str) -> liveness.LivenessVerdict:
+        return views.observe_liveness(self._state, name, self._observation)
+
+    def _prove_time(self, name: str) -> Millis | None:
+        return (self._judge(name).last_seen_at or 0) if name in self._names else None
+
+    def _count_held(self) -> int:
+        if not self._has_lapsed:
+            return len(self._state.live_by_key)
+        return sum(not held.has_ended(self._observation.now) for held in self._state.live)
+
+    @property
+    def _has_lapsed(self) -> bool:
+        """Is there anything whose time is over?"""
+        expiry = self._state.next_expiry
+        return expiry is not None and expiry <= self._observation.now
+
+    def _choose_reservations(
+        self, agents: tuple[str, ...], held_by: Mapping[str, Iterable[Reservation]]
+    ) -> tuple[Reservation, ...]:
+        """All, if there is room for all; else the newest of those who are shown."""
+        count = len(self._state.live_by_key)
+        room = count if self._is_all else self._most * RESERVATIONS_EACH
+        owners = agents if self._is_limited or count > room else held_by
+        now = self._observation.now
+        live = [
+            held for name in owners for held in held_by.get(name, ()) if not held.has_ended(now)
+        ]
+        if len(live) > room:
+            live.sort(key=lambda held: (held.owner != self._you, -held.fencing))
+            live = live[:room]
+        return tuple(sorted(live, key=lambda held: held.key))
+
+    def _choose_works(
+        self, agents: tuple[str, ...], reservations: tuple[Reservation, ...]
+    ) -> frozenset[str]:
+        """What those who are shown work on, and what waits for an answer."""
+        names = self._here.keys() & agents if self._is_limited else self._here.keys()
+        members = (self._state.members_by_name[name] for name in names)
+        sources = (*members, *reservations, *self._state.pending.values())
+        return frozenset(source.work for source in sources if source.work)
+
+    def _judge_unshown(self, agents: tuple[str, ...]) -> tuple[Liveness, ...]:
+        """How alive the others are who are here; of too many only who was seen longest ago, as
+        rows claim that nobody has proved."""
+        others = self._here.keys() - agents
+        if len(others) <= self._most:
+            return tuple(self._judge(name).liveness for name in others)
+        oldest = min(self._claimed_times[name] for name in others)
+        usual = self._state.stale_millis
+        stale = liveness.shown_stale_time(self._observation.stale_millis, usual)
+        return (liveness.judge_liveness(oldest, self._observation.now, stale).liveness,)
