@@ -46,8 +46,10 @@ def _way_on_path(item: DueItem) -> str:
 def _way_in_parliament(item: DueItem) -> str:
     from moot.surfaces.cli.parliament.due_ways import WAYS
 
+    if item.hint.startswith("moot ") and " DIR " not in item.hint:  # its folder is known
+        return _PARTS.get(item.who, "") + item.hint
     command = f"{_PARTS.get(item.who, '')}moot parliament {WAYS.get(item.what, 'next DIR')}"
-    remark = f"{item.hint}; " if item.hint and item.what != "decide" else ""
+    remark = f"{item.hint}; " if item.hint and not item.hint.startswith("moot ") else ""
     return f"{command} ({remark}DIR is the session's folder)"
 
 
