@@ -5,48 +5,18 @@ from __future__ import annotations
 import hashlib
 import shlex
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
-from tests.cli.project import Project
-from tests.cli.sitting import FOLDER, SECTIONS, Sitting, opened
+from tests.cli.sitting import FOLDER, SECTIONS
 from tests.web.deciding_terminal import PASSPHRASE, deciding, make_project, offer, wait_for_end
 from tests.web.served import serving
-
-
-class WaitingParliament(NamedTuple):
-    """A bill has passed, and its prime minister has not decided."""
-
-    project: Project
-    sitting: Sitting
-    id: str
-    unattended: dict[str, str]
-
-    @property
-    def address(self) -> str:
-        return f"/api/v1/parliaments/{self.id}"
-
-    def decide(self, *words: str) -> Any:
-        return self.sitting.moot("decide", *words, **self.unattended)
-
-
-def pass_bill(sitting: Sitting) -> None:
-    sitting.start()
-    for asker, asked in (("rep_1", "rep_2"), ("rep_2", "rep_3"), ("rep_3", "rep_1")):
-        sitting.exchange(asker, asked, 4)
-    sitting.call_vote()
-    assert sitting.votes("YES", "YES", "NO")["status"] == "pm_review"
+from tests.web.waiting_parliament import WaitingParliament, make_waiting
 
 
 @pytest.fixture
 def waiting(tmp_path: Path) -> WaitingParliament:
-    project, unattended = make_project(tmp_path)
-    sitting = opened(project)
-    sitting.to_debate()
-    pass_bill(sitting)
-    name = sitting.moot("status")["parliament_id"]
-    return WaitingParliament(project, sitting, name, unattended)
+    return make_waiting(tmp_path)
 
 
 def test_it_shows_the_whole_bill_its_hash_and_a_command_that_works(
