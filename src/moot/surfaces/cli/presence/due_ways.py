@@ -37,12 +37,6 @@ def _way_in_decision(item: DueItem) -> str:
     return item.hint or (again if item.what == "answer" else "")
 
 
-def _way_on_path(item: DueItem) -> str:
-    """A step that failed says why; it is tried again with its own command."""
-    command = f"moot flow {item.subject}"
-    return item.hint if item.hint.startswith("moot ") else f"{command} ({item.hint})"
-
-
 def _way_in_parliament(item: DueItem) -> str:
     from moot.surfaces.cli.parliament.due_ways import WAYS
 
@@ -56,7 +50,6 @@ def _way_in_parliament(item: DueItem) -> str:
 _WAYS: Final[dict[str, Callable[[DueItem], str]]] = {
     "decision": _way_in_decision,
     "parliament": _way_in_parliament,
-    "path": _way_on_path,
 }
 
 
