@@ -76,7 +76,10 @@ export function kindOf(id) {
 export function toDue(item) {
   const kind = kindOf(item.id);
   if (["decision", "debate", "parliament", "trace"].includes(kind)) return toDecision(item.id);
-  if (kind === "mail") return /^\S+: /.test(item.subject) ? toMessage(item.subject.split(":")[0]) : "#/mail";
+  if (kind === "mail") {
+    const id = /^(\S+): /.exec(item.subject);  // an id may hold a colon, never a space
+    return id ? toMessage(id[1]) : "#/mail";
+  }
   return kind === "presence" ? "#/sessions" : toStream(item.id);
 }
 
