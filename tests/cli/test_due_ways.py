@@ -80,10 +80,12 @@ def test_a_sitting_says_who_the_clerk_is(sitting: Sitting) -> None:
     )
 
 
-def test_a_step_that_failed_is_tried_again_with_its_command() -> None:
-    failed = way("path/p1", "operator", "try again", "trace-to-mail t1", "it was full")
-    assert failed == "moot flow trace-to-mail t1 (it was full)"
-    assert way("path/p1", "operator", "go on", "x y", "moot flow x y") == "moot flow x y"
+def test_the_prime_ministers_way_names_the_folder_if_it_is_known() -> None:
+    known = way("parliament/p", "prime-minister", "decide", hint="moot parliament decide a approve")
+    assert known == "a person: moot parliament decide a approve"
+    unknown = way("parliament/p", "prime-minister", "decide", hint="moot parliament decide DIR x")
+    assert unknown.startswith("a person: moot parliament decide DIR approve")
+    assert unknown.endswith("(DIR is the session's folder)")
 
 
 def test_whatever_says_nothing_is_shown_by_its_record() -> None:

@@ -236,7 +236,9 @@ def test_what_is_not_done_is_due_and_says_why() -> None:
     scenario.when(step())
     assert dues(scenario) == [(OPERATOR, "go on", "moot flow blocked-to-debate pay-7-1")]
     scenario.when(fail())
-    assert dues(scenario) == [(OPERATOR, "try again", "taken")]
+    assert dues(scenario) == [
+        (OPERATOR, "try again", "moot flow blocked-to-debate pay-7-1 (taken)")
+    ]
     assert scenario.world.engine.open_streams() == [STREAM]
     scenario.when(step(), finish(SESSION))
     assert dues(scenario) == []

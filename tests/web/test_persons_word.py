@@ -2,95 +2,32 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
-import re
-import signal
-import subprocess
-import termios
-import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.project import MOOT, Project
-from tests.readable import is_readable
+from tests.cli.project import Project
+from tests.web.deciding_terminal import (
+    PASSPHRASE,
+    deciding,
+    make_project,
+    offer,
+    wait_for_end,
+)
 from tests.web.served import SECONDS, Visitor, serving
 
-PASSPHRASE = "correct horse battery staple"
 VOICES = "rules:approve,rules:sceptic,rules:listener"
-
-
-class Terminal:
-    """`moot serve --decide` at a terminal of its own."""
-
-    def __init__(self, project: Project) -> None:
-        self._ours, theirs = pty.openpty()
-        self.process = subprocess.Popen(
-            [*MOOT, "serve", "--decide"],
-            cwd=project.root,
-            env={**project.env, "TERM": "dumb"},
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509
-        )
-        os.close(theirs)
-        self.shown = ""
-
-    def read_until(self, pattern: str) -> str:
-        """What matches, once the terminal shows it."""
-        limit = time.monotonic() + SECONDS
-        while (match := re.search(pattern, self.shown)) is None:
-            assert time.monotonic() < limit, self.shown
-            if is_readable(self._ours, 0.2):
-                self.shown += os.read(self._ours, 65536).decode("utf-8", "replace")
-        return match[0]
-
-    def type(self, text: str) -> None:
-        os.write(self._ours, f"{text}\n".encode())
-
-    def close(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=SECONDS)
-        os.close(self._ours)
 
 
 @pytest.fixture
 def asked(tmp_path: Path) -> Project:
     """A decision that waits for its person."""
-    root, file = tmp_path / "project", tmp_path / "passphrase"
-    root.mkdir()
-    file.write_text(PASSPHRASE)
-    file.chmod(0o600)
-    project = Project(root, tmp_path / "keys")
-    project.ok("init", MOOT_PASSPHRASE_FILE=str(file))
+    project, _ = make_project(tmp_path)
     options = ("--option", "Postgres", "--option", "Kafka")
     project.ok("ask", "Queue: Postgres or Kafka?", *options, "--with", VOICES)
     return project
-
-
-@contextmanager
-def deciding(project: Project) -> Iterator[tuple[Terminal, Visitor]]:
-    terminal = Terminal(project)
-    try:
-        visitor = Visitor(terminal.read_until(r"http://\S+/enter#[\w-]+(?=\s)"))
-        visitor.enter()
-        yield terminal, visitor
-    finally:
-        terminal.close()
-
-
-def offer(visitor: Visitor, **changes: Any) -> dict[str, Any]:
-    word = visitor.get("/api/v1/decisions/q-1").data["word"]
-    shown = {name: word[name] for name in ("decision", "position", "sha256")}
-    return {**shown, "word": "approve", "reason": "It is cheap.", **changes}
 
 
 def test_the_terminal_shows_the_text_and_asks_there_for_the_passphrase(asked: Project) -> None:
@@ -104,9 +41,7 @@ def test_the_terminal_shows_the_text_and_asks_there_for_the_passphrase(asked: Pr
             assert "Postgres" in terminal.shown
             assert offered["sha256"] in terminal.shown
             terminal.type(PASSPHRASE)
-            while visitor.get("/api/v1/words").data["state"] == "waiting":
-                listener.changed()
-        assert visitor.get("/api/v1/words").data["state"] == "given"
+            assert wait_for_end(visitor, listener) == "given"
         shown = visitor.get("/api/v1/decisions/q-1").data
         assert (shown["line"]["state"], shown["word"]) == ("approved: carried", None)
         assert visitor.post("/api/v1/words", offered).code == "busy", "it was decided meanwhile"
@@ -120,9 +55,7 @@ def test_without_the_passphrase_nothing_is_signed(asked: Project) -> None:
             visitor.post("/api/v1/words", offer(visitor))
             terminal.read_until("passphrase of operator")
             terminal.type("wrong")
-            while visitor.get("/api/v1/words").data["state"] == "waiting":
-                listener.changed()
-        assert visitor.get("/api/v1/words").data["state"] == "not_given"
+            assert wait_for_end(visitor, listener) == "not_given"
         assert visitor.get("/api/v1/decisions/q-1").data["line"]["state"] == "waiting: carried"
 
 
@@ -179,9 +112,7 @@ def test_a_word_given_elsewhere_meanwhile_is_the_only_one(asked: Project) -> Non
             words = ("decide", "q-1", "veto", "--reason", "I was first.")
             asked.ok(*words, MOOT_PASSPHRASE_FILE=str(file))
             terminal.type(PASSPHRASE)
-            while visitor.get("/api/v1/words").data["state"] == "waiting":
-                listener.changed()
-        assert visitor.get("/api/v1/words").data["state"] == "not_given"
+            assert wait_for_end(visitor, listener) == "not_given"
         shown = visitor.get("/api/v1/decisions/q-1").data
         assert shown["line"]["state"].startswith("vetoed")
         assert shown["standing"]["decision"]["word"]["reason"] == "I was first."

@@ -32,6 +32,7 @@ AGAIN_SECONDS: Final = 5.0  # and how often it looks again although nobody has
 _ARGUED: Final = ("debate/", "parliament/")
 # The word that stands for the history itself in the hints of its protocol.
 _WORD_FOR_ID: Final = {"trace": "TRACE", "decision": "ID"}
+_IN_A_FOLDER: Final = "parliament"  # its commands name the folder of its files
 
 
 class DueItem(msgspec.Struct, frozen=True):
@@ -151,7 +152,7 @@ def _look(workspace: Workspace, who: str | None) -> _View:
     engine = workspace.engine
     changes, now = engine.store.version(), engine.clock()
     dues = list(engine.agenda(_streams_awaited(engine)))
-    items = [_item(stream, due, now) for stream, due in dues if who in (None, due.who)]
+    items = [_item(workspace, *pair, now) for pair in dues if who in (None, pair[1].who)]
     items += _new_mail(workspace, who, now)
     limits = [due.by for _, due in dues if due.by is not None and due.by > now]
     return _View(changes, tuple(sorted(items, key=_urgency)), min(limits, default=None))
@@ -188,8 +189,7 @@ def _pause(engine: Engine, view: _View, end: float, stop: Callable[[], bool]) ->
         time.sleep(LOOK_SECONDS)
 
 
-def _item(stream: str, due: Due, now: Millis) -> DueItem:
-    protocol, _, name = stream.partition("/")
+def _item(workspace: Workspace, stream: str, due: Due, now: Millis) -> DueItem:
     return DueItem(
         who=due.who,
         what=due.what,
@@ -198,8 +198,19 @@ def _item(stream: str, due: Due, now: Millis) -> DueItem:
         by=None if due.by is None else to_text(due.by),
         overdue=due.is_overdue(now),
         id=stream,
-        hint=fill_hint(due.hint, {_WORD_FOR_ID.get(protocol, ""): name}),
+        hint=fill_hint(due.hint, _known_words(workspace, stream, due.hint)),
     )
+
+
+def _known_words(workspace: Workspace, stream: str, hint: str) -> dict[str, str]:
+    """What stands for words in capitals: the id of the history, or a session's folder."""
+    protocol, _, name = stream.partition("/")
+    if protocol != _IN_A_FOLDER or " DIR " not in hint:
+        return {_WORD_FOR_ID.get(protocol, ""): name}
+    from moot.flows.parliament.parliament_files import find_folder
+
+    folder = find_folder(workspace, name)
+    return {} if folder is None else {"DIR": str(folder)}
 
 
 def _new_mail(workspace: Workspace, who: str | None, now: Millis) -> list[DueItem]:
@@ -222,7 +233,7 @@ def _new_mail(workspace: Workspace, who: str | None, now: Millis) -> list[DueIte
         since=new[0].value["at"],
         hint="moot inbox",
     )
-    return [_item("mail", due, now)]
+    return [_item(workspace, "mail", due, now)]
 
 
 def _urgency(item: DueItem) -> tuple[bool, str, str]:

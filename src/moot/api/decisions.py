@@ -162,6 +162,7 @@ def decide(
     *,
     text: str | None = None,
     anew: bool = False,
+    sha256: str | None = None,
 ) -> RuledDecision:
     """A person's ruling on what came out: approve, veto or amend, under that person's key.
 
@@ -169,10 +170,13 @@ def decide(
     Amend puts `text` in the place of what came out. `anew` ends a parliament that was sent back
     before it is argued further, and another decision begins. The same veto twice is one and a
     second approval is refused (decided), so a repeat needs no key. An agent is refused
-    (human_key_required).
+    (human_key_required). With `sha256`, the hash of the text that the person was shown, nothing is
+    decided about another one (busy).
     """
     from moot.flows.decisions import decide as rulings
     from moot.flows.decisions.questions import decision_id, require_question, state_of
+    from moot.flows.decisions.ruled_text import require_text_shown
+    from moot.protocols.decision import stream_of
     from moot.protocols.decision.views import describe_decision
 
     workspace, name = session.workspace, decision_id(decision)
@@ -181,6 +185,7 @@ def decide(
     session.require_no_agent("a decision")
     choice = rulings.RULINGS[ruling]
     vote = rulings.require_open_for(workspace, name, choice, reason, text, anew)
+    require_text_shown(workspace.engine, stream_of(name), sha256)
     person = session.person("a decision")
     if ruling == "approve":
         rulings.approve(workspace, name, person, reason, vote)

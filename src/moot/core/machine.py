@@ -22,6 +22,7 @@ import msgspec
 from moot.core.clock import Millis
 from moot.core.errors import StoreFailed
 from moot.core.findings import Finding, Severity, select_errors
+from moot.core.prepared_types import prepare_type
 from moot.core.record import Actor, ArtifactRef
 
 S = TypeVar("S")
@@ -279,7 +280,9 @@ class Machine(Generic[S]):
     def read_event(self, event_type: str, data: dict[str, Any]) -> Event:
         """The typed event of a body, or StoreFailed if a newer Moot wrote it."""
         try:
-            return msgspec.convert(data, self.event_of[event_type])
+            kind = self.event_of[event_type]
+            prepare_type(kind)
+            return msgspec.convert(data, kind)
         except KeyError:
             problem = f"unknown event {event_type}"
         except msgspec.ValidationError as error:

@@ -21,6 +21,8 @@ from zlib import compress, crc32, decompress
 
 import msgspec
 
+from moot.core.prepared_types import prepare_type
+
 V = TypeVar("V")
 G = TypeVar("G")
 
@@ -118,7 +120,9 @@ _first: Final = attrgetter("first")
 
 @lru_cache
 def _page_decoder(kind: Any) -> msgspec.msgpack.Decoder[dict[str, Any]]:
-    return msgspec.msgpack.Decoder(GenericAlias(dict, (str, kind)))
+    pages = GenericAlias(dict, (str, kind))
+    prepare_type(pages)
+    return msgspec.msgpack.Decoder(pages)
 
 
 class PagedMap(Mapping[str, V]):

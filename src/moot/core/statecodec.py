@@ -13,6 +13,7 @@ import msgspec
 from immutables import Map
 
 from moot.core.paged_map import PagedMap
+from moot.core.prepared_types import prepare_type
 
 S = TypeVar("S")
 
@@ -29,6 +30,7 @@ def _from_plain(kind: Any, value: Any) -> Any:
     if get_origin(kind) is PagedMap:
         return PagedMap.from_stored(msgspec.convert(value, bytes), *get_args(kind))
     plain = GenericAlias(dict, get_args(kind))
+    prepare_type(plain)
     return Map(msgspec.convert(value, plain, dec_hook=_from_plain))
 
 
@@ -41,4 +43,5 @@ def encode_state(state: Any) -> bytes:
 
 def decode_state(kind: type[S], data: bytes) -> S:
     """Raises msgspec.DecodeError or ValidationError; the caller drops such a snapshot."""
+    prepare_type(kind)
     return msgspec.msgpack.decode(data, type=kind, dec_hook=_from_plain)

@@ -27,6 +27,7 @@ def a_person_approves_what_was_carried(world: World) -> None:
     ruling = {"decision": "q-1", "ruling": "approve", "reason": "It is cheap."}
     assert world.refuse("decide", "amber-otter", **ruling) == "human_key_required"
     assert world.refuse("decide", **{**ruling, "decision": "q-9"}) == "decision_not_found"
+    assert world.refuse("decide", **ruling, sha256="0" * 64) == "busy", "another text was shown"
     ruled = world.as_person("decide", **ruling)["decision"]
     assert (ruled["stage"], ruled["word"]["by"]) == ("approved", "operator")
     assert world.refuse("decide", **ruling) == "decided"

@@ -213,6 +213,7 @@ def a_vote_is_counted_and_a_person_decides(world: World) -> None:
     assert parliament.refuse("final") == "not_decided"
     assert parliament.refuse("decide", "amber-otter", **approve) == "human_key_required"
     assert parliament.refuse("decide", **approve) == "human_key_required"
+    assert parliament.refuse("decide", **approve, sha256="0" * 64) == "busy"
     ruling = world.as_person("parliament.decide", folder=FOLDER, **approve)
     assert (ruling["outcome"], ruling["about"]) == ("approved", [])
     page = world.project.root / "page.md"

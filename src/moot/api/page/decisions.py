@@ -13,6 +13,7 @@ import msgspec
 
 from moot.api.agenda import DueItem, list_due
 from moot.api.operation import operation
+from moot.api.page.asked_words import AskedWord, find_asked_word
 from moot.api.page.standing import DecisionStanding, describe_standing
 from moot.api.reports import ReportPage, report
 from moot.core.errors import NotFound
@@ -67,21 +68,6 @@ class ShownDecision(msgspec.Struct, frozen=True, kw_only=True):
     word: AskedWord | None
 
 
-class AskedWord(msgspec.Struct, frozen=True):
-    """What a person is asked to rule on: the exact text, its SHA-256, and the command to type.
-
-    `position` is how far the record had come when this was read: another one means that something
-    happened since.
-    """
-
-    decision: str
-    question: Quoted
-    text: Quoted
-    sha256: str
-    position: int
-    command: str
-
-
 @operation("decision.list")
 def list_decisions(session: Session, *, limit: int = NEWEST) -> DecisionLines:
     """The newest decisions, debates, parliaments and traces, and who has to act in each."""
@@ -113,7 +99,7 @@ def show_decision(session: Session, name: str) -> ShownDecision:
         standing=describe_standing(session, stream),
         due=due,
         report=report(session, stream),
-        word=_asked_word(session, stream, head),
+        word=find_asked_word(session, stream),
     )
 
 
@@ -129,26 +115,6 @@ def _find(session: Session, name: str) -> tuple[str, Head]:
     raise NotFound(
         "not_found", f"nothing here is called {name[:80]}", hint="`moot ledger log` lists all"
     )
-
-
-def _asked_word(session: Session, stream: str, head: Head) -> AskedWord | None:
-    """What waits for a person's ruling, with the exact text that would stand."""
-    import hashlib
-
-    from moot.protocols.decision.machine import MACHINE as DECISION
-    from moot.protocols.decision.model import Stage
-    from moot.protocols.decision.views import suggest_decide_command
-
-    if _kind_of(stream) != "decision":
-        return None
-    state = session.workspace.engine.state(DECISION, stream)
-    if state.stage is not Stage.WAITING:
-        return None
-    name = stream.partition("/")[2]
-    text = state.motion.text if state.motion is not None else state.question
-    command = suggest_decide_command(name, state.result).partition(" (")[0]
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    return AskedWord(name, Quoted(state.question), Quoted(text), digest, head.seq, command)
 
 
 def _kind_of(stream: str) -> str:

@@ -235,6 +235,7 @@ def decide(
     guidance: str = "",
     draft: Path | bytes | str | None = None,
     extend_rounds: int = 0,
+    sha256: str | None = None,
 ) -> RecordedRuling:
     """The prime minister's ruling, signed with a person's key: `approve`, `veto`,
     `amend_and_approve` or `opening_guidance`.
@@ -243,8 +244,10 @@ def decide(
     object with what changes of title, summary and sections. A veto may grant more rounds. Where the
     session belongs to a decision, that holds the same ruling: both records have it, or neither.
     Whatever can be refused is refused before a passphrase is asked for. A ruling stands once: the
-    same one again only completes a record that lacks it, so that it needs no key.
+    same one again only completes a record that lacks it, so that it needs no key. With `sha256`,
+    the hash of the bill that the person was shown, nothing is decided about another one (busy).
     """
+    from moot.flows.decisions.ruled_text import require_text_shown
     from moot.flows.parliament.parliament_session import ParliamentSession
     from moot.protocols.parliament.commands import Decide
     from moot.protocols.parliament.messages.words import PRIME_MINISTER
@@ -259,6 +262,7 @@ def decide(
     )
     session.require_no_agent(_PRIME_MINISTER)
     parliament.rehearse(command, PRIME_MINISTER)
+    require_text_shown(session.workspace.engine, parliament.stream, sha256)
     person = session.person(_PRIME_MINISTER)
     result = parliament.execute(command, person, PRIME_MINISTER)
     return RecordedRuling(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from moot.core.errors import Malformed
@@ -41,3 +42,26 @@ def describe_bill(bill: Bill | None) -> str:
     sections = bill.sections
     texts = (bill.summary, sections.problem, sections.solution, sections.implementation)
     return "\n\n".join((f"{bill.title} (version {bill.version})", *filter(None, texts)))
+
+
+def write_bill(bill: Bill | None) -> str:
+    """All that a bill says, as plain text for whoever decides on it; empty without a bill."""
+    if bill is None:
+        return ""
+    sections, scope = bill.sections, bill.sections.scope
+    parts = {
+        "Problem": sections.problem,
+        "In scope": _list_items(scope.in_scope),
+        "Out of scope": _list_items(scope.out_of_scope),
+        "Assumptions": _list_items(scope.assumptions),
+        "Definitions": _list_items(scope.definitions),
+        "Solution": sections.solution,
+        "Implementation": sections.implementation,
+    }
+    texts = (f"{name}\n{text}" for name, text in parts.items() if text)
+    first = (f"{bill.title} (version {bill.version})", bill.summary)
+    return "\n\n".join((*filter(None, first), *texts))
+
+
+def _list_items(items: Iterable[str]) -> str:
+    return "\n".join(f"- {item}" for item in items)

@@ -43,10 +43,14 @@ _MOST_COPIES: Final = 1_000
 
 
 class WrittenFiles(msgspec.Struct, frozen=True):
-    """What we wrote: up to which event, and by file name its digest before and after."""
+    """What we wrote: up to which event, by file name its digest before and after, and where.
+
+    Notes of earlier versions do not say where (""): only the folder's digest is in their name.
+    """
 
     seq: int = -1
     files: dict[str, tuple[str, str]] = {}
+    folder: str = ""
 
 
 class FileOnDisk(NamedTuple):
@@ -63,8 +67,7 @@ class SessionFiles:
         self.folder = folder
         self._workspace = workspace
         self._stream = stream
-        name = f"{stream.partition('/')[2]}.{_folder_digest(folder)}.json"
-        self._note = workspace.path / NOTES / name
+        self._note = workspace.path / NOTES / _note_name(stream.partition("/")[2], folder)
 
     @property
     def quoted_folder(self) -> str:
@@ -177,11 +180,7 @@ class SessionFiles:
             ) from None
 
     def _read_note(self) -> WrittenFiles:
-        data = read_or_none(self._note)
-        try:
-            return msgspec.json.decode(data, type=WrittenFiles) if data else WrittenFiles()
-        except msgspec.MsgspecError:
-            return WrittenFiles()
+        return _read_note(self._note)
 
     def _write_note(
         self, seq: int, on_disk: dict[str, FileOnDisk], outdated: dict[str, bytes]
@@ -191,7 +190,8 @@ class SessionFiles:
         for name in FILES:
             before = on_disk[name].digest
             digests[name] = (before, _digest(outdated[name]) if name in outdated else before)
-        self._put(self._note, msgspec.json.encode(WrittenFiles(seq, digests)))
+        folder = os.path.realpath(self.folder)
+        self._put(self._note, msgspec.json.encode(WrittenFiles(seq, digests, folder)))
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -213,6 +213,29 @@ def last_written_id(workspace: Workspace, folder: Path) -> str | None:
     notes = list((workspace.path / NOTES).glob(f"*.{_folder_digest(folder)}.json"))
     newest = max(notes, key=lambda note: note.stat().st_mtime_ns, default=None)
     return newest.name.partition(".")[0] if newest is not None else None
+
+
+def find_folder(workspace: Workspace, parliament_id: str) -> Path | None:
+    """Where the files of a session were written last, if they still stand there; None: unknown."""
+    notes = list((workspace.path / NOTES).glob(f"{parliament_id}.*.json"))
+    for note in sorted(notes, key=lambda note: note.stat().st_mtime_ns, reverse=True):
+        folder = Path(_read_note(note).folder)
+        is_named = note.name == _note_name(parliament_id, folder)
+        if is_named and (folder / LEDGER_FILE).is_file():
+            return folder if last_written_id(workspace, folder) == parliament_id else None
+    return None
+
+
+def _read_note(note: Path) -> WrittenFiles:
+    data = read_or_none(note)
+    try:
+        return msgspec.json.decode(data, type=WrittenFiles) if data else WrittenFiles()
+    except msgspec.MsgspecError:
+        return WrittenFiles()
+
+
+def _note_name(parliament_id: str, folder: Path) -> str:
+    return f"{parliament_id}.{_folder_digest(folder)}.json"
 
 
 def _folder_digest(folder: Path) -> str:

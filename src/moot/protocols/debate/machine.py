@@ -176,7 +176,7 @@ def agenda(state: State, now: Millis) -> tuple[Due, ...]:
     here = find_standing(course_from_state(state, state.rules), now)
     place = f"{state.title}: round {here.round} turn {here.turn}"
     if here.timed_out and state.rules.escalation is Escalation.HUMAN:
-        hint = f"moot debate resume {state.file} --late, or --skip"
+        hint = f"moot debate resume {state.file} --late (or --skip)"
         return (
             Due(who=OPERATOR, what="resume the debate", subject=place, since=here.deadline,
                 hint=hint, command=None if state.timed_out else ask.NoteTimeout()),

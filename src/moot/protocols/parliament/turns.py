@@ -185,7 +185,8 @@ def _review(state: State) -> Iterator[Due]:
         who=PRIME_MINISTER,
         what="decide",
         subject=title,
-        hint="approve, veto or amend_and_approve",
+        hint='moot parliament decide DIR approve --reason "..." '
+        "(or veto --guidance TEXT, or amend_and_approve --text FILE)",
     )
 
 

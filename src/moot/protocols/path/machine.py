@@ -126,7 +126,7 @@ def agenda(state: State, _now: Millis) -> tuple[Due, ...]:
             what="go on" if step.stage is Stage.BEGUN else "try again",
             subject=f"{step.flow} {step.source.id}"[:200],
             since=step.since,
-            hint=step.why or f"moot flow {step.flow} {step.source.id}",
+            hint=f"moot flow {step.flow} {step.source.id}" + (f" ({step.why})" if step.why else ""),
         )
         for step in waiting
     )

@@ -80,7 +80,7 @@ def _run_dues(state: State) -> Iterator[Due]:
             what="a run is under way",
             subject=f"{run.id}: {run.tool} for {run.intent}",
             since=run.since,
-            hint="if its process is gone: moot trace recover TRACE",
+            hint="moot trace recover TRACE (if its process is gone)",
         )
 
 

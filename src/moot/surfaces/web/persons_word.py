@@ -1,15 +1,14 @@
 """A person's word that was prepared on the page, given in the terminal of `moot serve --decide`.
 
 The page sends what was shown: which decision, which word, why, and how far the record had come.
-The terminal shows it again, with the exact text and its hash, and a child process (`moot decide`)
-asks for the passphrase there and ends after this one signature. No passphrase is ever typed into a
-page: any local program can serve a look-alike.
+The terminal shows it again, with the exact text and its hash, and a child process (`moot decide`,
+or `moot parliament decide`) asks for the passphrase there and ends after this one signature. No
+passphrase is ever typed into a page: any local program can serve a look-alike.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from moot.api.decisions import RULINGS
-from moot.api.page.decisions import AskedWord, show_decision
+from moot.api.page.asked_words import PREPARED, AskedWord
+from moot.api.page.decisions import show_decision
 from moot.core.clock import system_clock, to_text
 from moot.core.errors import Malformed, MootError
 from moot.surfaces.web import refusals
@@ -27,7 +26,7 @@ from moot.surfaces.web.answers import HttpAnswer, answer_error, answer_with
 if TYPE_CHECKING:
     from moot.surfaces.web.readers import Readers
 
-COMMAND: Final = (sys.executable, "-P", "-m", "moot", "decide")
+MOOT: Final = (sys.executable, "-P", "-m", "moot")
 MOST_REASON: Final = 4000
 
 
@@ -82,6 +81,8 @@ class PersonsWords:
             shown = (offered.position, offered.sha256)
             if asked is None or (asked.position, asked.sha256) != shown:
                 raise refusals.moved_on()
+            if offered.word not in asked.words:
+                raise refusals.folder_unknown(asked.command)
             self._tell("waiting", offered)
             self._task = asyncio.get_running_loop().create_task(self._ask(asked, offered))
         finally:
@@ -105,8 +106,7 @@ class PersonsWords:
         for line in _lines(asked, offered):
             self._say(line)
         process = await asyncio.create_subprocess_exec(
-            *COMMAND,
-            *(f"--reason={offered.reason}", "--", offered.decision, offered.word),
+            *(*MOOT, *_COMMANDS[asked.kind](asked, offered)),
             cwd=self._folder,
             env=self._env,
         )
@@ -129,7 +129,7 @@ def _read_offer(body: dict[str, Any]) -> OfferedWord:
         offered = msgspec.convert(body, OfferedWord)
     except msgspec.ValidationError as error:
         raise Malformed(str(error), code="bad_body") from None
-    if offered.word not in RULINGS or offered.word == "amend":
+    if offered.word not in PREPARED:
         hint = "to amend, type the command: it takes a file"
         raise Malformed("the word is approve or veto", code="bad_body", hint=hint)
     if not 0 < len(offered.reason.strip()) <= MOST_REASON or offered.reason.startswith(("@", "-")):
@@ -138,14 +138,38 @@ def _read_offer(body: dict[str, Any]) -> OfferedWord:
     return offered
 
 
+def _decide(asked: AskedWord, offered: OfferedWord) -> list[str]:
+    about = ["--", asked.decision, offered.word]
+    return ["decide", f"--sha256={asked.sha256}", f"--reason={offered.reason}", *about]
+
+
+def _decide_in_parliament(asked: AskedWord, offered: OfferedWord) -> list[str]:
+    """A veto says what should change: there the reason is the guidance as well."""
+    guidance = [f"--guidance={offered.reason}"] if offered.word == "veto" else []
+    about = ["--", asked.folder or "", offered.word]
+    said = [f"--sha256={asked.sha256}", f"--reason={offered.reason}", *guidance]
+    return ["parliament", "decide", *said, *about]
+
+
+_COMMANDS: Final[dict[str, Callable[[AskedWord, OfferedWord], list[str]]]] = {
+    "decision": _decide,
+    "parliament": _decide_in_parliament,
+}
+
+
 def _lines(asked: AskedWord, offered: OfferedWord) -> list[str]:
-    digest = hashlib.sha256(asked.text.encode()).hexdigest()
+    """What the terminal shows. Further lines of a text have a margin: none can pass for ours."""
     return [
         "",
         f"A page asks for your word on {asked.decision}: {offered.word}",
-        f"  the question  {asked.question}",
-        f"  the text      {asked.text}",
-        f"  its SHA-256   {digest}",
-        f"  your reason   {offered.reason}",
+        *_in_margin("the question", asked.question),
+        *_in_margin("the text", asked.text),
+        f"  its SHA-256   {asked.sha256}",
+        *_in_margin("your reason", offered.reason),
         "Type your passphrase to sign it, or press Ctrl-C: nothing is signed then.",
     ]
+
+
+def _in_margin(name: str, text: str) -> list[str]:
+    first, *more = text.split("\n")
+    return [f"  {name:<13} {first}", *(f"{'|':>15} {line}" for line in more)]

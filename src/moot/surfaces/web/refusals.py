@@ -82,6 +82,11 @@ def moved_on() -> HttpRefusal:
     return HttpRefusal(409, "busy", "something happened since this was shown", hint=hint)
 
 
+def folder_unknown(command: str) -> HttpRefusal:
+    message = "it is not known where the files of this session are"
+    return HttpRefusal(409, "folder_unknown", message, hint=f"type the command: {command}")
+
+
 def bug(error: Exception) -> HttpRefusal:
     hint = "this is a bug in moot; the terminal of `moot serve` shows where with MOOT_DEBUG=1"
     return HttpRefusal(500, "internal_error", type(error).__name__, hint=hint)

@@ -14,6 +14,7 @@ import msgspec
 
 from moot.core.clock import Millis, to_text
 from moot.core.findings import Finding, Severity
+from moot.core.prepared_types import prepare_type
 from moot.protocols.parliament.messages import words
 from moot.protocols.parliament.messages.contents import CONTENT_TYPES, Content, Motion
 from moot.protocols.parliament.messages.schema import (
@@ -159,7 +160,9 @@ def read_message(document: Document) -> LedgerMessage:
 
 def read_content(kind: str, document: Document) -> Content:
     """The typed content of a sound document."""
-    return msgspec.convert(document, CONTENT_TYPES[Kind(kind)])
+    content = CONTENT_TYPES[Kind(kind)]
+    prepare_type(content)
+    return msgspec.convert(document, content)
 
 
 def to_document(value: msgspec.Struct) -> Document:

@@ -18,8 +18,15 @@ from moot.surfaces.terminal.shell import Shell, command, document, text_argument
 @click.option("--reason", required=True, metavar="T", help="Why (- or @file).")
 @click.option("--text", metavar="FILE|-", help="The text that stands instead, for amend.")
 @click.option("--anew", is_flag=True, help="A veto also ends what was sent back just now.")
+@click.option("--sha256", metavar="HASH", help="Only if this is the hash of the text that waits.")
 def decide(
-    shell: Shell, decision: str, word: str, reason: str, text: str | None, anew: bool
+    shell: Shell,
+    decision: str,
+    word: str,
+    reason: str,
+    text: str | None,
+    anew: bool,
+    sha256: str | None,
 ) -> Answer:
     """Approve, veto or amend what came out. This is a person's act, under a person's key.
 
@@ -40,7 +47,9 @@ def decide(
         raise click.UsageError("--anew belongs to veto")
     why = text_argument(reason)
     instead = document(text) if text is not None else None
-    ruled = decisions.decide(shell.session, decision, word, why, text=instead, anew=anew)
+    ruled = decisions.decide(
+        shell.session, decision, word, why, text=instead, anew=anew, sha256=sha256
+    )
     return Answer(ruled, lambda: _lines(ruled))
 
 

@@ -115,6 +115,7 @@ def _tally_lines(counted: bills.CountedVotes) -> Iterable[str]:
 @click.option("--guidance", default="", metavar="TEXT", help="What should change.")
 @click.option("--text", metavar="FILE|-", help="The amended bill as JSON.")
 @click.option("--extend-rounds", type=int, default=0, metavar="N", help="A veto grants rounds.")
+@click.option("--sha256", metavar="HASH", help="Only if this is the hash of the bill that waits.")
 def decide(shell: Shell, folder: Path, decision: str, **options: Any) -> Answer:
     """The prime minister's word, signed with a person's key.
 
@@ -134,6 +135,7 @@ def decide(shell: Shell, folder: Path, decision: str, **options: Any) -> Answer:
         guidance=text_argument(options["guidance"]),
         draft=json_source(options["text"]) if options["text"] else None,
         extend_rounds=options["extend_rounds"],
+        sha256=options["sha256"],
     )
     return Answer(ruling, lambda: lines_with_remarks(_ruling_lines(ruling), ruling.findings))
 

@@ -37,24 +37,19 @@ def _way_in_decision(item: DueItem) -> str:
     return item.hint or (again if item.what == "answer" else "")
 
 
-def _way_on_path(item: DueItem) -> str:
-    """A step that failed says why; it is tried again with its own command."""
-    command = f"moot flow {item.subject}"
-    return item.hint if item.hint.startswith("moot ") else f"{command} ({item.hint})"
-
-
 def _way_in_parliament(item: DueItem) -> str:
     from moot.surfaces.cli.parliament.due_ways import WAYS
 
+    if item.hint.startswith("moot ") and " DIR " not in item.hint:  # its folder is known
+        return _PARTS.get(item.who, "") + item.hint
     command = f"{_PARTS.get(item.who, '')}moot parliament {WAYS.get(item.what, 'next DIR')}"
-    remark = f"{item.hint}; " if item.hint and item.what != "decide" else ""
+    remark = f"{item.hint}; " if item.hint and not item.hint.startswith("moot ") else ""
     return f"{command} ({remark}DIR is the session's folder)"
 
 
 _WAYS: Final[dict[str, Callable[[DueItem], str]]] = {
     "decision": _way_in_decision,
     "parliament": _way_in_parliament,
-    "path": _way_on_path,
 }
 
 

@@ -39,10 +39,19 @@ export const toMessage = (id) => `#/mail/${encodeURIComponent(id)}`;
 export const toStream = (id) => `#/record/${encodeURIComponent(id)}`;
 export const toAgent = (name) => `#/agents/${encodeURIComponent(name)}`;
 
-// The speaker of a parliament is a rule, not somebody who could be looked at.
+// Parts in a parliament, not somebody who could be looked at; its prime minister is a person.
+const PARTS = ["speaker", "clerk", "prime-minister"];
+const PERSONS = ["operator", "prime-minister"];
+
+// What is due that only a person can do.
+export function duePersons(status) {
+  const people = new Set(status.agents.filter((a) => a.class === "human").map((a) => a.agent).concat(PERSONS));
+  return status.due.filter((item) => people.has(item.who));
+}
+
 export function who(name) {
   if (!name) return h("span", { class: "soft" }, "nobody");
-  if (name === "speaker") return h("span", { class: "name" }, name);
+  if (PARTS.includes(name)) return h("span", { class: "name" }, name);
   return link(toAgent(name.split("/")[0]), h("span", { class: "name" }, plain(name, 80)));
 }
 
@@ -67,7 +76,10 @@ export function kindOf(id) {
 export function toDue(item) {
   const kind = kindOf(item.id);
   if (["decision", "debate", "parliament", "trace"].includes(kind)) return toDecision(item.id);
-  if (kind === "mail") return "#/mail";
+  if (kind === "mail") {
+    const id = /^(\S+): /.exec(item.subject);  // an id may hold a colon, never a space
+    return id ? toMessage(id[1]) : "#/mail";
+  }
   return kind === "presence" ? "#/sessions" : toStream(item.id);
 }
 

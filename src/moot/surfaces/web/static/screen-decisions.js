@@ -74,7 +74,7 @@ function personsWord(word, words) {
     h("blockquote", { class: "words" }, say(word.text, 20000)),
     h("p", { class: "soft" }, "SHA-256 ", h("code", {}, word.sha256)),
     command(word.command),
-    words.offered ? offer(word, words) : h("p", { class: "soft" }, "Started with --decide, this page prepares it and the terminal asks for your passphrase."));
+    words.offered && word.words.length ? offer(word, words) : words.offered ? h("p", { class: "soft" }, "Type the command in your terminal: DIR is the folder of this session's files.") : h("p", { class: "soft" }, "Started with --decide, this page prepares it and the terminal asks for your passphrase."));
 }
 
 function offer(word, words) {
@@ -93,6 +93,7 @@ function offer(word, words) {
   const last = words.decision === word.decision && words.state ? { waiting: "The terminal waits for your passphrase.", given: "Your word was given.", not_given: "Nothing was signed." }[words.state] : "";
   return h("form", { onsubmit: send, class: "word" },
     h("label", { for: "reason" }, "Why"), h("textarea", { id: "reason", name: "reason", rows: "2", maxlength: "4000" }),
-    h("p", { class: "line" }, h("button", { type: "submit", value: "approve" }, "Prepare: approve"), h("button", { type: "submit", value: "veto" }, "Prepare: veto")),
+    word.kind === "parliament" ? h("p", { class: "soft" }, "A veto gives your reason as guidance: it sends the bill back, or ends the session if no round is left.") : null,
+    h("p", { class: "line" }, word.words.map((each) => h("button", { key: each, type: "submit", value: each }, `Prepare: ${each}`))),
     h("p", { role: "status" }, last));
 }

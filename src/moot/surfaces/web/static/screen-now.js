@@ -2,7 +2,7 @@
 
 import { h, plain, say } from "./dom.js";
 import { post } from "./api.js";
-import { alive, chip, command, dueRow, empty, link, ownDueRow, section, toDecision, toWork, who } from "./parts.js";
+import { alive, chip, command, duePersons, dueRow, empty, link, ownDueRow, section, toDecision, toWork, who } from "./parts.js";
 import { ago, moment } from "./time.js";
 
 export const now = {
@@ -10,12 +10,11 @@ export const now = {
   reads: () => ({ status: "/api/v1/status", sessions: "/api/sessions", decisions: "/api/v1/decisions", check: "/api/v1/verify" }),
   shows: ["status", "sessions", "agenda", "agents", "decisions", "mail", "verify"],
   draw({ status, sessions, decisions, check }) {
-    const people = new Set(status.agents.filter((a) => a.class === "human").map((a) => a.agent).concat("operator"));
-    const mine = status.due.filter((item) => people.has(item.who));
+    const mine = duePersons(status);
     const titles = new Map(decisions.decisions.map((line) => [line.id, line.title]));
-    const others = status.due.filter((item) => !people.has(item.who));
+    const others = status.due.filter((item) => !mine.includes(item));
     return [
-      section("Waits for you", "mine", waiting(mine, decisions)),
+      section("Waits for you", "mine", waiting(mine, decisions, status.record)),
       section("Agents", "agents", agents(status.agents, sessions.feed.flatMap((group) => group.cards))),
       section("Overlaps", "overlaps", overlaps(sessions.incursions)),
       section("Owed by agents", "owed", others.length ? h("ul", { class: "rows" }, others.slice(0, 30).map((item) => dueRow(item, titles.get(item.id)))) : empty("Nobody owes anything.")),
@@ -24,18 +23,27 @@ export const now = {
   },
 };
 
+const LOST = "Events were lost: nothing is written until that is settled";
+
 export function waitingForPerson({ status, decisions }) {
-  const people = new Set(status.agents.filter((a) => a.class === "human").map((a) => a.agent).concat("operator"));
-  const due = status.due.filter((item) => people.has(item.who)).map((item) => `${item.what}: ${item.subject}`);
+  const due = duePersons(status).map((item) => `${item.what}: ${item.subject}`);
+  if (status.record.rolled_back) due.unshift(LOST);
   return due.length ? due : decisions.decisions.filter((d) => d.state.startsWith("waiting")).map((d) => d.title);
 }
 
-function waiting(mine, { decisions }) {
+function waiting(mine, { decisions }, standing) {
   const shown = new Set(mine.map((item) => item.id));
   const ruled = decisions.filter((d) => d.kind === "decision" && d.state.startsWith("waiting") && !shown.has(d.id));
-  if (!mine.length && !ruled.length) return h("p", { class: "calm" }, "Nothing waits for you.");
-  return h("ul", { class: "rows urgent" }, mine.map(ownDueRow),
+  if (!mine.length && !ruled.length && !standing.rolled_back) return h("p", { class: "calm" }, "Nothing waits for you.");
+  return h("ul", { class: "rows urgent" }, standing.rolled_back ? lost() : null, mine.map(ownDueRow),
     ruled.map((d) => h("li", { key: d.id, class: "row" }, link(toDecision(d.id), h("b", {}, say(d.title, 200))), " ", chip("caution", d.state))));
+}
+
+function lost() {
+  return h("li", { key: "lost", class: "row overdue" },
+    h("div", { class: "line" }, link("#/record", h("b", {}, LOST)), chip("bad", "restore it, or accept the loss")),
+    h("div", { class: "said" }, "Put the newest copy of the ledger back; if it is lost for good, this goes on from here and says so for ever:"),
+    command('moot ledger accept-loss --reason "..."'));
 }
 
 function agents(all, cards) {
@@ -89,7 +97,7 @@ function record(standing, check, unguarded) {
     verdict(check),
     h("p", {}, `${standing.events} events`, standing.checkpoint ? [`, checkpoint ${standing.checkpoint.number} of `, moment(standing.checkpoint.at)] : ", no checkpoint yet",
       standing.pinned ? ", all of it signed for" : ", the newest not signed for yet"),
-    standing.rolled_back ? h("p", { class: "bad" }, "Events were lost: nothing is written until that is settled.") : null,
+    standing.rolled_back ? h("p", { class: "bad" }, `${LOST}.`) : null,
     unguarded.length ? h("p", { class: "caution" }, `${unguarded.length} times a tool worked and nobody checked its edits.`) : null,
     h("p", {}, link("#/record", "Open the record")),
   ];

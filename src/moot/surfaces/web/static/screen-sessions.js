@@ -19,7 +19,7 @@ export const sessions = {
       h("form", { key: "filters", class: "filters", "aria-label": "Filters", onsubmit: (event) => event.preventDefault() },
         choice("agent", "Agent", [...new Set(cards.flatMap((card) => card.agents))].sort(), again),
         choice("state", "State", [...new Set(cards.map((card) => card.label))].sort(), again)),
-      h("div", { key: "feed", class: "feed" }, groups.map(drawGroup)),
+      h("div", { key: "feed", class: "feed" }, groups.map((group) => drawGroup(group, namesOfKeyFolders(cards)))),
       groups.length ? null : empty(cards.length ? "No card fits these filters." : "Nobody works here yet."),
       section("What crossed", "crossed", overlaps(screen.incursions)),
       section("Waits for an acceptance", "pending", pending(screen.pending)),
@@ -33,15 +33,21 @@ function choice(name, label, options, again) {
     h("option", { value: "" }, "all"), options.map((text) => h("option", { key: text, value: text }, plain(text, 80)))));
 }
 
-function drawGroup(group) {
+// By key folder how its cards name it, if there is more than one: whose machine, or which run.
+function namesOfKeyFolders(cards) {
+  const folders = [...new Set(cards.map((card) => card.key_folder).filter(Boolean))];
+  return new Map(folders.length > 1 ? folders.map((folder) => [folder, plain(folder, 80).slice(0, 8)]) : []);
+}
+
+function drawGroup(group, folders) {
   const several = group.cards.length > 1 && group.parent;
   return h("section", { key: `group ${group.parent}`, class: several ? "group" : "group single", "aria-label": plain(group.parent, 80) || "without a work item" },
-    several ? h("h2", {}, say(group.parent, 80)) : null, group.cards.map(drawCard));
+    several ? h("h2", {}, say(group.parent, 80)) : null, group.cards.map((card) => drawCard(card, folders)));
 }
 
 const TONES = { "Needs input": "caution", Stuck: "bad", Stopped: "bad", Gone: "bad", "Gone quiet": "caution", Done: "neutral", "In progress": "good" };
 
-function drawCard(card) {
+function drawCard(card, folders) {
   const name = card.work || card.owner;
   return h("article", { key: card.key, class: "card", "data-work": card.work || "" },
     h("header", {},
@@ -51,6 +57,7 @@ function drawCard(card) {
     h("p", { class: "line" }, card.owner ? [card.work ? who(card.owner) : null, alive(card.liveness, card.liveness, card.because), h("span", { class: "soft" }, ago(card.last_seen_at))] : h("span", { class: "soft" }, "nobody works on it")),
     card.agents.length > 1 ? h("p", { class: "soft" }, "also ", card.agents.filter((a) => a !== card.owner).map((a) => [who(a), " "])) : null,
     card.branch || card.worktree ? h("p", { class: "place" }, card.branch ? ["on ", say(card.branch, 80), " "] : null, card.worktree ? ["in ", h("code", {}, plain(card.worktree, 160))] : null) : null,
+    folders.has(card.key_folder) ? h("p", { class: "soft" }, "key in ", h("code", { title: plain(card.key_folder, 80) }, folders.get(card.key_folder))) : null,
     card.scopes.length ? h("p", { class: "holds" }, h("span", { class: "soft" }, "holds "), card.scopes.slice(0, 6).map((held) => h("span", { key: held.scope, title: plain(held.holder, 80) }, h("code", {}, plain(held.scope, 120)), h("span", { class: "soft" }, " since ", moment(held.since), held.until ? [" until ", moment(held.until)] : null, " "))),
       card.scopes.length > 6 ? `and ${card.scopes.length - 6} more` : null) : null,
     card.overlap ? h("p", { class: "line" }, chip(card.overlap.label === "Held back" ? "caution" : "bad", card.overlap.label), `${card.overlap.kind}: `, who(card.overlap.incoming), " and ", who(card.overlap.owner), h("span", { class: "soft" }, ago(card.overlap.at))) : null,
