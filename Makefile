@@ -9,7 +9,7 @@ STAMP  := $(VENV)/.ready
 JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
 ARGS   ?=
 
-.PHONY: help setup demo test quick test-agents check bench bench-loss docs clean
+.PHONY: help setup demo test quick test-agents check bench bench-loss model docs clean
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
@@ -20,6 +20,7 @@ help:
 	@echo "make check   lint and types only"
 	@echo "make docs    the pages as a site in build/site, with a search that needs no network"
 	@echo "make bench   measure, each figure beside the raw limit of this machine"
+	@echo "make model   explore 100,000 states of every machine, or all that there are"
 	@echo "make bench-loss   simulate agents and a person, and look whose work is lost"
 
 # The stamp is newer than what it was made from, so an unchanged set-up costs nothing.
@@ -60,6 +61,10 @@ bench: $(STAMP)
 # An hour for all 10,000 steps: ARGS="--steps 500" is a try.
 bench-loss: $(STAMP)
 	$(BIN)/python -m bench.loss $(ARGS)
+
+# The suite explores the first few thousand; this takes about half an hour.
+model: $(STAMP)
+	$(BIN)/python -m tests.model $(ARGS)
 
 docs: $(STAMP)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
