@@ -37,6 +37,10 @@ class Errands(SmallWorld):
     def is_final(self, scene: Scene) -> bool:
         return scene.state.asked == MOST_ASKED and not scene.state.open
 
+    def is_at_bound(self, scene: Scene) -> bool:
+        """Who has meddled twice is left out of the menu."""
+        return any(count >= 2 for count in scene.state.meddlers.values())
+
     def find_flaws(self, scene: Scene) -> Iterator[str]:
         state = scene.state
         if state.asked != state.closed + len(state.open):

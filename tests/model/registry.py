@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from immutables import Map
+from msgspec.structs import replace
+
 from moot.core.machine import KeyClass, VerifiedActor
 from moot.core.names import SYSTEM
 from moot.core.registry import commands as ask
@@ -55,6 +58,19 @@ class Registry(SmallWorld):
 
     def is_final(self, _scene: Scene) -> bool:
         return False
+
+    def key_of(self, scene: Scene) -> bytes:
+        """Positions are told apart by their order alone."""
+        state = scene.state
+        found = {at for key in state.keys.values() for at in (key.added, key.ended)}
+        rank = {at: place for place, at in enumerate(sorted(found - {None}))}
+        keys = Map(
+            {
+                kid: replace(key, added=rank[key.added], ended=rank.get(key.ended))
+                for kid, key in state.keys.items()
+            }
+        )
+        return super().key_of(replace(scene, state=replace(state, keys=keys, position=0)))
 
     def is_at_bound(self, scene: Scene) -> bool:
         """All names or all keys that there are here have been used; another one could be added."""

@@ -16,7 +16,6 @@ from tests.model.small_world import SmallWorld
 from tests.model.trace import Trace
 
 WORLDS: dict[str, type[SmallWorld]] = {
-    "registry": Registry,
     "example": Errands,
     "presence": Presence,
     "trace": Trace,
@@ -27,4 +26,5 @@ WORLDS: dict[str, type[SmallWorld]] = {
     "parliament": Parliament,
     "path": Path,
     "plan": Plan,
+    "registry": Registry,
 }
