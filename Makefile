@@ -9,7 +9,7 @@ STAMP  := $(VENV)/.ready
 JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
 ARGS   ?=
 
-.PHONY: help setup demo test quick test-agents check bench bench-loss model mutants docs clean
+.PHONY: help setup demo test quick test-agents check bench bench-loss model mutants soak docs clean
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
@@ -22,6 +22,7 @@ help:
 	@echo "make bench   measure, each figure beside the raw limit of this machine"
 	@echo "make model   explore 100,000 states of every machine, or all that there are"
 	@echo "make mutants change one thing at a time in what differs from main: a test must notice"
+	@echo "make soak    half an hour of everything at once, then what the record says about it"
 	@echo "make bench-loss   simulate agents and a person, and look whose work is lost"
 
 # The stamp is newer than what it was made from, so an unchanged set-up costs nothing.
@@ -70,6 +71,10 @@ model: $(STAMP)
 # ARGS="protocols/mail core" names packages; a run that was stopped goes on where it was.
 mutants: $(STAMP)
 	$(BIN)/python -m tools.mutants $(ARGS)
+
+# ARGS="--minutes 1" is a try; --picture draws docs/pictures/soak.svg.
+soak: $(STAMP)
+	$(BIN)/python -m bench.soak $(ARGS)
 
 docs: $(STAMP)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'

@@ -20,6 +20,7 @@ from tests.parliament.samples import message
 
 LEDGER, SESSION, BILL, SUMMARIES = FILES
 Row = tuple[str, str, str]
+COMPARED = ("files_differ", "wrong_version", "wrong_count")
 
 # What is no value of that kind.
 WRONG: dict[str, tuple[Any, ...]] = {
@@ -244,12 +245,13 @@ def test_a_value_of_another_kind_in_a_file_is_named(
         given = documents()
         holder, key = _holder_of(given[name], path)
         holder[key] = wrong
+        # That another file says something else is no word on the value itself.
         places = {
-            (one.rule, one.code)
+            one.rule
             for one in inspect_files(encoded(given))
-            if (one.where or "").startswith(f"{name}#{path}")
+            if (one.where or "").startswith(f"{name}#{path}") and one.code not in COMPARED
         }
-        assert rule in {found for found, _ in places}, (wrong, places)
+        assert rule in places, (wrong, places)
 
 
 @pytest.mark.parametrize(("kind_of_message", "path", "kind", "rule"), _rows(MESSAGE_FIELDS))
