@@ -38,7 +38,7 @@ def find_flaws(place: Path, acknowledged: list[Acknowledged]) -> Iterator[str]:
             yield f"the record does not verify: {verdict}"
         with session.workspace.store.read() as view:
             streams = {name: list(_events_of(view, name)) for name, _ in view.streams()}
-    yield from _find_double_holders(streams.get(PRESENCE, []))
+    yield from find_double_holders(streams.get(PRESENCE, []))
     known = {fact for events in streams.values() for one in events for fact in _facts_in(one)}
     for one in acknowledged:
         if one.fact is not None and one.fact not in known:
@@ -62,7 +62,7 @@ def _facts_in(recorded: Recorded[Any]) -> Iterator[tuple[str, ...]]:
         yield "argue", event.id
 
 
-def _find_double_holders(events: list[Recorded[Any]]) -> Iterator[str]:
+def find_double_holders(events: list[Recorded[Any]]) -> Iterator[str]:
     """Only single files are reserved here, so two of one key are two of one file."""
     held: dict[str, tuple[str, int]] = {}
     for recorded in events:
