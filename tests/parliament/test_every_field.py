@@ -20,7 +20,7 @@ from tests.parliament.samples import message
 
 LEDGER, SESSION, BILL, SUMMARIES = FILES
 Row = tuple[str, str, str]
-COMPARED = ("files_differ", "wrong_version", "wrong_count")
+COMPARED = ("files_differ", "bad_history", "bad_quiet")
 
 # What is no value of that kind.
 WRONG: dict[str, tuple[Any, ...]] = {
@@ -245,7 +245,7 @@ def test_a_value_of_another_kind_in_a_file_is_named(
         given = documents()
         holder, key = _holder_of(given[name], path)
         holder[key] = wrong
-        # That another file says something else is no word on the value itself.
+        # That it does not fit another value is no word on the value itself.
         places = {
             one.rule
             for one in inspect_files(encoded(given))
