@@ -26,6 +26,7 @@ PYTEST: Final = (
     *("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"),
     *("--hypothesis-seed=0", "--no-header", "-W", "ignore::ResourceWarning"),
 )
+BESIDE: Final = ("docs", "tests", "tools", "README.md", "pyproject.toml")
 KILLED, SURVIVED, TIMED_OUT = "killed", "survived", "timed out"
 
 
@@ -98,4 +99,7 @@ def set_up(root: Path, limit_seconds: float) -> Iterator[Bench]:
     with tempfile.TemporaryDirectory(prefix="moot-mutants-") as folder:
         copy = Path(folder) / "src"
         shutil.copytree(root / "src", copy, ignore=shutil.ignore_patterns("*.egg-info"))
+        for other in (root / name for name in BESIDE):  # some tests read the pages beside `src`
+            if other.exists():
+                (Path(folder) / other.name).symlink_to(other)
         yield Bench(root, copy, limit_seconds)
