@@ -9,17 +9,21 @@ STAMP  := $(VENV)/.ready
 JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
 ARGS   ?=
 
-.PHONY: help setup demo test quick test-agents check bench bench-loss docs clean
+.PHONY: help setup demo test quick newest test-agents check bench bench-loss model mutants soak docs clean
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
 	@echo "make demo    see the product work: moot demo"
 	@echo "make test    lint, types and the whole test-suite"
 	@echo "make quick   lint, types and the fast tests: about a minute"
+	@echo "make newest  a quick part of it on the newest Python that starts here"
 	@echo "make test-agents   drive the real coding tools from npm (1.1 GB) against a loopback model"
 	@echo "make check   lint and types only"
 	@echo "make docs    the pages as a site in build/site, with a search that needs no network"
 	@echo "make bench   measure, each figure beside the raw limit of this machine"
+	@echo "make model   explore 100,000 states of every machine, or all that there are"
+	@echo "make mutants change one thing at a time in what differs from main: a test must notice"
+	@echo "make soak    half an hour of everything at once, then what the record says about it"
 	@echo "make bench-loss   simulate agents and a person, and look whose work is lost"
 
 # The stamp is newer than what it was made from, so an unchanged set-up costs nothing.
@@ -50,6 +54,19 @@ QUICK := tests/core tests/example tests/presence tests/mail tests/decision tests
 quick: check
 	$(BIN)/python -m pytest -n $(JOBS) -q $(QUICK) $(ARGS)
 
+# A quick part on the newest Python that starts here; a machine without one says so.
+NEWEST := $(shell for one in python3.14 python3.13 python3.12; do \
+            if $$one -c 'import venv' 2>/dev/null; then echo $$one; break; fi; done)
+NEWEST_PART := tests/example tests/plan tests/golden/test_old_records.py tests/store/test_reader.py
+
+newest:
+ifeq ($(NEWEST),)
+	@echo "no Python newer than 3.11 starts here: the quick part on the newest was not run"
+else
+	@$(MAKE) --no-print-directory setup PYTHON=$(NEWEST) VENV=$(VENV)-$(NEWEST)
+	$(VENV)-$(NEWEST)/bin/python -m pytest -n $(JOBS) -q $(NEWEST_PART) $(ARGS)
+endif
+
 # Not in CI. MOOT_AGENT_TOOLS names the folder the tools are installed in.
 test-agents: $(STAMP)
 	MOOT_TEST_AGENTS=1 $(BIN)/python -m pytest tests/agents $(ARGS)
@@ -61,6 +78,18 @@ bench: $(STAMP)
 bench-loss: $(STAMP)
 	$(BIN)/python -m bench.loss $(ARGS)
 
+# The suite explores the first few thousand; this takes about half an hour.
+model: $(STAMP)
+	$(BIN)/python -m tests.model $(ARGS)
+
+# ARGS="protocols/mail core" names packages; a run that was stopped goes on where it was.
+mutants: $(STAMP)
+	$(BIN)/python -m tools.mutants $(ARGS)
+
+# ARGS="--minutes 1" is a try; --picture draws docs/pictures/soak.svg.
+soak: $(STAMP)
+	$(BIN)/python -m bench.soak $(ARGS)
+
 docs: $(STAMP)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
 	$(BIN)/python -m tools.reference
@@ -68,4 +97,4 @@ docs: $(STAMP)
 	@echo "open build/site/index.html, or: $(BIN)/mkdocs serve"
 
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-python3.* build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

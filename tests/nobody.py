@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -11,10 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 NOBODY = 65534
+# What newer Pythons load only when it is used; Python itself may lie where nobody may look.
+LOADED_LATE = ("urllib.parse", "traceback", "linecache", "glob", "fnmatch", "shutil", "tempfile")
 
 
 def become_nobody() -> None:
     """For good, so only in a process of its own. Whoever is not root is bound already."""
+    for name in LOADED_LATE:
+        importlib.import_module(name)
     if os.geteuid() == 0:
         os.setgroups([])
         os.setgid(NOBODY)

@@ -1,0 +1,141 @@
+"""The runner of mutants: what it changes, which tests it takes, and that it spoils nothing."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tools.mutants.nearest import find_package, find_tests
+from tools.mutants.results import Results
+from tools.mutants.sites import Mutant, list_mutants, write_mutant
+from tools.mutants.trial import KILLED, SURVIVED, TIMED_OUT, set_up
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "moot"
+MODULE = """
+from __future__ import annotations
+
+TRANSITIONS: dict[str, dict[str, str]] = {"open": {"done": "closed"}, "closed": {}}
+RULES = (Rule("X-1", "late", "too late", is_late),)
+SHAPE = ShapeField("round", "X-2", whole_number)
+
+
+def is_late(now: int, limit: int = 5) -> bool:
+    '''Is it?'''
+    if now > limit and not is_open():
+        raise ValueError(now)
+    return True
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A small tree with one module and one test of it."""
+    package = tmp_path / "src" / "moot" / "core"
+    package.mkdir(parents=True)
+    (tmp_path / "src" / "moot" / "__init__.py").write_text("")
+    (package / "__init__.py").write_text("")
+    (package / "limit.py").write_text("def is_late(now: int) -> bool:\n    return now > 5\n")
+    tests = tmp_path / "tests" / "core"
+    tests.mkdir(parents=True)
+    (tests / "test_limit.py").write_text(
+        "from moot.core.limit import is_late\n\n\n"
+        "def test_late():\n    assert is_late(9)\n    assert not is_late(1)\n"
+    )
+    return tmp_path
+
+
+def find(tree: Path, change: str) -> Mutant:
+    path = tree / "src" / "moot" / "core" / "limit.py"
+    return next(one for one in list_mutants(path, tree) if change in one.change)
+
+
+def test_every_kind_of_change_is_offered_and_each_is_one_change(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(MODULE)
+    offered = list_mutants(path, tmp_path)
+    assert [(one.kind, one.change) for one in offered] == [
+        ("transition", "no 'done'"),
+        ("rule", "Rule('X-1', 'late') checks nothing"),
+        ("field", "ShapeField('round', 'X-2') checks nothing"),
+        ("line", "now > limit: GtE"),
+        ("line", "not is_open(): no not"),
+        ("line", "now > limit and (not is_open()): the other of and, or"),
+        ("line", "without raise ValueError(now)"),
+        ("line", "if now > limit and (not is_open()): always False"),
+        ("line", "if now > limit and (not is_open()): always True"),
+        ("line", "True: False"),
+    ]
+    same = ast.unparse(ast.parse(MODULE)) + "\n"
+    made = {write_mutant(one) for one in offered}
+    assert len(made) == len(offered)
+    assert same not in made
+    assert len({one.id for one in offered}) == len(offered)
+
+
+def test_a_mutant_that_a_test_notices_is_killed_and_one_at_the_edge_survives(tree: Path) -> None:
+    with set_up(tree, 60) as bench:
+        assert bench.try_mutant(find(tree, "5: one more")) == SURVIVED
+        module = tree / "src" / "moot" / "core" / "limit.py"
+        before = module.read_bytes()
+        module.write_text("def is_late(now: int) -> bool:\n    return not now < 5\n")
+        assert bench.try_mutant(find(tree, "no not")) == KILLED
+        assert before != module.read_bytes(), "the runner has not written here"
+
+
+def test_a_mutant_that_never_ends_is_ended(tree: Path) -> None:
+    module = tree / "src" / "moot" / "core" / "limit.py"
+    module.write_text(
+        "def is_late(now: int) -> bool:\n    while not now:\n        pass\n    return now > 5\n"
+    )
+    with set_up(tree, 3) as bench:
+        assert bench.try_mutant(find(tree, "no not")) == TIMED_OUT
+
+
+def test_what_is_known_is_not_tried_again_until_the_module_changes(tree: Path) -> None:
+    mutant = find(tree, "5: one more")
+    file = tree / "results.jsonl"
+    Results(file, tree).add(mutant, SURVIVED)
+    again = Results(file, tree)
+    assert again.knows(mutant)
+    assert "| core | line | 2 | 1 | 0 | 1 | 0 |" in again.make_table(
+        list_mutants(mutant.path, tree)
+    )
+    assert again.list_survivors([mutant]) == ["src/moot/core/limit.py:2: line: 5: one more"]
+    mutant.path.write_text(mutant.path.read_text().replace("5", "6"))
+    assert not again.knows(find(tree, "6: one more"))
+
+
+def test_the_nearest_tests_come_first() -> None:
+    path = SOURCE / "protocols" / "presence" / "overlap.py"
+    near, rest = find_tests(path, ROOT)
+    assert near
+    assert not set(near) & set(rest)
+    assert all(test.parent.name == "presence" for test in (*near, *rest))
+    assert find_package(path, SOURCE) == "protocols/presence"
+
+
+def test_the_working_tree_is_the_same_after_an_interruption(tree: Path) -> None:
+    """The copy may be spoiled when a run is killed; the tree was never written to."""
+    program = (
+        "import os, sys\nfrom pathlib import Path\n"
+        "from tools.mutants.sites import list_mutants\n"
+        "from tools.mutants.trial import set_up\n"
+        "tree = Path(sys.argv[1])\n"
+        "path = tree / 'src' / 'moot' / 'core' / 'limit.py'\n"
+        "with set_up(tree, 60) as bench:\n"
+        "    bench._run = lambda tests, limit=None: os._exit(9)\n"
+        "    bench.try_mutant(list_mutants(path, tree)[0])\n"
+    )
+    module = tree / "src" / "moot" / "core" / "limit.py"
+    before = module.read_bytes()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tree)}
+    ended = subprocess.run(
+        [sys.executable, "-c", program, str(tree)], env=environment, timeout=120, check=False
+    )
+    assert ended.returncode == 9
+    assert module.read_bytes() == before

@@ -1,0 +1,170 @@
+"""Where a module can be changed, and its source with exactly one change.
+
+rule        a row of a rule table no longer checks anything
+field       a field of a shape takes any value
+transition  a row of a table of transitions is gone
+line        a condition, an operator, a number, a yield or a raise of the code is another
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from pathlib import Path
+from typing import Final, NamedTuple
+
+KINDS: Final = ("rule", "field", "transition", "line")
+_OTHER_COMPARISON: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+# Which argument of these calls is the check, and what takes its place.
+_CHECK_OF_ROW: Final = {"Rule": ("rule", 3, "lambda *_: ()")}
+_CHECK_OF_FIELD: Final = {"ShapeField": ("field", 2, "lambda *_: iter(())")}
+_CALLS: Final = {**_CHECK_OF_ROW, **_CHECK_OF_FIELD}
+
+
+class Mutant(NamedTuple):
+    """One change of one module; `number` counts the changes that the module offers."""
+
+    path: Path
+    number: int
+    kind: str
+    line: int
+    change: str
+    id: str
+
+
+def list_mutants(path: Path, root: Path) -> list[Mutant]:
+    source = path.read_text()
+    digest = hashlib.sha256(source.encode()).hexdigest()[:12]
+    place = path.relative_to(root).as_posix()
+    changer = _Changer(chosen=-1)
+    changer.visit(ast.parse(source))
+    return [
+        Mutant(path, number, kind, line, change, f"{place}#{number}@{digest}")
+        for number, (kind, line, change) in enumerate(changer.offers)
+    ]
+
+
+def write_mutant(mutant: Mutant) -> str:
+    changer = _Changer(chosen=mutant.number)
+    tree = changer.visit(ast.parse(mutant.path.read_text()))
+    return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+
+
+class _Changer(ast.NodeTransformer):
+    """Offers every change in the order of the tree, and makes the chosen one."""
+
+    def __init__(self, chosen: int) -> None:
+        self.chosen = chosen
+        self.offers: list[tuple[str, int, str]] = []
+
+    def _takes(self, kind: str, node: ast.AST, change: str) -> bool:
+        self.offers.append((kind, getattr(node, "lineno", 0), change))
+        return len(self.offers) - 1 == self.chosen
+
+    # Tables --------------------------------------------------------------------------------------
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name in _CALLS:
+            kind, place, instead = _CALLS[name]
+            if len(node.args) > place:
+                shown = ", ".join(ast.unparse(one) for one in node.args[:2])
+                if self._takes(kind, node, f"{name}({shown}) checks nothing"):
+                    node.args[place] = ast.parse(instead, mode="eval").body
+        return self.generic_visit(node)
+
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        self.generic_visit(node)
+        if getattr(node, "is_transition_row", False):
+            for place, key in enumerate(node.keys):
+                if self._takes("transition", key or node, f"no {ast.unparse(key or node)}"):
+                    del node.keys[place], node.values[place]
+                    break
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if isinstance(node.target, ast.Name) and "TRANSITIONS" in node.target.id:
+            for row in ast.walk(node.value) if node.value is not None else ():
+                if isinstance(row, ast.Dict) and row is not node.value:
+                    row.is_transition_row = True  # type: ignore[attr-defined]
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return node
+
+    # Lines ---------------------------------------------------------------------------------------
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.body = [changed for one in node.body for changed in [self.visit(one)] if changed]
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        other = _OTHER_COMPARISON.get(type(node.ops[0]))
+        if len(node.ops) == 1 and other is not None:
+            before = ast.unparse(node)
+            if self._takes("line", node, f"{before}: {other.__name__}"):
+                node.ops = [other()]
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        self.generic_visit(node)
+        if self._takes("line", node, f"{ast.unparse(node)}: the other of and, or"):
+            node.op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Not) and self._takes(
+            "line", node, f"{ast.unparse(node)}: no not"
+        ):
+            return node.operand
+        return node
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        self.generic_visit(node)
+        for never in (True, False):
+            if self._takes("line", node, f"if {ast.unparse(node.test)}: always {not never}"):
+                node.test = ast.Constant(not never)
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        is_text = isinstance(node.value, ast.Constant)
+        self.generic_visit(node)
+        if is_text or not isinstance(node.value, ast.Yield | ast.YieldFrom | ast.Call):
+            return node
+        if self._takes("line", node, f"without {ast.unparse(node)}"):
+            # A generator stays one, even if nothing is left to yield.
+            is_call = isinstance(node.value, ast.Call)
+            return ast.Pass() if is_call else ast.parse("yield from ()").body[0]
+        return node
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        self.generic_visit(node)
+        return ast.Pass() if self._takes("line", node, f"without {ast.unparse(node)}") else node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        if isinstance(node.value, bool):
+            if self._takes("line", node, f"{node.value}: {not node.value}"):
+                return ast.Constant(not node.value)
+        elif isinstance(node.value, int) and self._takes("line", node, f"{node.value}: one more"):
+            return ast.Constant(node.value + 1)
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        """Keywords of a class (frozen, kw_only) are no behaviour of ours."""
+        node.body = [changed for one in node.body for changed in [self.visit(one)] if changed]
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        return node
