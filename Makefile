@@ -9,7 +9,7 @@ STAMP  := $(VENV)/.ready
 JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
 ARGS   ?=
 
-.PHONY: help setup demo test quick test-agents check bench bench-loss docs clean
+.PHONY: help setup demo test quick test-agents check bench bench-loss bench-collisions docs clean
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
@@ -21,6 +21,7 @@ help:
 	@echo "make docs    the pages as a site in build/site, with a search that needs no network"
 	@echo "make bench   measure, each figure beside the raw limit of this machine"
 	@echo "make bench-loss   simulate agents and a person, and look whose work is lost"
+	@echo "make bench-collisions   the same work under five ways to share a repository"
 
 # The stamp is newer than what it was made from, so an unchanged set-up costs nothing.
 $(STAMP): pyproject.toml constraints.txt
@@ -60,6 +61,10 @@ bench: $(STAMP)
 # An hour for all 10,000 steps: ARGS="--steps 500" is a try.
 bench-loss: $(STAMP)
 	$(BIN)/python -m bench.loss $(ARGS)
+
+# About a quarter of an hour: ARGS="--seeds 1 --agents 4 --overlap 0.5" is a try.
+bench-collisions: $(STAMP)
+	$(BIN)/python -m bench.collisions $(ARGS)
 
 docs: $(STAMP)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
