@@ -133,7 +133,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--agents", type=int, choices=tally.AGENTS, help="only so many")
     parser.add_argument("--overlap", type=float, choices=tally.OVERLAPS, help="only this one")
     parser.add_argument("--arm", help="only arms whose name begins like this")
-    parser.add_argument("--scale", type=float, default=80, help="divides thinking (default 80)")
+    parser.add_argument("--scale", type=float, default=60, help="divides thinking (default 60)")
     parser.add_argument("--note", default="", help="a line about this run, for the page")
     parser.add_argument("--again", action="store_true", help="only the page, from the last run")
     parser.add_argument("--docs", action="store_true", help="write docs/collisions.md and its like")

@@ -10,7 +10,7 @@ from bench.collisions.arms import ARMS, LOCKS, Arm
 from bench.collisions.course import Row
 
 AGENTS: Final = (2, 4, 8)
-OVERLAPS: Final = (0.0, 0.25, 0.5, 1.0)
+OVERLAPS: Final = (0.0, 0.5, 1.0)
 NOT_MEASURED: Final = "not measured"
 USUAL_AGENTS: Final = 4
 USUAL_OVERLAP: Final = 0.5
