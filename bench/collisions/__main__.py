@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import itertools
 import os
 import platform
 import shutil
@@ -25,20 +26,17 @@ from moot.pages import Fact, to_html, to_markdown
 
 BUILD: Final = Path(__file__).parents[2] / "build" / "collisions"
 DOCS: Final = Path(__file__).parents[2] / "docs"
-# Agents without Moot mostly sleep, so several such courses disturb each other little.
-_AT_ONCE: Final = 3
-Kept = tuple[list[Row], list[Fact]]
+# Agents mostly sleep, so several courses disturb each other little; with Moot a bit more.
+_AT_ONCE: Final = {False: 3, True: 2}
+_ROWS: Final = BUILD / "rows.jsonl"
 
 
 def main() -> int:
     options = _options()
     cells = [cell for cell in tally.list_cells() if _is_wanted(cell, options)]
-    if options.again:
-        rows, facts = msgspec.json.decode((BUILD / "run.json").read_bytes(), type=Kept)
-    else:
-        rows, facts = _measure(cells, options)
-        BUILD.mkdir(parents=True, exist_ok=True)
-        (BUILD / "run.json").write_bytes(msgspec.json.encode((rows, facts)))
+    if not options.again:
+        _measure(cells, options)
+    rows, facts = _read_kept()
     report = page.build_report(rows, facts)
     _keep(BUILD, rows, {"collisions.html": to_html(report), "collisions.md": to_markdown(report)})
     if options.docs:
@@ -48,27 +46,37 @@ def main() -> int:
     return 0
 
 
-def _measure(cells: Sequence[Cell], options: argparse.Namespace) -> Kept:
-    """What came of it, and what is to be said about the run; both are kept at once."""
+def _measure(cells: Sequence[Cell], options: argparse.Namespace) -> None:
+    """Each row is kept as soon as it is there: a run that is stopped was not in vain."""
     began = time.monotonic()
     seeds = range(options.first_seed, options.first_seed + options.seeds)
-    with tempfile.TemporaryDirectory(prefix="moot-collisions-") as folder:
+    BUILD.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory(prefix="moot-collisions-") as folder,
+        _ROWS.open("wb") as kept,
+    ):
         top = Path(folder).resolve()
         make_template(top / "template")
-        rows = list(run_all(top, cells, seeds, options.scale))
+        for row in run_all(top, cells, seeds, options.scale):
+            kept.write(msgspec.json.encode(row) + b"\n")
+            kept.flush()
+            facts = _describe_run(options, (time.monotonic() - began) / 60)
+            (BUILD / "about.json").write_bytes(msgspec.json.encode(facts))
+
+
+def _read_kept() -> tuple[list[Row], list[Fact]]:
+    """The rows of the last run, and what is to be said about it."""
+    rows = [msgspec.json.decode(line, type=Row) for line in _ROWS.read_bytes().splitlines()]
     rows.sort(key=lambda row: (row.agents, row.overlap, row.arm, row.seed))
-    return rows, _describe_run(options, (time.monotonic() - began) / 60)
+    return rows, msgspec.json.decode((BUILD / "about.json").read_bytes(), type=list[Fact])
 
 
 def run_all(top: Path, cells: Sequence[Cell], seeds: range, scale: float) -> Iterator[Row]:
     """Each seed through all cells, so that a machine that changes its pace disturbs all arms."""
-    for seed in seeds:
-        quiet = [cell for cell in cells if not cell.arm.has_moot]
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            yield from pool.map(lambda cell: run_cell(top, cell, seed, scale), quiet)  # noqa: B023
-        for cell in cells:
-            if cell.arm.has_moot:
-                yield run_cell(top, cell, seed, scale)
+    for seed, has_moot in itertools.product(seeds, (False, True)):
+        chosen = [cell for cell in cells if cell.arm.has_moot is has_moot]
+        with ThreadPoolExecutor(_AT_ONCE[has_moot]) as pool:
+            yield from pool.map(lambda cell: run_cell(top, cell, seed, scale), chosen)  # noqa: B023
 
 
 def run_cell(top: Path, cell: Cell, seed: int, scale: float) -> Row:

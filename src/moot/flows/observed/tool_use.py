@@ -32,7 +32,8 @@ _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 class ToolUse(msgspec.Struct, frozen=True):
     """One use of a tool: its name, what went in and came out, and whether it went well if known.
 
-    `alias` is the number of the sub-agent that used it; empty: the session's main agent.
+    `alias` is the number of the sub-agent that used it; empty: the session's main agent. `model`
+    is what drives the tool, if it says so.
     """
 
     tool: str
@@ -40,6 +41,7 @@ class ToolUse(msgspec.Struct, frozen=True):
     response: Any
     ok: bool | None
     alias: str = ""
+    model: str = ""
 
 
 @contextmanager
@@ -67,6 +69,7 @@ def record_use(
         ok=use.ok,
         session=session,
         alias=use.alias or msgspec.UNSET,
+        model=use.model[:LONGEST_NAME] or msgspec.UNSET,
     )
     record_tool_use(workspace, agent, session, observation)
 

@@ -19,7 +19,8 @@ class ObserveTool(Command, frozen=True):
     """Put down a tool that was used: its input's hash, what it left, which files it changed.
 
     `ok` is None where the hook was not told how it ended. `alias` is the number of the session's
-    sub-agent that used it; unset: its main agent, or nobody knows.
+    sub-agent that used it; unset: its main agent, or nobody knows. `model` is what the tool said
+    it is driven by.
     """
 
     tool: str
@@ -30,6 +31,7 @@ class ObserveTool(Command, frozen=True):
     ok: bool | None = None
     session: str = ""
     alias: str | UnsetType = UNSET
+    model: str | UnsetType = UNSET
 
 
 class StopWatching(Command, frozen=True):

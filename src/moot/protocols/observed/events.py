@@ -15,7 +15,8 @@ class ObservingBegun(Event, frozen=True):
 class ToolObserved(Event, frozen=True):
     """`ok` is None where the hook was not told how it ended.
 
-    `alias` is the number of the sub-agent that used it; the session's key signed for it.
+    `alias` is the number of the sub-agent that used it; the session's key signed for it. `model`
+    is the tool's own word.
     """
 
     number: int
@@ -26,6 +27,7 @@ class ToolObserved(Event, frozen=True):
     redacted: tuple[str, ...]
     ok: bool | None
     alias: str | UnsetType = UNSET
+    model: str | UnsetType = UNSET
 
 
 class WatchingStopped(Event, frozen=True):

@@ -83,6 +83,7 @@ def _draft_tool(state: State, command: ask.ObserveTool, now: Millis) -> Iterator
         redacted=command.redacted,
         ok=command.ok,
         alias=command.alias,
+        model=command.model,
     )
     yield Draft(event, (ref,) if ref is not None else ())
 
