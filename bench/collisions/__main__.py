@@ -53,7 +53,7 @@ def _measure(cells: Sequence[Cell], options: argparse.Namespace) -> None:
     BUILD.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory(prefix="moot-collisions-") as folder,
-        _ROWS.open("wb") as kept,
+        _ROWS.open("ab" if options.more else "wb") as kept,
     ):
         top = Path(folder).resolve()
         make_template(top / "template")
@@ -66,7 +66,8 @@ def _measure(cells: Sequence[Cell], options: argparse.Namespace) -> None:
 
 def _read_kept() -> tuple[list[Row], list[Fact]]:
     """The rows of the last run, and what is to be said about it."""
-    rows = [msgspec.json.decode(line, type=Row) for line in _ROWS.read_bytes().splitlines()]
+    lines = [msgspec.json.decode(line, type=Row) for line in _ROWS.read_bytes().splitlines()]
+    rows = list({(row.arm, row.agents, row.overlap, row.seed): row for row in lines}.values())
     rows.sort(key=lambda row: (row.agents, row.overlap, row.arm, row.seed))
     return rows, msgspec.json.decode((BUILD / "about.json").read_bytes(), type=list[Fact])
 
@@ -143,6 +144,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--arm", help="only arms whose name begins like this")
     parser.add_argument("--scale", type=float, default=60, help="divides thinking (default 60)")
     parser.add_argument("--note", default="", help="a line about this run, for the page")
+    parser.add_argument("--more", action="store_true", help="add to the rows of the last run")
     parser.add_argument("--again", action="store_true", help="only the page, from the last run")
     parser.add_argument("--docs", action="store_true", help="write docs/collisions.md and its like")
     return parser.parse_args()

@@ -12,6 +12,7 @@ from bench.collisions.agent import LOOKS_EVERY, TOGETHER
 from bench.collisions.arms import ARMS, LOCKS, Arm
 from bench.collisions.course import Row
 from bench.collisions.tally import USUAL_AGENTS, USUAL_OVERLAP, Cell, describe_spread, rows_of
+from moot.core.plural import plural
 from moot.pages import (
     Bar,
     BarChart,
@@ -234,8 +235,9 @@ def _table(
         (label, *(describe_spread(found, measure) for _, measure in measures))
         for label, found in named
     )
+    seeds = max((len(found) for _, found in named), default=0)
     caption = (
-        "Median of the seeds, in brackets the least and the most."
+        f"Median of {plural(seeds, 'seed')}, in brackets the least and the most."
         f' Again: make bench-collisions ARGS="{options}"'
     )
     return Table(columns, cells, title=title, caption=caption)
