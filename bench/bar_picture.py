@@ -11,7 +11,8 @@ from moot.pages.style import CSS
 
 _WIDTH, _VALUES, _ROW, _HEAD = 760, 60, 30, 50
 _SVG: Final = "http:" + "//www.w3.org/2000/svg"  # a name, not an address
-_RULES: Final = re.compile(r"^(?::root|@media screen|\.track|\.bar|\.needed)")
+# Whole lines only: what lays the rows out (`.bars`) goes over several, and is not needed here.
+_RULES: Final = re.compile(r"^(?::root|@media screen|\.track|\.bar[.{]|\.needed)")
 _MORE: Final = (
     "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif;font-size:13px;"
     "fill:var(--ink)}.head{font-size:17px;font-weight:600}.sheet{fill:var(--paper)}"

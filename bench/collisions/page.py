@@ -143,7 +143,7 @@ def _chart(title: str, rows: Sequence[Row], measure: Measure, *, is_sum: bool = 
 
 
 def _tone(arm: Arm) -> Tone:
-    return "good" if arm.has_moot else "caution"
+    return "plain" if arm.has_moot else "caution"
 
 
 def _usual(rows: Sequence[Row], arm: Arm) -> list[Row]:

@@ -14,8 +14,9 @@ def add_commit_trailer(session: Session, message: str) -> str | None:
 
     None for a person, outside of a workspace, and for an agent that no hook has seen at work.
     """
-    from moot.flows.guard.commit_trailer import describe_newest_event, write_trailer
+    from moot.flows.guard.commit_trailer import write_trailer
     from moot.flows.guard.guarded_paths import find_guarded_folder
+    from moot.flows.observed.session_records import describe_newest_event
 
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:

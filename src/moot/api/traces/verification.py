@@ -183,9 +183,11 @@ def export(
 
 def _export_agent_trace(session: Session, file: Path) -> ExportedTrace:
     from moot.flows.guard.agent_trace import make_records
+    from moot.flows.observed.session_records import find_session_records
     from moot.store.named_files import write_pieces
 
-    records = make_records(session.workspace, session.place.worktree)
+    writers = find_session_records(session.workspace)
+    records = make_records(session.workspace, session.place.worktree, writers)
     sha256, size = write_pieces(file, (msgspec.json.encode(one) + b"\n" for one in records))
     return ExportedTrace("", str(file), sha256, size, complete=False, records=len(records))
 

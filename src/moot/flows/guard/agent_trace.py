@@ -12,7 +12,7 @@ import hashlib
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -28,15 +28,20 @@ DRAFT: Final = "0.1.0"
 # The draft's schema takes two numbers, its text and examples three.
 VERSION: Final = "0.1"
 MOST_FILES: Final = 10_000
-_OBSERVED: Final = "observed.tool_observed"
 _SECONDS: Final = 30.0
 
 
-class WatchedWriter(NamedTuple):
+class Writer(Protocol):
     """The signed record of a session, and the model its tool named, if it named any."""
 
-    stream: str
-    model: str
+    @property
+    def stream(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...
+
+
+Writers = Mapping[tuple[str, str], Writer]  # by agent and session
 
 
 class TracedFile(NamedTuple):
@@ -48,11 +53,10 @@ class TracedFile(NamedTuple):
     ranges: tuple[LineRange, ...]
 
 
-def make_records(workspace: Workspace, root: Path) -> list[dict[str, Any]]:
+def make_records(workspace: Workspace, root: Path, writers: Writers) -> list[dict[str, Any]]:
     """The records of one worktree: what is committed, then what is not; empty ones are left out."""
     files = list(_trace_files(workspace, root))
     commit, committed = _find_committed(root, files)
-    writers = _find_writers(workspace)
     chosen = (
         (commit, [file for file in files if file.path in committed]),
         ("", [file for file in files if file.path not in committed]),
@@ -112,28 +116,11 @@ def _find_committed(root: Path, files: Iterable[TracedFile]) -> tuple[str, set[s
     return answer.decode("ascii", "replace").strip(), same
 
 
-def _find_writers(workspace: Workspace) -> dict[LineAuthor, WatchedWriter]:
-    """By agent and session: where its calls are on record, and which model was named last."""
-    from moot.flows.observed.sessions import list_sessions
-
-    writers = {}
-    with workspace.store.read() as view:
-        for watched in list_sessions(workspace):
-            model = ""
-            for record in view.records(watched.stream):
-                body = msgspec.json.decode(record.raw)
-                if body["type"] == _OBSERVED:
-                    model = body["data"].get("model", model)
-            author = LineAuthor(watched.state.agent, watched.state.session)
-            writers[author] = WatchedWriter(watched.stream, model)
-    return writers
-
-
 def _record(
     origin: str,
     revision: str,
     files: list[TracedFile],
-    writers: Mapping[LineAuthor, WatchedWriter],
+    writers: Writers,
 ) -> dict[str, Any]:
     shown = [
         {"path": file.path, "conversations": list(_conversations(file, writers))} for file in files
@@ -167,9 +154,7 @@ def _record(
     return record
 
 
-def _conversations(
-    file: TracedFile, writers: Mapping[LineAuthor, WatchedWriter]
-) -> Iterator[dict[str, Any]]:
+def _conversations(file: TracedFile, writers: Writers) -> Iterator[dict[str, Any]]:
     """One for each session: a session is what the draft calls a conversation."""
     for author in dict.fromkeys(part.author for part in file.ranges):
         contributor = {"type": "ai"}

@@ -10,27 +10,10 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from moot.workspace.workspace import Workspace
+from typing import Final
 
 TRAILER: Final = "Moot-Event"
-HOOK: Final = "commit-msg"
 _SECONDS: Final = 5.0
-
-
-def describe_newest_event(workspace: Workspace, agent: str) -> str | None:
-    """What the trailer says of this agent; None if no hook has seen it do anything."""
-    from moot.flows.observed.sessions import list_sessions
-
-    sessions = list_sessions(workspace, agent)
-    if not sessions:
-        return None
-    newest = max(sessions, key=lambda record: record.state.last_at)
-    with workspace.store.read() as view:
-        head = view.head(newest.stream)
-    return None if head is None else f"{newest.stream}:{head.seq} sha256:{head.hash.hex()}"
 
 
 def write_trailer(message: Path, text: str, folder: Path) -> bool:
