@@ -160,15 +160,20 @@ class Worker:
         if not made:
             return
         for change in made:
-            while not change.is_in((self.root / change.path).read_text("utf-8")):
-                self.result.noticed += 1
-                self._thought.setdefault(change.number, "")
-                if not self._attempt(change) and not self._wait_for([change]):
-                    self.result.given_up.append(change.number)
-                    break
+            if not any(self._is_kept(change) for _ in range(_TRIES)):
+                self.result.given_up.append(change.number)
         paths = sorted({change.path for change in made})
         self._commit(paths)
         self.coordination.give_back(paths)
+
+    def _is_kept(self, change: Change) -> bool:
+        """Whether it is still there; if not, it is done again."""
+        if change.is_in((self.root / change.path).read_text("utf-8")):
+            return True
+        self.result.noticed += 1
+        if not self._attempt(change):
+            self._wait_for([change])
+        return False
 
     def _commit(self, paths: list[str]) -> None:
         names = " ".join(paths)

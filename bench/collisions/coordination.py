@@ -95,7 +95,7 @@ class PromptLock(Unasked):
             with self._lock(change.path).open("x", encoding="utf-8") as file:
                 file.write(self._name)
         except FileExistsError:
-            return not self._is_anothers(change.path)
+            return self._is_own(change.path)
         return True
 
     def is_free(self, change: Change) -> bool:
@@ -109,6 +109,12 @@ class PromptLock(Unasked):
     def _is_anothers(self, path: str) -> bool:
         try:
             return self._lock(path).read_text("utf-8") != self._name
+        except FileNotFoundError:
+            return False
+
+    def _is_own(self, path: str) -> bool:
+        try:
+            return self._lock(path).read_text("utf-8") == self._name
         except FileNotFoundError:
             return False
 

@@ -32,5 +32,7 @@ def write_change(tool: str, root: Path, change: Change, seen: str) -> bool:
         return False
     if not change.is_whole_file and change.old not in now:
         return False
-    file.write_text(change.apply(seen if change.is_whole_file else now), encoding="utf-8")
+    fresh = file.with_name(f".{file.name}.{change.number}")  # nobody reads half a file
+    fresh.write_text(change.apply(seen if change.is_whole_file else now), encoding="utf-8")
+    fresh.replace(file)
     return True
