@@ -9,7 +9,8 @@ STAMP  := $(VENV)/.ready
 JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
 ARGS   ?=
 
-.PHONY: help setup demo test quick newest test-agents check bench bench-loss model mutants soak docs clean
+.PHONY: help setup demo test quick newest test-agents check bench bench-loss bench-collisions \
+        model mutants soak docs clean
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
@@ -25,6 +26,7 @@ help:
 	@echo "make mutants change one thing at a time in what differs from main: a test must notice"
 	@echo "make soak    half an hour of everything at once, then what the record says about it"
 	@echo "make bench-loss   simulate agents and a person, and look whose work is lost"
+	@echo "make bench-collisions   the same work under five ways to share a repository"
 
 # The stamp is newer than what it was made from, so an unchanged set-up costs nothing.
 $(STAMP): pyproject.toml constraints.txt
@@ -89,6 +91,10 @@ mutants: $(STAMP)
 # ARGS="--minutes 1" is a try; --picture draws docs/pictures/soak.svg.
 soak: $(STAMP)
 	$(BIN)/python -m bench.soak $(ARGS)
+
+# About a quarter of an hour: ARGS="--seeds 1 --agents 4 --overlap 0.5" is a try.
+bench-collisions: $(STAMP)
+	$(BIN)/python -m bench.collisions $(ARGS)
 
 docs: $(STAMP)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'

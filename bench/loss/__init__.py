@@ -9,8 +9,9 @@ asked as the tool asks it, and what it allows is really done. What was lost is r
 and from git's objects, never from Moot; what Moot held back is done in a copy of everything, to
 see whether it would have harmed anybody.
 
-`world.py` is the repository with its agents, `tool_calls.py` what each tool sends, `asking.py` the
-hook, `acts.py` and `ordinary.py` what may be done, `trees.py` reads the disk, `rehearsal.py` does
-an act in a copy, `truth.py` knows whose bytes are whose, `record.py` reads what went on record,
-`simulation.py` takes the steps, `tally.py` adds them up, `page.py` shows them.
+`repository.py` runs git and moot in a folder of its own, `world.py` is one with agents,
+`tool_calls.py` what each tool sends, `asking.py` the hook, `acts.py` and `ordinary.py` what may be
+done, `trees.py` reads the disk, `rehearsal.py` does an act in a copy, `truth.py` knows whose bytes
+are whose, `record.py` reads what went on record, `simulation.py` takes the steps, `tally.py` adds
+them up, `page.py` shows them.
 """

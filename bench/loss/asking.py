@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from bench.loss.world import MOOT, Agent, World
+from bench.loss.repository import MOOT
+from bench.loss.world import Agent
 from moot.surfaces.hooks.entry import Reply, answer
 
 _SETTINGS: Final = {
@@ -37,16 +39,16 @@ class Asked(NamedTuple):
 class Hooks:
     """The hooks of all tools; every `process_every`th call starts the installed command."""
 
-    def __init__(self, world: World, process_every: int) -> None:
-        self._world = world
+    def __init__(self, main: Path, env: Mapping[str, str], process_every: int) -> None:
+        self._env = env
         self._process_every = process_every
         self._count = 0
-        self._commands = {tool: _read_commands(world.main, tool) for tool in _SETTINGS}
+        self._commands = {tool: _read_commands(main, tool) for tool in _SETTINGS}
 
     def ask(self, agent: Agent, message: dict[str, Any]) -> Asked:
         self._count += 1
         as_process = bool(self._process_every) and self._count % self._process_every == 0
-        env = {**self._world.env, "MOOT_AGENT": agent.name}
+        env = {**self._env, "MOOT_AGENT": agent.name}
         data, folder = json.dumps(message).encode(), message["cwd"]
         began = time.perf_counter()
         if as_process:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
+from bench.bar_picture import draw_bars
 from bench.loss.tally import MOST_NEEDLESS, Figures
 from moot.pages import (
     Bar,
@@ -18,22 +18,8 @@ from moot.pages import (
     Report,
     Table,
     VerdictBadge,
-    to_html,
 )
-from moot.pages.style import CSS
 
-_WIDTH, _LABELS, _VALUES, _ROW, _TOP = 760, 250, 60, 30, 50
-_SVG: Final = "http:" + "//www.w3.org/2000/svg"  # a name, not an address
-_RULES: Final = re.compile(r"^(?::root|@media screen|\.track|\.bar|\.needed)")
-_MORE: Final = (
-    "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif;font-size:13px;"
-    "fill:var(--ink)}.head{font-size:17px;font-weight:600}.sheet{fill:var(--paper)}"
-)
-_ROW_OF_BARS: Final = re.compile(
-    r'<div class="row">\s*<span dir="auto">(.*?)</span>\s*<svg[^>]*>(.*?)</svg>\s*'
-    r'<span class="value num">(.*?)</span>',
-    re.DOTALL,
-)
 _METHOD: Final = (
     "Eight simulated agents, two of each coding tool, and a person work in three worktrees of one"
     " repository. Each call is put to the hook in the form its tool sends; most within one process,"
@@ -147,24 +133,4 @@ def _chart(figures: Figures) -> BarChart:
 
 
 def draw_picture(figures: Figures) -> str:
-    """The bars of the page, as the page draws them, in a file of their own."""
-    chart = _chart(figures)
-    rules = "\n".join(line for line in CSS.splitlines() if _RULES.match(line))
-    found = _ROW_OF_BARS.findall(to_html(build_report(figures)))
-    height = _TOP + _ROW * len(found) + 20
-    rows = "".join(_picture_row(at, *row) for at, row in enumerate(found))
-    return (
-        f'<svg xmlns="{_SVG}" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}">\n'
-        f"<style>{_MORE}\n{rules}</style>\n"
-        f'<rect class="sheet" width="{_WIDTH}" height="{height}"/>\n'
-        f'<text class="head" x="20" y="30">{chart.title}</text>\n{rows}</svg>\n'
-    )
-
-
-def _picture_row(at: int, label: str, bar: str, value: str) -> str:
-    top, width = _TOP + _ROW * at, _WIDTH - _LABELS - _VALUES - 20
-    return (
-        f'<text x="20" y="{top + 16}">{label}</text>\n'
-        f'<svg x="{_LABELS}" y="{top}" width="{width}" height="24" overflow="visible">{bar}</svg>\n'
-        f'<text x="{_WIDTH - _VALUES}" y="{top + 16}">{value}</text>\n'
-    )
+    return draw_bars([_chart(figures)])

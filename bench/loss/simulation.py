@@ -68,7 +68,7 @@ class Simulation:
     def __init__(self, world: World, truth: Truth, seed: int, process_every: int = 25) -> None:
         self.world, self.truth = world, truth
         self.chance = random.Random(seed)
-        self.hooks = Hooks(world, process_every)
+        self.hooks = Hooks(world.main, world.env, process_every)
         self.record = RecordReader(world)
         self.number = 0
         self._on_record: set[NotedIncursion] = set()

@@ -87,6 +87,7 @@ class WrittenReceipt(msgspec.Struct, frozen=True):
     """`file` is for reading and `proof` is the JSON that proves it; they may be the same file.
 
     `cautions` are what must be known beside the vote, `dissent` names who disagreed in it.
+    `in_toto` is the file with the same as an in-toto statement, if one was wanted.
     """
 
     decision: str
@@ -97,6 +98,7 @@ class WrittenReceipt(msgspec.Struct, frozen=True):
     cautions: tuple[str, ...]
     dissent: tuple[str, ...]
     title: Quoted
+    in_toto: str | None = None
 
 
 @operation("ask", writes=True, runs_programs=True)
@@ -197,15 +199,25 @@ def decide(
 
 
 @operation("receipt", writes=True, as_ledger=True)
-def receipt(session: Session, decision: str, file: Path) -> WrittenReceipt:
+def receipt(
+    session: Session,
+    decision: str,
+    file: Path,
+    *,
+    in_toto: bool = False,
+    commit: str | None = None,
+) -> WrittenReceipt:
     """Write the receipt of a decision: who voted what, who disagreed, and the proof of it.
 
     FILE.json proves itself; FILE.md and FILE.html are to be read, with FILE.json beside. The
     machine signs for what the receipt says; if nothing has happened since the last one nothing
     new is recorded, so a repeat needs no key. Only decisions have receipts (not_a_decision).
+    `in_toto` also writes FILE.intoto.jsonl, a signed in-toto statement about these files and, if
+    one is named, about a `commit` (no_such_commit); that needs the ledger's key each time.
     """
     from moot.api.page_files import require_page_name, write_page
     from moot.api.reports import link_beside
+    from moot.flows.decisions.in_toto import SUFFIX, make_statement, sign_statement
     from moot.flows.decisions.receipt import make_receipt
     from moot.flows.decisions.receipt_page import build_receipt_page
     from moot.protocols.decision import stream_of
@@ -213,12 +225,18 @@ def receipt(session: Session, decision: str, file: Path) -> WrittenReceipt:
     from moot.store.named_files import write_file
 
     require_page_name(file)
+    commit_id = _find_commit(session, in_toto, commit)
     made = make_receipt(session.workspace, _name_of_decision(decision))
     proof = file.with_suffix(".json")
     write_file(proof, made.data)
     if file != proof:
         page = build_receipt_page(made, proof.name)
         write_page(file, link_beside(session, stream_of(made.content["decision"]), page, file))
+    statement = file.with_suffix(SUFFIX) if in_toto else None
+    if statement is not None:
+        files = dict.fromkeys((proof, file))
+        said = make_statement(made, files, commit_id, session.workspace.trust.origin)
+        write_file(statement, sign_statement(session.workspace, said))
     content = made.content
     return WrittenReceipt(
         decision=content["decision"],
@@ -229,7 +247,23 @@ def receipt(session: Session, decision: str, file: Path) -> WrittenReceipt:
         cautions=tuple(content["cautions"]),
         dissent=tuple(voice["agent"] for voice in content["argument"]["dissent"]),
         title=Quoted(shorten_question(content["question"])),
+        in_toto=None if statement is None else str(statement),
     )
+
+
+def _find_commit(session: Session, in_toto: bool, commit: str | None) -> str | None:
+    """The commit that a statement is to be about."""
+    from moot.flows.decisions.in_toto import find_commit
+
+    if commit is None:
+        return None
+    if not in_toto:
+        raise Malformed(
+            "a commit is named in an in-toto statement alone",
+            code="commit_without_statement",
+            hint="say --in-toto, too",
+        )
+    return find_commit(session.folder, commit)
 
 
 def _require_unnamed(session: Session) -> None:

@@ -18,6 +18,8 @@ KEY_PROOF: Final = b"application/vnd.moot.key-proof.v1+json"
 ENDORSEMENT: Final = b"application/vnd.moot.key-endorsement.v1+json"
 HEARTBEAT: Final = b"application/vnd.moot.heartbeat.v1+json"
 SNAPSHOT: Final = b"application/vnd.moot.snapshot.v1"
+# Not ours: by this one other tools know an in-toto statement.
+IN_TOTO: Final = b"application/vnd.in-toto+json"
 
 _FIELD_PRIME: Final = 2**255 - 19
 

@@ -42,6 +42,8 @@ def a_person_approves_what_was_carried(world: World) -> None:
     again = world.do("receipt", decision="decision/q-1", file=file)
     assert again["sha256"] == written["sha256"]
     assert world.refuse("receipt", decision="mail/q-1", file=file) == "not_a_decision"
+    stated = world.do("receipt", decision="q-1", file=file, in_toto=True)
+    assert stated["in_toto"] == str(file.with_suffix(".intoto.jsonl"))
     world.do("report", name="decision/q-1", file=world.project.root / "queue.html")
     assert "Postgres" in (world.project.root / "queue.html").read_text("utf-8")
 

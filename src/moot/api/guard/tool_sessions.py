@@ -39,6 +39,7 @@ class ToolCall(msgspec.Struct, frozen=True):
     absolute. `command` is the text of a shell command, `folder` where it ran. `duration_ms` is how
     long it took, `ok` whether it went well, if the coding tool says so. `tells_unmerged`: what is
     not merged of these files is to be told now, because the tool takes no text before an edit.
+    `model` is what drives the tool, if it says so.
     """
 
     tool: str
@@ -51,6 +52,7 @@ class ToolCall(msgspec.Struct, frozen=True):
     response: Any = None
     ok: bool | None = None
     tells_unmerged: bool = False
+    model: str = ""
 
 
 class OtherAgent(msgspec.Struct, frozen=True):
@@ -355,7 +357,7 @@ def _record_use(
 
     with never_in_the_way():
         tests = None if call.command is None else _tests_seen(session, call, call.command)
-        use = ToolUse(call.tool, call.input, call.response, call.ok, alias, tests)
+        use = ToolUse(call.tool, call.input, call.response, call.ok, alias, tests, call.model)
         record_use(session.workspace, name, session.tool_session_name, use, files)
 
 

@@ -67,13 +67,17 @@ class TraceAudit(msgspec.Struct, frozen=True):
 
 
 class ExportedTrace(msgspec.Struct, frozen=True):
-    """`complete`: a checkpoint proves that nothing is missing at its end."""
+    """`complete`: a checkpoint proves that nothing is missing at its end.
+
+    Of an Agent Trace `trace` is empty, `records` says how many there are, and nothing is proved.
+    """
 
     trace: str
     file: str
     sha256: str
     bytes: int
     complete: bool
+    records: int | None = None
 
 
 class TraceVerdict(msgspec.Struct, frozen=True):
@@ -152,16 +156,28 @@ def audit(
 
 
 @operation("trace.export")
-def export(session: Session, trace: str, file: Path) -> ExportedTrace:
+def export(
+    session: Session, trace: str | None, file: Path, *, agent_trace: bool = False
+) -> ExportedTrace:
     """Write a trace to one file that anyone can check offline.
 
     Its events, the keys they rest on, every stored input and output, and the proof that nothing is
-    missing at its end, for which a checkpoint is made if its key is here.
+    missing at its end, for which a checkpoint is made if its key is here. `agent_trace` instead
+    writes which lines of this worktree agents were seen to write, as records of the Agent Trace
+    draft, a line each; then no trace is named (`one_or_the_other`).
     """
     from moot.engine.export import bundle
     from moot.flows.trace import tracing
     from moot.store.named_files import write_pieces
 
+    if agent_trace == (trace is not None):
+        raise Malformed(
+            "either a trace is exported, or what hooks saw as an Agent Trace",
+            code="one_or_the_other",
+            hint="moot trace export t1 -o t1.moot, or moot trace export --agent-trace -o t.jsonl",
+        )
+    if trace is None:
+        return _export_agent_trace(session, file)
     workspace = session.workspace
     stream = tracing.require_trace(workspace, trace)
     with suppress(MootError):  # without its key the end stays unproven, and checking says so
@@ -171,6 +187,17 @@ def export(session: Session, trace: str, file: Path) -> ExportedTrace:
         sha256, size = write_pieces(file, lines)
         complete = all(name != stream for name, _ in view.moved_heads())
     return ExportedTrace(tracing.short_name(stream), str(file), sha256, size, complete)
+
+
+def _export_agent_trace(session: Session, file: Path) -> ExportedTrace:
+    from moot.flows.guard.agent_trace import make_records
+    from moot.flows.observed.session_records import find_session_records
+    from moot.store.named_files import write_pieces
+
+    writers = find_session_records(session.workspace)
+    records = make_records(session.workspace, session.place.worktree, writers)
+    sha256, size = write_pieces(file, (msgspec.json.encode(one) + b"\n" for one in records))
+    return ExportedTrace("", str(file), sha256, size, complete=False, records=len(records))
 
 
 @operation("trace.verify")

@@ -33,7 +33,7 @@ class ToolUse(msgspec.Struct, frozen=True):
     """One use of a tool: its name, what went in and came out, and whether it went well if known.
 
     `alias` is the number of the sub-agent that used it; empty: the session's main agent. `tests` is
-    how tests ended that it ran, if it did.
+    how tests ended that it ran, if it did; `model` what drives the tool, if it says so.
     """
 
     tool: str
@@ -42,6 +42,7 @@ class ToolUse(msgspec.Struct, frozen=True):
     ok: bool | None
     alias: str = ""
     tests: str | None = None
+    model: str = ""
 
 
 @contextmanager
@@ -71,6 +72,7 @@ def record_use(
         session=session,
         alias=use.alias or msgspec.UNSET,
         tests=use.tests or msgspec.UNSET,
+        model=use.model[:LONGEST_NAME] or msgspec.UNSET,
     )
     record_tool_use(workspace, agent, session, observation)
 

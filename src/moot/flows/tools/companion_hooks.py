@@ -4,6 +4,7 @@
     prepare-commit-msg   a cherry-pick or revert is stopped before its commit
     pre-rebase           a rebase is stopped before it begins
     post-merge           a merge or pull without a commit of its own is noted: git asks nobody
+    commit-msg           if `git config moot.trailer true`: a line that leads to the record
 
 A hook that is there is kept as `NAME.before-moot` and runs first. Where husky owns the hooks, only
 its pre-commit gets a line of ours.
@@ -17,7 +18,7 @@ from typing import Final
 
 from moot.flows.tools.hook_command import moot_words
 
-NAMES: Final = ("pre-merge-commit", "prepare-commit-msg", "pre-rebase", "post-merge")
+NAMES: Final = ("pre-merge-commit", "prepare-commit-msg", "pre-rebase", "post-merge", "commit-msg")
 _OLD: Final = ".before-moot"
 # Every commit passes here; only those that no pre-commit hook has seen are looked at. While a
 # rebase goes on, stopping in the middle would help nobody.
@@ -25,6 +26,11 @@ _ONLY_TAKEN_OVER: Final = """git_folder="$(git rev-parse --git-dir)"
 [ -d "$git_folder/rebase-merge" ] && exit 0
 [ -e "$git_folder/CHERRY_PICK_HEAD" ] || head -n 1 "$1" | grep -q '^Revert "' || exit 0
 """
+# Whoever wants the line says so in this clone; nobody else pays for a program at each commit.
+_ONLY_IF_WANTED: Final = """wanted="$(git config --type=bool moot.trailer 2>/dev/null)"
+[ "$wanted" = true ] || exit 0
+"""
+_CONDITIONS: Final = {"prepare-commit-msg": _ONLY_TAKEN_OVER, "commit-msg": _ONLY_IF_WANTED}
 _SCRIPT: Final = """#!/bin/sh
 # moot: @name@, written by `moot hook install git`, removed by `moot hook uninstall git`
 old="$(dirname "$0")/@name@.before-moot"
@@ -42,10 +48,9 @@ exit 1
 
 
 def script(name: str) -> str:
-    condition = _ONLY_TAKEN_OVER if name == "prepare-commit-msg" else ""
     words = moot_words()
     parts = {
-        "@condition@": condition,
+        "@condition@": _CONDITIONS.get(name, ""),
         "@name@": name,
         "@program@": shlex.quote(words[0]),
         "@moot@": shlex.join(words),

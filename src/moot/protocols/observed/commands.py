@@ -20,7 +20,8 @@ class ObserveTool(Command, frozen=True):
 
     `ok` is None where the hook was not told how it ended. `alias` is the number of the session's
     sub-agent that used it; unset: its main agent, or nobody knows. `tests` is how tests ended that
-    it ran: passed, failed, or ran if that is not known.
+    it ran: passed, failed, or ran if that is not known. `model` is what the tool said it is driven
+    by.
     """
 
     tool: str
@@ -32,6 +33,7 @@ class ObserveTool(Command, frozen=True):
     session: str = ""
     alias: str | UnsetType = UNSET
     tests: str | UnsetType = UNSET
+    model: str | UnsetType = UNSET
 
 
 class StopWatching(Command, frozen=True):

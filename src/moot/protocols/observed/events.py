@@ -16,7 +16,7 @@ class ToolObserved(Event, frozen=True):
     """`ok` is None where the hook was not told how it ended.
 
     `alias` is the number of the sub-agent that used it; the session's key signed for it. `tests`
-    is how tests ended that it ran.
+    is how tests ended that it ran; `model` is the tool's own word.
     """
 
     number: int
@@ -28,6 +28,7 @@ class ToolObserved(Event, frozen=True):
     ok: bool | None
     alias: str | UnsetType = UNSET
     tests: str | UnsetType = UNSET
+    model: str | UnsetType = UNSET
 
 
 class WatchingStopped(Event, frozen=True):

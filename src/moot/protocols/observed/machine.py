@@ -86,6 +86,7 @@ def _draft_tool(state: State, command: ask.ObserveTool, now: Millis) -> Iterator
         ok=command.ok,
         alias=command.alias,
         tests=command.tests,
+        model=command.model,
     )
     yield Draft(event, (ref,) if ref is not None else ())
 

@@ -48,7 +48,7 @@ class HookCall(msgspec.Struct, frozen=True):
 
     `sub_agent` is the tool's id of the sub-agent that calls, empty if it is the main agent, and
     `sub_agent_kind` what it is for. `source` is how a session came to start, if it did;
-    `message` what the tool tells the person.
+    `message` what the tool tells the person; `model` what drives the tool, if it says so.
     """
 
     tool: Tool
@@ -66,6 +66,7 @@ class HookCall(msgspec.Struct, frozen=True):
     sub_agent_kind: str = ""
     source: str = ""
     message: str = ""
+    model: str = ""
 
     @property
     def tool_session(self) -> ToolSession:
@@ -118,6 +119,7 @@ def read_call(tool: Tool, data: bytes, here: str) -> HookCall:
         sub_agent_kind=_printable(sent.get("agent_type")),
         source=_printable(sent.get("source")),
         message=_printable(sent.get("message")),
+        model=_printable(sent.get("model")),
     )
 
 

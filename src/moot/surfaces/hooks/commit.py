@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from moot.api.session import Session
 
 SHOWN: Final = 10
+COMMIT_MESSAGE: Final = "commit-msg"
 
 
 def answer_commit(
@@ -32,6 +33,21 @@ def answer_commit(
     if not verdict.held:
         return "", 0
     return _explain(verdict), 0 if verdict.agent is None or verdict.is_too_late else 1
+
+
+def answer_message(
+    session: Session, hook: str = COMMIT_MESSAGE, arguments: Sequence[str] = ()
+) -> tuple[str, int]:
+    """The commit was checked before. Its message gets a line; trouble with that stops nobody."""
+    from moot.api.guard.commit_trailer import add_commit_trailer
+
+    del hook
+    try:
+        for message in arguments[:1]:
+            add_commit_trailer(session, message)
+    except MootError as error:
+        return f"moot: this commit does not name its event: [{error.code}] {error}", 0
+    return "", 0
 
 
 def explain_unchecked(error: MootError) -> str:

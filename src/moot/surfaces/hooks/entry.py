@@ -216,10 +216,11 @@ def _commit_session(env: Mapping[str, str], here: str) -> Session:
 
 
 def _check_commit(session: Session, hook: str, arguments: Sequence[str]) -> Reply:
-    from moot.surfaces.hooks.commit import answer_commit
+    from moot.surfaces.hooks.commit import COMMIT_MESSAGE, answer_commit, answer_message
 
+    answer = answer_message if hook == COMMIT_MESSAGE else answer_commit
     try:
-        text, code = answer_commit(session, hook, arguments)
+        text, code = answer(session, hook, arguments)
     finally:
         session.close(checkpoint=False)
     return Reply(err=text, code=code)

@@ -80,6 +80,7 @@ def after(call: HookCall, session: Session) -> str:
             response=call.response,
             ok=call.ok,
             tells_unmerged=not call.tool.tells_before,
+            model=call.model,
         ),
     )
     if ended is None:

@@ -21,20 +21,26 @@ from moot.surfaces.terminal.shell import Shell, command
     required=True,
     accept=require_form,
 )
+@click.option("--in-toto", is_flag=True, help="Also FILE.intoto.jsonl, for in-toto's tools.")
+@click.option("--commit", metavar="REV", help="The statement is about this commit, too.")
 @openable
-def receipt(shell: Shell, decision: str, output: Path) -> Answer:
+def receipt(shell: Shell, decision: str, output: Path, in_toto: bool, commit: str | None) -> Answer:
     """Write the receipt of a decision: who voted what, who disagreed, and the proof of it.
 
     The JSON file holds everything that is said and the signed record it rests on; anyone can check
     it offline. The markdown is a decision record to keep in your repository, dissent included. The
     machine signs for what the receipt says, so this is written down once.
 
+    --in-toto writes an in-toto Statement (v1) beside it, in a signed DSSE envelope, so that other
+    tools can read it: about the files of the receipt, and about a commit if you name one.
+
     Examples:
       moot receipt q-7 -o docs/decisions/queue.md
       moot receipt q-7 -o queue.html
       moot receipt q-7 -o queue.json
+      moot receipt q-7 -o queue.md --in-toto --commit HEAD
     """
-    written = decisions.receipt(shell.session, decision, output)
+    written = decisions.receipt(shell.session, decision, output, in_toto=in_toto, commit=commit)
     return Answer(written, lambda: _lines(written))
 
 
@@ -47,4 +53,6 @@ def _lines(written: decisions.WrittenReceipt) -> Iterable[str]:
     if written.file != written.proof:
         yield f"written to {written.file}"
     yield f"proof in {written.proof}, sha256 {written.sha256}"
+    if written.in_toto is not None:
+        yield f"in-toto statement in {written.in_toto}"
     yield f"check it with `moot verify {written.proof}`"

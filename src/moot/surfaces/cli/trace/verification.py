@@ -64,22 +64,29 @@ def _audit_lines(done: verification.TraceAudit) -> Iterable[str]:
 
 
 @command(None, "export", "trace.export")
-@trace_argument
+@click.argument("trace", metavar="TRACE", required=False)
+@click.option("--agent-trace", is_flag=True, help="What hooks saw, in the Agent Trace form.")
 @output_option("Where to.", required=True)
-def export(shell: Shell, trace: str, output: Path) -> Answer:
+def export(shell: Shell, trace: str | None, agent_trace: bool, output: Path) -> Answer:
     """Write a trace to one file that anyone can check offline.
 
     Its events, the keys they rest on, every stored input and output, and the proof that nothing
-    is missing at its end.
+    is missing at its end. With --agent-trace, and without TRACE, it writes which lines of the files
+    here agents were seen to write, by the Agent Trace draft 0.1.0: for other tools; nothing in it
+    is proved.
 
     Examples:
       moot trace export t1 -o t1.moot
+      moot trace export --agent-trace -o agent-trace.jsonl
     """
-    made = verification.export(shell.session, trace, output)
+    made = verification.export(shell.session, trace, output, agent_trace=agent_trace)
     return Answer(made, lambda: _export_lines(made))
 
 
 def _export_lines(made: verification.ExportedTrace) -> Iterable[str]:
+    if made.records is not None:
+        yield f"{plural(made.records, 'record')} written to {made.file}, sha256 {made.sha256}"
+        return
     yield f"{made.trace} exported to {made.file}: {made.bytes} bytes, sha256 {made.sha256}"
     if not made.complete:
         yield "no checkpoint could be made here: that its end is complete is not proven"

@@ -1,0 +1,32 @@
+"""The ways to share one repository. The work is the same in all of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+
+class Arm(msgspec.Struct, frozen=True):
+    """`heeded` is how likely an agent heeds a lock that a prompt asks it to take; None: no lock."""
+
+    name: str
+    label: str
+    has_worktrees: bool = False
+    has_moot: bool = False
+    heeded: float | None = None
+
+
+ARMS: Final = (
+    Arm("nothing", "One checkout, nothing else"),
+    Arm("lock", "A lock asked for in a prompt (heeded 80 %)", heeded=0.8),
+    Arm("worktrees", "A worktree each, merged at the end", has_worktrees=True),
+    Arm("moot", "Moot in one checkout", has_moot=True),
+    Arm("moot-worktrees", "Moot with worktrees", has_moot=True, has_worktrees=True),
+)
+HEEDED: Final = (0.0, 0.5, 0.8, 0.95, 1.0)  # the curve of the lock
+LOCKS: Final = tuple(
+    Arm(f"lock-{heeded:.2f}", f"A lock asked for in a prompt (heeded {heeded:.0%})", heeded=heeded)
+    for heeded in HEEDED
+    if heeded not in (0.0, 0.8)  # never heeded is nothing at all
+)
