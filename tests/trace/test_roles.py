@@ -54,14 +54,32 @@ def everything(trace: Trace) -> dict[type[Event], Command]:
     }
 
 
+NORM_OF_EVENT: dict[type[Event], str] = {
+    did.ProposalCreated: "TRC-002",
+    did.ToolIntentSigned: "TRC-003",
+    did.ToolExecutionStarted: "TRC-003",
+    did.ToolExecutionCompleted: "TRC-003",
+    did.ToolExecutionFailed: "TRC-003",
+    did.ClaimIssued: "TRC-004",
+    did.ProposalReviewed: "TRC-005",
+    did.ToolIntentReviewed: "TRC-005",
+    did.VerificationRunStarted: "TRC-007",
+    did.VerificationRunCompleted: "TRC-007",
+}
+
+
 @pytest.mark.requirement("TRC-062")
-@pytest.mark.requirement("TRC-002")
-@pytest.mark.requirement("TRC-003")
-@pytest.mark.requirement("TRC-004")
-@pytest.mark.requirement("TRC-005")
-@pytest.mark.requirement("TRC-007")
-@pytest.mark.requirement("TRC-045")
-@pytest.mark.parametrize("kind", ROLE_OF_EVENT, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(
+            pytest.param(kind, marks=pytest.mark.requirement(norm))
+            for kind, norm in NORM_OF_EVENT.items()
+        ),
+        *(kind for kind in ROLE_OF_EVENT if kind not in NORM_OF_EVENT),
+    ],
+    ids=lambda kind: kind.__name__,
+)
 def test_only_the_designated_part_records_each_kind_of_event(kind: type[Event]) -> None:
     """The whole matrix of parts and events, in a trace where the order is right for most."""
     stages: dict[type[Event], str] = {
@@ -135,6 +153,24 @@ def test_the_critic_challenges_claims_and_blocks_intents() -> None:
     trace.consent(name, "blocked")
     assert trace.state.claims["c1"].challenged_at is not None
     assert trace.refused(trace.starting(name), EXECUTOR) == "intent_blocked"
+
+
+@pytest.mark.requirement("TRC-045")
+def test_a_verdict_that_the_auditors_bound_key_did_not_sign_is_refused() -> None:
+    trace = Trace().to("auditing")
+    trace.finish()
+    trace.run(ask.StartVerification(profile="default"), AUDITOR)
+    verdict = everything(trace)[did.VerificationRunCompleted]
+    run, events = trace.state.run, len(trace.history())
+    assert run is not None
+    verdict = replace(verdict, head=run.head, events=run.events)
+    bound = trace.kids[AUDITOR]
+    trace.kids[AUDITOR] = "f" * 32
+    assert trace.refused(verdict, AUDITOR) == "foreign_key"
+    assert len(trace.history()) == events
+    trace.kids[AUDITOR] = bound
+    trace.run(verdict, AUDITOR)
+    assert trace.history()[-1].actor.kid == bound
 
 
 @pytest.mark.requirement("TRC-066")
