@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from moot.engine.replay import SNAPSHOT_EVERY
+from moot.store.sqlite.errors import INDEX_TABLES
 from tests.cli.damage import edit
 from tests.cli.project import MOOT, Project
 
@@ -50,9 +51,41 @@ def test_a_command_that_needs_the_table_says_the_same(project: Project) -> None:
     edit(project.ledger, "DROP TABLE index_rows")
     error = project.json("status").error
     assert error["code"] == "index_damaged"
-    assert "moot verify" in error["hint"]
+    assert "moot ledger rebuild" in error["hint"]
     edit(project.ledger, "DROP TABLE streams")
     assert project.json("status").error["code"] == "store_damaged"
+
+
+@pytest.mark.parametrize("table", INDEX_TABLES)
+def test_a_rebuild_makes_an_index_table_anew_that_is_gone(project: Project, table: str) -> None:
+    project.ok("--as", "amber-otter", "reserve", "src/a.py")
+    log = project.ok("ledger", "log", "presence")["events"]
+    edit(project.ledger, f"DROP TABLE {table}")
+    said = json.dumps(project.json("verify").envelope)
+    assert ("index_damaged" in said, "moot ledger rebuild" in said) == (True, True)
+    done = project.ok("ledger", "rebuild")
+    assert done["changed"]
+    assert table in [one["where"] for one in done["findings"] if one["code"] == "table_missing"]
+    data = project.ok("verify")
+    assert [one for one in data["findings"] if one["code"] == "index_damaged"] == []
+    assert data["verdict"] == "valid"
+    assert project.ok("ledger", "log", "presence")["events"] == log
+    assert owners(project) == [("src/a.py", "amber-otter")]
+    assert project.refused("--as", "teal-crane", "reserve", "src/a.py")[0] == "reservation_conflict"
+    assert not project.ok("ledger", "rebuild")["changed"]
+
+
+@pytest.mark.parametrize("table", ["index_rows", "places", "unfiled"])
+def test_a_rebuild_leaves_the_file_alone_if_an_event_is_gone_too(
+    project: Project, table: str
+) -> None:
+    edit(project.ledger, f"DROP TABLE {table}", "DELETE FROM events WHERE id = 2")
+    done = project.json("ledger", "rebuild")
+    assert done.code != 0
+    assert done.error["hint"]
+    with closing(sqlite3.connect(project.ledger)) as db:
+        tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+    assert table not in tables
 
 
 def owners(project: Project) -> list[tuple[str, str]]:
