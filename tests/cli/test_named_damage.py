@@ -7,7 +7,6 @@ import os
 import sqlite3
 import subprocess
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -150,12 +149,3 @@ def test_a_log_that_is_removed_under_a_running_process_loses_nothing_acknowledge
     verdict = seen.data["verdict"] if seen.envelope["ok"] else seen.error["code"]
     held = json.dumps(project.json("--as", "amber-otter", "status").envelope)
     assert "src/b.py" in held or verdict not in ("valid", "unproven"), (verdict, out)
-
-
-def test_a_disk_that_folds_case_is_not_two_files(project: Project, tmp_path: Path) -> None:
-    """No such disk can be mounted without rights: the same names in another case are compared."""
-    project.ok("--as", "amber-otter", "reserve", "src/A.py")
-    other = project.json("--as", "teal-crane", "reserve", "src/a.py")
-    (tmp_path / "X").touch()
-    folds = (tmp_path / "x").exists()
-    assert other.envelope["ok"] is not folds

@@ -17,6 +17,7 @@ from typing import Final
 import msgspec
 
 from moot.core.errors import Unavailable
+from moot.system.folded_names import spell_as_listed
 from moot.workspace.find import FOLDER, find_workspace, git_common_dir, worktree_root
 
 # In the workspace; there only while somebody watches files, who wants to know which calls run.
@@ -83,7 +84,8 @@ def find_guarded_paths(
     session = find_guarded_folder(folder, home) if home is not None else None
     known_roots = tuple(other_roots)
     for path in paths:
-        for file in dict.fromkeys((os.path.normpath(path), os.path.realpath(path))):
+        names = (os.path.normpath(path), os.path.realpath(path))
+        for file in dict.fromkeys(map(spell_as_listed, names)):
             nearest = _guard_of(file, _with_common_root(file, session, known_roots))
             if nearest is None:
                 if unguarded is not None:
