@@ -1,8 +1,8 @@
 """On a disk that ignores case two spellings of one path are one scope.
 
 The disk is a real one where it can be mounted: a folder shown through FUSE, which needs root and
-/dev/fuse (`tests/system/folding_disk.py`). Elsewhere only the simulated one is asked: there the
-functions by which moot looks at the disk ignore case, and the files themselves do not.
+/dev/fuse (`tests/system/folding_disk.py`). Elsewhere only the simulated one is asked: there what
+Python asks of the disk is answered without regard to case, and opening a file is not.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
 import pytest
 
-from moot.system import folded_names
+from moot.workspace import folded_names
 from tests.cli.project import MOOT, Project
 from tests.system import folding_disk
 
@@ -41,11 +40,14 @@ def mounted(backing: Path, target: Path) -> Iterator[None]:
             program.communicate(timeout=60)
 
 
-def find_on_disk(path: str) -> str:
+LISTED, LOOKED_AT = os.listdir, os.lstat
+
+
+def find_on_disk(path: str | os.PathLike[str]) -> str:
     """The path as the real disk has it, whatever the case of its letters."""
     found = os.sep
-    for part in path.split(os.sep)[1:]:
-        names = os.listdir(found) if os.path.isdir(found) else []
+    for part in os.path.abspath(path).split(os.sep)[1:]:
+        names = LISTED(found) if os.path.isdir(found) else []
         alike = (name for name in names if name.casefold() == part.casefold())
         found = os.path.join(found, part if part in names else next(alike, part))
     return found
@@ -53,18 +55,11 @@ def find_on_disk(path: str) -> str:
 
 @contextmanager
 def simulated() -> Iterator[None]:
-    """What `folded_names` asks of the disk, answered as one would that ignores case."""
-    path = SimpleNamespace(
-        **{name: getattr(os.path, name) for name in ("split", "join", "normpath", "samestat")},
-        lexists=lambda one: os.path.lexists(find_on_disk(one)),
-    )
-    disk = SimpleNamespace(
-        sep=os.sep,
-        path=path,
-        listdir=lambda folder: os.listdir(find_on_disk(folder)),
-        lstat=lambda one: os.lstat(find_on_disk(one)),
-    )
-    with mock.patch.object(folded_names, "os", disk):
+    """Python's looks at the disk, answered as by one that ignores case."""
+    with (
+        mock.patch.object(os, "lstat", lambda path, **_: LOOKED_AT(find_on_disk(path))),
+        mock.patch.object(os, "listdir", lambda path=".": LISTED(find_on_disk(path))),
+    ):
         yield
 
 

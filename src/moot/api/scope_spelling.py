@@ -13,7 +13,7 @@ from pathlib import Path
 from moot.core.errors import Malformed
 from moot.protocols.presence import paths
 from moot.protocols.presence.resources import is_resource, key_of_file
-from moot.system.folded_names import spell_as_listed
+from moot.workspace.folded_names import spell_as_listed
 
 
 def spell_scopes(scopes: Iterable[str], root: Path) -> tuple[str, ...]:

@@ -161,7 +161,7 @@ def _hold_if_unseen(
     from moot.core.clock import to_text
     from moot.flows.guard.copies import Copies, Editor
     from moot.flows.guard.stale_reads import find_unseen
-    from moot.system.folded_names import spell_as_listed
+    from moot.workspace.folded_names import spell_as_listed
 
     root = guarded.worktree_root
     names = {name for path in whole for name in (os.path.normpath(path), os.path.realpath(path))}

@@ -9,21 +9,7 @@ from __future__ import annotations
 
 import os
 
-
-def may_fold_names(path: str) -> bool:
-    """Does the disk find the path, or what is there of it, under other letters as well?
-
-    A quick look, because every edit asks: on most Linux disks it is one question with the answer
-    no.
-    """
-    while True:
-        above, name = os.path.split(path)
-        if not name:
-            return False
-        other = name.swapcase()
-        if other != name and os.path.lexists(path):
-            return _is_same_file(path, os.path.join(above, other))
-        path = above
+from moot.workspace.find import is_same_entry, may_fold_names
 
 
 def spell_as_listed(path: str) -> str:
@@ -52,17 +38,10 @@ def _listed_name(folder: str, part: str) -> str | None:
     if part in names:
         return part
     alike = [name for name in names if _fold(name) == _fold(part)]
-    return next((name for name in alike if _is_same_file(here, os.path.join(folder, name))), part)
+    return next((name for name in alike if is_same_entry(here, os.path.join(folder, name))), part)
 
 
 def _fold(name: str) -> str:
     from unicodedata import normalize  # hooks load this module, and hardly ever get here
 
     return normalize("NFC", normalize("NFC", name).casefold())
-
-
-def _is_same_file(one: str, other: str) -> bool:
-    try:
-        return os.path.samestat(os.lstat(one), os.lstat(other))
-    except OSError:
-        return False
