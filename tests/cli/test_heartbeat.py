@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from moot.core.clock import parse_time
 from tests.cli.project import Project, Result
+
+NOON = "2026-02-18T12:{}:00.000Z"
 
 
 def bb(project: Project, *words: str, entry: str = "main", **settings: str) -> Result:
@@ -41,6 +45,34 @@ def test_a_heartbeat_advances_the_time_last_seen_in_utc(project: Project) -> Non
     assert said == after
     assert said.endswith("Z")
     assert parse_time(after) > parse_time(before)
+
+
+def other_tables(file: Path) -> dict[str, list[tuple[object, ...]]]:
+    """All that the ledger file holds, apart from the heartbeats."""
+    with closing(sqlite3.connect(file)) as db:
+        tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        return {
+            name: sorted(db.execute(f"SELECT * FROM {name}"), key=repr)
+            for (name,) in tables
+            if name != "heartbeats"
+        }
+
+
+@pytest.mark.requirement("OPR-024")
+def test_a_heartbeat_is_repeated_at_will_and_changes_only_its_own_row(bare: Project) -> None:
+    project = bare
+    project.env["MOOT_CLOCK"] = NOON.format("00")
+    project.ok("init")
+    project.ok("join", "--register", "amber-otter", "--scope", "src")
+    project.ok("ledger", "checkpoint")
+    before = other_tables(project.ledger)
+    assert before["events"]
+    for minute, said in (("01", "01"), ("02", "02"), ("02", "02"), ("01", "02"), ("03", "03")):
+        done = beat(project, MOOT_CLOCK=NOON.format(minute))
+        assert (done.code, done.data["last_seen_at"]) == (0, NOON.format(said))
+        assert other_tables(project.ledger) == before
+    with closing(sqlite3.connect(project.ledger)) as db:
+        assert db.execute("SELECT agent FROM heartbeats").fetchall() == [("amber-otter",)]
 
 
 @pytest.mark.requirement("OPR-025")

@@ -7,11 +7,11 @@ import os
 import sqlite3
 import subprocess
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
 from moot.engine.replay import SNAPSHOT_EVERY
+from moot.store.sqlite.errors import INDEX_TABLES
 from tests.cli.damage import edit
 from tests.cli.project import MOOT, Project
 
@@ -50,9 +50,41 @@ def test_a_command_that_needs_the_table_says_the_same(project: Project) -> None:
     edit(project.ledger, "DROP TABLE index_rows")
     error = project.json("status").error
     assert error["code"] == "index_damaged"
-    assert "moot verify" in error["hint"]
+    assert "moot ledger rebuild" in error["hint"]
     edit(project.ledger, "DROP TABLE streams")
     assert project.json("status").error["code"] == "store_damaged"
+
+
+@pytest.mark.parametrize("table", INDEX_TABLES)
+def test_a_rebuild_makes_an_index_table_anew_that_is_gone(project: Project, table: str) -> None:
+    project.ok("--as", "amber-otter", "reserve", "src/a.py")
+    log = project.ok("ledger", "log", "presence")["events"]
+    edit(project.ledger, f"DROP TABLE {table}")
+    said = json.dumps(project.json("verify").envelope)
+    assert ("index_damaged" in said, "moot ledger rebuild" in said) == (True, True)
+    done = project.ok("ledger", "rebuild")
+    assert done["changed"]
+    assert table in [one["where"] for one in done["findings"] if one["code"] == "table_missing"]
+    data = project.ok("verify")
+    assert [one for one in data["findings"] if one["code"] == "index_damaged"] == []
+    assert data["verdict"] == "valid"
+    assert project.ok("ledger", "log", "presence")["events"] == log
+    assert owners(project) == [("src/a.py", "amber-otter")]
+    assert project.refused("--as", "teal-crane", "reserve", "src/a.py")[0] == "reservation_conflict"
+    assert not project.ok("ledger", "rebuild")["changed"]
+
+
+@pytest.mark.parametrize("table", ["index_rows", "places", "unfiled"])
+def test_a_rebuild_leaves_the_file_alone_if_an_event_is_gone_too(
+    project: Project, table: str
+) -> None:
+    edit(project.ledger, f"DROP TABLE {table}", "DELETE FROM events WHERE id = 2")
+    done = project.json("ledger", "rebuild")
+    assert done.code != 0
+    assert done.error["hint"]
+    with closing(sqlite3.connect(project.ledger)) as db:
+        tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+    assert table not in tables
 
 
 def owners(project: Project) -> list[tuple[str, str]]:
@@ -117,12 +149,3 @@ def test_a_log_that_is_removed_under_a_running_process_loses_nothing_acknowledge
     verdict = seen.data["verdict"] if seen.envelope["ok"] else seen.error["code"]
     held = json.dumps(project.json("--as", "amber-otter", "status").envelope)
     assert "src/b.py" in held or verdict not in ("valid", "unproven"), (verdict, out)
-
-
-def test_a_disk_that_folds_case_is_not_two_files(project: Project, tmp_path: Path) -> None:
-    """No such disk can be mounted without rights: the same names in another case are compared."""
-    project.ok("--as", "amber-otter", "reserve", "src/A.py")
-    other = project.json("--as", "teal-crane", "reserve", "src/a.py")
-    (tmp_path / "X").touch()
-    folds = (tmp_path / "x").exists()
-    assert other.envelope["ok"] is not folds

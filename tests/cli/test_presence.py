@@ -122,17 +122,29 @@ def test_the_dead_are_taken_over_and_never_the_living(
     assert labels(shop) == ["Overlapping work" if happened else "Held back"]
 
 
-@pytest.mark.requirement("OPR-020")
-def test_the_stale_time_may_be_lengthened_by_the_environment_and_never_shortened(
-    shop: Project,
+@pytest.mark.requirement("OPR-030")
+@pytest.mark.parametrize(
+    ("own", "minutes", "taken"),
+    [
+        ("5", 6, False),  # stale to whoever asks, and active by the workspace's fifteen minutes
+        ("5", 14.9999, False),
+        ("5", 15, True),
+        ("60", 20, False),  # stale by the workspace's, and active to whoever asks
+        ("60", 59.9999, False),
+        ("60", 60, True),
+    ],
+)
+def test_a_takeover_needs_an_owner_that_is_stale_by_the_workspaces_time_and_by_ones_own(
+    shop: Project, own: str, minutes: float, taken: bool
 ) -> None:
     shop.ok(*as_("amber-otter", "reserve", "src/auth"))
     words = as_("teal-crane", "reserve", "src/auth", "--takeover-stale")
-    moment = {"MOOT_CLOCK": later(20)}
-    refused = shop.refused(*words, BB_AGENT_STALE_MINUTES="60", **moment)
-    assert refused == ("reservation_conflict", 1)
-    soon = {"MOOT_CLOCK": later(6), "BB_AGENT_STALE_MINUTES": "5"}
-    assert shop.refused(*words, **soon) == ("reservation_conflict", 1)
+    settings = {"MOOT_CLOCK": later(minutes), "BB_AGENT_STALE_MINUTES": own}
+    done = shop.json(*words, **settings)
+    error = done.envelope["error"]
+    assert (error and error["code"]) == (None if taken else "reservation_conflict")
+    owner = "teal-crane" if taken else "amber-otter"
+    assert held(shop, MOOT_CLOCK=later(minutes)) == [("src/auth", owner)]
 
 
 @pytest.mark.parametrize("value", ["abc", "0", "-1", "1e9"])

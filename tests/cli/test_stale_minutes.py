@@ -19,15 +19,20 @@ def shop(bare: Project) -> Project:
     return bare
 
 
-def shown(shop: Project, minute: str, own: str = "") -> tuple[str, str, str]:
+def shown(shop: Project, minute: str, own: str = "") -> tuple[str, ...]:
     """How alive amber-otter is, in every place that says so."""
     settings = {"MOOT_CLOCK": AT.format(minute), "BB_AGENT_STALE_MINUTES": own}
     (reservation,) = shop.ok("scope", "list", **settings)["reservations"]
     (view,) = (
         one for one in shop.ok("status", **settings)["agents"] if one["agent"] == "amber-otter"
     )
+    (listed,) = (
+        one
+        for one in shop.ok("agent", "list", "--all", **settings)["agents"]
+        if one["agent"] == "amber-otter"
+    )
     agent = shop.ok("agent", "show", "amber-otter", **settings)
-    return view["liveness"], reservation["liveness"], agent["liveness"]
+    return tuple(one["liveness"] for one in (view, reservation, listed, agent))
 
 
 @pytest.mark.requirement("OPR-020")
@@ -55,6 +60,18 @@ def test_an_impatient_agent_takes_nothing_before_the_workspaces_time(shop: Proje
     assert shop.refused(*taking, **hurry) == ("reservation_conflict", 1)
     assert held(shop) == [("src", "amber-otter")]
     shop.ok(*taking, **{**hurry, "MOOT_CLOCK": AT.format("15")})
+
+
+@pytest.mark.requirement("OPR-020")
+def test_it_is_fifteen_minutes_if_none_is_set_to_the_millisecond(shop: Project) -> None:
+    assert "BB_AGENT_STALE_MINUTES" not in shop.env
+    for moment, state in (
+        ("14:59.999", "active"),
+        ("15:00.000", "stale"),
+        ("30:00.000", "evicted"),
+    ):
+        settings = {"MOOT_CLOCK": f"2026-02-18T12:{moment}Z"}
+        assert shop.ok("agent", "show", "amber-otter", **settings)["liveness"] == state
 
 
 def test_a_patient_agent_waits_for_its_own_time(shop: Project) -> None:

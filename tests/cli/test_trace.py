@@ -120,20 +120,40 @@ def test_one_task_from_proposal_to_verified_report(approved: Project) -> None:
     assert status["counted"].startswith("governed 1, observed 0, gaps 0")
 
 
-@pytest.mark.requirement("TRC-002", "TRC-004", "TRC-005", "TRC-007", "TRC-062")
+@pytest.mark.requirement("TRC-062")
 @pytest.mark.parametrize(
     ("actor", "words"),
     [
-        (EXECUTOR, ("propose", "t1", *PROPOSE)),
-        (PLANNER, ("review", "t1", "p1", "--verdict", "approved", "--rationale", "r")),
-        (CRITIC, (*INTEND[1:], "--", "echo")),
-        (EXECUTOR, ("review-intent", "t1", "i1", "--verdict", "approved", "--rationale", "r")),
-        (CRITIC, ("exec", "t1", "i1")),
-        (PLANNER, (*CLAIM[1:], "--evidence", "x1/stdout")),
-        (EXECUTOR, ("challenge", "t1", "c1", "--reason", "r")),
+        pytest.param(
+            EXECUTOR, ("propose", "t1", *PROPOSE), marks=pytest.mark.requirement("TRC-002")
+        ),
+        pytest.param(
+            PLANNER,
+            ("review", "t1", "p1", "--verdict", "approved", "--rationale", "r"),
+            marks=pytest.mark.requirement("TRC-005"),
+        ),
+        pytest.param(CRITIC, (*INTEND[1:], "--", "echo"), marks=pytest.mark.requirement("TRC-003")),
+        pytest.param(
+            EXECUTOR,
+            ("review-intent", "t1", "i1", "--verdict", "approved", "--rationale", "r"),
+            marks=pytest.mark.requirement("TRC-005"),
+        ),
+        pytest.param(CRITIC, ("exec", "t1", "i1"), marks=pytest.mark.requirement("TRC-003")),
+        pytest.param(
+            PLANNER,
+            (*CLAIM[1:], "--evidence", "x1/stdout"),
+            marks=pytest.mark.requirement("TRC-004"),
+        ),
+        pytest.param(
+            EXECUTOR,
+            ("challenge", "t1", "c1", "--reason", "r"),
+            marks=pytest.mark.requirement("TRC-006"),
+        ),
         (PLANNER, ("finalize", "t1", "--statement", "s")),
-        (EXECUTOR, ("audit", "t1")),
-        (PLANNER, ("abort", "t1", "--reason", "r")),
+        pytest.param(EXECUTOR, ("audit", "t1"), marks=pytest.mark.requirement("TRC-007")),
+        pytest.param(
+            PLANNER, ("abort", "t1", "--reason", "r"), marks=pytest.mark.requirement("TRC-016")
+        ),
         (PLANNER, NEW[1:]),
     ],
 )

@@ -102,21 +102,19 @@ def test_scores_stay_in_their_range(rules: Rules, votes: dict[str, DebateVote]) 
         assert score is None or -1 <= score <= 1
 
 
-@pytest.mark.requirement("BNC-129")
-@pytest.mark.requirement("BNC-130")
-@pytest.mark.requirement("BNC-131")
-@pytest.mark.requirement("BNC-132")
-@pytest.mark.requirement("BNC-133")
-@pytest.mark.requirement("BNC-047")
 @pytest.mark.parametrize(
     ("threshold", "votes", "reached"),
     [
-        ("0.7", ("+0.85", "+0.8"), True),
-        ("0.7", ("+1.0", "00.5"), False),
-        ("0.7", ("+1.0", "+1.0", "-1.0", "-1.0"), False),
-        ("0.7", ("+0.7", "+0.7", "+0.7"), True),
-        ("0.7", ("-1.0", "-1.0"), False),
-        ("0.7", ("+0.69", "+0.7"), False),
+        pytest.param("0.7", ("+0.85", "+0.8"), True, marks=pytest.mark.requirement("BNC-130")),
+        pytest.param("0.7", ("+1.0", "00.5"), False, marks=pytest.mark.requirement("BNC-131")),
+        pytest.param(
+            "0.7", ("+1.0", "+1.0", "-1.0", "-1.0"), False, marks=pytest.mark.requirement("BNC-131")
+        ),
+        pytest.param(
+            "0.7", ("+0.7", "+0.7", "+0.7"), True, marks=pytest.mark.requirement("BNC-132")
+        ),
+        pytest.param("0.7", ("-1.0", "-1.0"), False, marks=pytest.mark.requirement("BNC-133")),
+        pytest.param("0.7", ("+0.69", "+0.7"), False, marks=pytest.mark.requirement("BNC-130")),
         ("0.5", ("+0.5",), True),
         ("1.0", ("+1.0", "+1.0", "-0.1"), False),
         ("1.0", ("+1.0", "+1.0", "?0.1"), True),
@@ -125,6 +123,42 @@ def test_scores_stay_in_their_range(rules: Rules, votes: dict[str, DebateVote]) 
 )
 def test_majority(threshold: str, votes: tuple[str, ...], reached: bool) -> None:
     assert judge("majority", threshold, *votes).reached is reached
+
+
+@pytest.mark.requirement("BNC-129")
+@pytest.mark.parametrize(
+    ("mode", "met", "missed"),
+    [("majority", "0.6", "0.61"), ("weighted", "0.4", "0.41"), ("unanimous", None, "0.1")],
+)
+def test_the_same_votes_come_out_as_mode_and_threshold_say(
+    mode: str, met: str | None, missed: str
+) -> None:
+    votes = ("+0.6", "+0.6", "-0.0")
+    for threshold, reached in ((met, True), (missed, False)):
+        if threshold is not None:
+            found = judge(mode, threshold, *votes)
+            assert (found.mode, found.threshold) == (mode, Decimal(threshold))
+            assert found.reached is reached
+
+
+@pytest.mark.requirement("BNC-047")
+@pytest.mark.parametrize("mode", list(ConsensusMode))
+def test_a_threshold_of_one_asks_for_everyone_in_every_mode(mode: ConsensusMode) -> None:
+    everyone = ("+1.0", "+1.0", "+1.0")
+    assert judge(mode, "1.0", *everyone).reached
+    for other in ("-0.0", "00.5", "+0.9", "."):
+        assert not judge(mode, "1.0", *everyone, other).reached, other
+
+
+@pytest.mark.requirement("BNC-133")
+@pytest.mark.parametrize("mode", list(ConsensusMode))
+@pytest.mark.parametrize("votes", [("-1.0", "-1.0"), ("00.5", "-0.2"), (".", "."), ("00.1", ".")])
+def test_where_nobody_approves_there_is_no_agreement_and_no_error(
+    mode: ConsensusMode, votes: tuple[str, ...]
+) -> None:
+    found = judge(mode, "0.1", *votes)
+    assert (found.approvers, found.reached, found.reached_all) == ((), False, False)
+    assert found.score is None or found.score <= 0
 
 
 @pytest.mark.requirement("BNC-134")

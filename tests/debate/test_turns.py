@@ -7,6 +7,7 @@ from itertools import pairwise, permutations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from moot.core.clock import parse_time
 from moot.protocols.debate.checker import check_session
@@ -124,11 +125,16 @@ def test_an_operator_lets_a_late_session_go_on() -> None:
     assert at(found, "10:05:00").next_speaker == "bee"
 
 
-@pytest.mark.requirement("BNC-074")
-@pytest.mark.requirement("BNC-075")
-@pytest.mark.requirement("BNC-094")
 @pytest.mark.requirement("BNC-100")
-@pytest.mark.parametrize("status", ["open", "in_progress", "yield", "closed"])
+@pytest.mark.parametrize(
+    "status",
+    [
+        pytest.param("open", marks=pytest.mark.requirement("BNC-074")),
+        pytest.param("in_progress", marks=pytest.mark.requirement("BNC-075")),
+        "yield",
+        "closed",
+    ],
+)
 def test_while_an_entry_is_open_everyone_waits(status: str) -> None:
     checked = check_session(session(entry(1, "red-fox", status=status, marker="")))
     data = view_status(checked, parse_time("2026-03-01T09:02:00Z"))
@@ -139,14 +145,33 @@ def test_while_an_entry_is_open_everyone_waits(status: str) -> None:
 
 
 @pytest.mark.requirement("BNC-016")
-@pytest.mark.requirement("BNC-076")
-@pytest.mark.requirement("BNC-077")
-@pytest.mark.requirement("BNC-078")
 @pytest.mark.requirement("BNC-093")
-@pytest.mark.parametrize("status", ["closed", "yield", "open"])
+@pytest.mark.parametrize(
+    "status",
+    [
+        pytest.param("closed", marks=pytest.mark.requirement("BNC-076")),
+        pytest.param("yield", marks=pytest.mark.requirement("BNC-077")),
+        "open",
+    ],
+)
 def test_the_marker_makes_an_entry_complete_whatever_its_status(status: str) -> None:
     data = view_status(check_session(session(entry(1, "red-fox", status=status))))
     assert (data.state, data.next, data.safe_to_read) == ("active", "blue-hen", True)
+
+
+@pytest.mark.requirement("BNC-078")
+def test_closed_and_yielded_count_alike() -> None:
+    """An agent that ends its entry either way has taken its turn and cast its vote."""
+    ends = ["closed", "yield"]
+    turns = [[entry(n, who, 1, n, status=end) for n, who in enumerate(THREE, 1)] for end in ends]
+    for count in range(1, len(THREE) + 1):
+        after = [check_session(session(*said[:count], agents=THREE)) for said in turns]
+        closed, yielded = (view_status(checked) for checked in after)
+        assert [one.status for one in closed.entries] == ["closed"] * count
+        assert replace(closed, entries=()) == replace(yielded, entries=())
+        assert [checked.course and checked.course.phase for checked in after] == [
+            Phase.ACTIVE if count < len(THREE) else Phase.CONSENSUS
+        ] * 2
 
 
 @pytest.mark.requirement("BNC-123")

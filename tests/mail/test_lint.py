@@ -112,19 +112,15 @@ def test_the_usual_length_is_only_a_note() -> None:
     assert (finding.rule, finding.severity) == ("MBX-021", "info")
 
 
-@pytest.mark.requirement("BRN-014")
-@pytest.mark.requirement("BRN-042")
-@pytest.mark.requirement("BRN-062")
-@pytest.mark.requirement("BRN-069")
 @pytest.mark.parametrize(
     ("kind", "rule"),
     [
-        ("KICKOFF", "MB-010"),
-        ("QUESTION", "MB-011"),
-        ("BLOCKED", "MB-012"),
+        pytest.param("KICKOFF", "MB-010", marks=pytest.mark.requirement("BRN-014")),
+        pytest.param("QUESTION", "MB-011", marks=pytest.mark.requirement("BRN-069")),
+        pytest.param("BLOCKED", "MB-012", marks=pytest.mark.requirement("BRN-062")),
         ("CRITIQUE", "MBX-013"),
         ("HANDOFF", "MBX-013"),
-        ("ACK", "MB-009"),
+        pytest.param("ACK", "MB-009", marks=pytest.mark.requirement("BRN-042")),
         ("DELTA", "MBX-012"),
         ("COMPILED", "MBX-012"),
         ("CLAIM", "MBX-012"),
@@ -226,23 +222,41 @@ def test_a_section_that_is_asked_for_says_something(
         assert rules(kind, f"{head}## {heading}\n{said}\n{below}") == []
 
 
-@pytest.mark.requirement("BRN-035")
-@pytest.mark.requirement("BRN-041")
-@pytest.mark.requirement("BRN-061")
-@pytest.mark.requirement("BRN-068")
 @pytest.mark.parametrize(
     ("kind", "section", "good", "bad", "rule"),
     [
-        ("CRITIQUE", "Severity", ["Critical", "Major", "Minor"], ["High"], "MBX-050"),
-        (
+        pytest.param(
+            "CRITIQUE",
+            "Severity",
+            ["Critical", "Major", "Minor"],
+            ["High"],
+            "MBX-050",
+            marks=pytest.mark.requirement("BRN-035"),
+        ),
+        pytest.param(
             "ACK",
             "Status",
             ["Received", "Understood", "Will Action", "Completed"],
             ["OK", "Done", "Received | Understood"],
             "MBX-060",
+            marks=pytest.mark.requirement("BRN-041"),
         ),
-        ("BLOCKED", "Type", ["Dependency", "Question", "Resource", "External"], ["x"], "MBX-092"),
-        ("QUESTION", "Urgency", ["Blocking", "Soon", "Whenever"], ["Now"], "MBX-101"),
+        pytest.param(
+            "BLOCKED",
+            "Type",
+            ["Dependency", "Question", "Resource", "External"],
+            ["x"],
+            "MBX-092",
+            marks=pytest.mark.requirement("BRN-061"),
+        ),
+        pytest.param(
+            "QUESTION",
+            "Urgency",
+            ["Blocking", "Soon", "Whenever"],
+            ["Now"],
+            "MBX-101",
+            marks=pytest.mark.requirement("BRN-068"),
+        ),
     ],
 )
 def test_fixed_words_are_taken_in_any_case(

@@ -139,49 +139,62 @@ def test_what_is_required_is_asked_for() -> None:
 # Templates
 
 
-@pytest.mark.requirement("BRN-008")
-@pytest.mark.requirement("BRN-017")
-@pytest.mark.requirement("BRN-024")
-@pytest.mark.requirement("BRN-032")
-@pytest.mark.requirement("BRN-039")
-@pytest.mark.requirement("BRN-045")
-@pytest.mark.requirement("BRN-051")
-@pytest.mark.requirement("BRN-058")
-@pytest.mark.requirement("BRN-066")
 @pytest.mark.parametrize(
     ("kind", "title", "sections"),
     [
-        (
+        pytest.param(
             "KICKOFF",
             "{Title of the session or the work}",
             (
                 "Research Question|Context|Excerpt|Initial Hypotheses (optional)"
                 "|Constraints (optional)|Requested Outputs"
             ),
+            marks=pytest.mark.requirement("BRN-008"),
         ),
-        ("DELTA", "Delta Contribution", "Deltas"),
-        (
+        pytest.param(
+            "DELTA", "Delta Contribution", "Deltas", marks=pytest.mark.requirement("BRN-017")
+        ),
+        pytest.param(
             "COMPILED",
             "Compiled Artifact v{N}",
             "Summary|Contributors|Statistics|Validation Status|Full Artifact",
+            marks=pytest.mark.requirement("BRN-024"),
         ),
-        (
+        pytest.param(
             "CRITIQUE",
             "Critique: {Title}",
             "Target|Attack|Evidence|Proposed Resolution (optional)|Severity",
+            marks=pytest.mark.requirement("BRN-032"),
         ),
-        ("ACK", "Acknowledgement", "Message ID|Status|Notes (optional)"),
-        ("CLAIM", "Work Claim", "Item|Agent|Estimated Duration (optional)|Approach (optional)"),
-        (
+        pytest.param(
+            "ACK",
+            "Acknowledgement",
+            "Message ID|Status|Notes (optional)",
+            marks=pytest.mark.requirement("BRN-039"),
+        ),
+        pytest.param(
+            "CLAIM",
+            "Work Claim",
+            "Item|Agent|Estimated Duration (optional)|Approach (optional)",
+            marks=pytest.mark.requirement("BRN-045"),
+        ),
+        pytest.param(
             "HANDOFF",
             "Work Handoff",
             "Item|From|To|Reason|State|Files Modified|Next Steps",
+            marks=pytest.mark.requirement("BRN-051"),
         ),
-        ("BLOCKED", "Work Blocked", "Item|Blocker|Type|Attempted|Needed"),
-        (
+        pytest.param(
+            "BLOCKED",
+            "Work Blocked",
+            "Item|Blocker|Type|Attempted|Needed",
+            marks=pytest.mark.requirement("BRN-058"),
+        ),
+        pytest.param(
             "QUESTION",
             "Question",
             "Context|Question|Options (if applicable)|Impact|Urgency",
+            marks=pytest.mark.requirement("BRN-066"),
         ),
         ("INFO", "Information", ""),
     ],

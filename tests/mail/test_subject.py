@@ -16,6 +16,7 @@ from moot.protocols.mail.subject import (
     parse_subject,
     write_ack_subject,
 )
+from moot.protocols.mail.templates import write_template
 from moot.protocols.mail.types import TYPES, MessageType, is_ack_owed
 
 
@@ -31,17 +32,65 @@ def wrong(text: str) -> list[str]:
     return [one.code for one in said if one.severity == "error"]
 
 
+TEN_PREFIXES = (
+    *("KICKOFF", "DELTA", "COMPILED", "CRITIQUE", "ACK", "CLAIM", "HANDOFF", "BLOCKED"),
+    *("QUESTION", "INFO"),
+)
+
+
 @pytest.mark.requirement("BRN-004")
-@pytest.mark.requirement("BRN-006")
-@pytest.mark.requirement("BRN-022")
-@pytest.mark.requirement("BRN-030")
-@pytest.mark.requirement("BRN-037")
-@pytest.mark.requirement("BRN-043")
-@pytest.mark.requirement("BRN-055")
-@pytest.mark.requirement("BRN-063")
+def test_there_are_ten_prefixes_and_only_a_delta_has_a_role() -> None:
+    assert [kind.value for kind in MessageType] == list(TEN_PREFIXES)
+    for prefix in TEN_PREFIXES:
+        with_role = parse_subject(f"{prefix}[opus]: some words")
+        plain = parse_subject(f"{prefix}: some words")
+        assert [plain is None, with_role is None] == (
+            [True, False] if prefix == "DELTA" else [False, True]
+        )
+
+
 @pytest.mark.parametrize("kind", [one for one in MessageType if one is not MessageType.DELTA])
 def test_each_prefix_says_the_type(kind: MessageType) -> None:
     assert found(f"{kind.value}: some words") == Subject(kind, "some words")
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "filled"),
+    [
+        pytest.param(
+            "KICKOFF",
+            "{what it is about}",
+            "Sessions that outlive a restart",
+            marks=pytest.mark.requirement("BRN-006"),
+        ),
+        pytest.param(
+            "CRITIQUE",
+            "{what is wrong}",
+            "H2 predicts nothing",
+            marks=pytest.mark.requirement("BRN-030"),
+        ),
+        pytest.param(
+            "CLAIM", "{work id or task}", "auth-7", marks=pytest.mark.requirement("BRN-043")
+        ),
+        pytest.param(
+            "BLOCKED", "{work id or task}", "auth-7", marks=pytest.mark.requirement("BRN-055")
+        ),
+        pytest.param(
+            "QUESTION",
+            "{the question in short}",
+            "Which cache?",
+            marks=pytest.mark.requirement("BRN-063"),
+        ),
+    ],
+)
+def test_a_subject_says_after_its_prefix_what_its_template_asks_for(
+    kind: str, subject: str, filled: str
+) -> None:
+    """The template asks for it, what is written there is read back, and nothing is an error."""
+    assert write_template(MessageType(kind)).subject == f"{kind}: {subject}"
+    assert found(f"{kind}: {filled}") == Subject(MessageType(kind), filled)
+    assert wrong(f"{kind}: {filled}") == []
+    assert wrong(f"{kind}: ") == ["empty_subject_description"]
 
 
 @pytest.mark.requirement("BRN-015")
@@ -121,6 +170,7 @@ def test_a_handoff_names_item_and_agent(rest: str, named: tuple[str, str] | None
     assert found(f"HANDOFF: {rest}").handoff_parts == named
 
 
+@pytest.mark.requirement("BRN-037")
 def test_the_subject_of_an_ack_repeats_the_one_it_answers() -> None:
     assert write_ack_subject("QUESTION: which?") == "ACK: QUESTION: which?"
     assert found(write_ack_subject("a\nb\u202e")).description == "a b"

@@ -163,17 +163,19 @@ def test_only_the_speaker_rules_and_announces() -> None:
     assert chamber.refused({**ROUND_END, "from": "rep_1"}, SYSTEM)[0] == "PAR-058"
 
 
-@pytest.mark.requirement("PAR-060")
-@pytest.mark.requirement("PAR-063")
-@pytest.mark.requirement("PAR-064")
-@pytest.mark.requirement("PAR-065")
 @pytest.mark.parametrize(
     ("kind", "action", "target"),
     [
-        ("order", "redirect", "rep_2"),
-        ("observation", "deadlock_warning", None),
-        ("observation", "progress_note", None),
-        ("procedure", "next_speaker", "rep_2"),
+        pytest.param("order", "redirect", "rep_2", marks=pytest.mark.requirement("PAR-060")),
+        pytest.param(
+            "observation", "deadlock_warning", None, marks=pytest.mark.requirement("PAR-063")
+        ),
+        pytest.param(
+            "observation", "progress_note", None, marks=pytest.mark.requirement("PAR-064")
+        ),
+        pytest.param(
+            "procedure", "next_speaker", "rep_2", marks=pytest.mark.requirement("PAR-065")
+        ),
     ],
 )
 def test_rulings_that_only_say_something(kind: str, action: str, target: str | None) -> None:

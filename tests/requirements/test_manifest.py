@@ -172,23 +172,6 @@ def test_every_rule_of_the_registry_is_a_requirement() -> None:
 
 
 MOST_ON_A_TABLE = 3
-# Tests that still carry more for a whole table of theirs; this list may only shrink.
-TO_BE_SPLIT = frozenset(
-    {
-        "test_a_template_has_the_sections_of_the_document",
-        "test_each_failure_is_seen_by_its_check_and_by_no_other",
-        "test_each_prefix_says_the_type",
-        "test_events_signed_past_the_rules_are_valid_bytes_and_a_failed_audit",
-        "test_fixed_words_are_taken_in_any_case",
-        "test_majority",
-        "test_only_the_designated_part_records_each_kind_of_event",
-        "test_rulings_that_only_say_something",
-        "test_the_ack_flag_is_what_the_table_says",
-        "test_the_marker_makes_an_entry_complete_whatever_its_status",
-        "test_while_an_entry_is_open_everyone_waits",
-        "test_whoever_plays_another_part_is_refused",
-    }
-)
 
 
 def is_marker(decorator: ast.expr) -> bool:
@@ -215,5 +198,4 @@ def ids_for_all_rows() -> dict[str, int]:
 def test_a_table_of_many_norms_names_each_on_its_own_row() -> None:
     """An id says which row asserts it; on a test of twelve it says nothing of any."""
     many = {name for name, count in ids_for_all_rows().items() if count > MOST_ON_A_TABLE}
-    assert many - TO_BE_SPLIT == set()
-    assert TO_BE_SPLIT - many == set(), "these are split: take them off the list"
+    assert many == set()

@@ -469,18 +469,48 @@ PROPOSED = did.ProposalCreated(
 )
 
 
-@pytest.mark.requirement("TRC-017", "TRC-021", "TRC-022", "TRC-023", "TRC-062")
 @pytest.mark.parametrize(
     ("role", "written", "code"),
     [
-        (Role.EXECUTOR, (STARTED,), "ordering_violation"),
-        (Role.EXECUTOR, (ENDED,), "ordering_violation"),
-        (Role.EXECUTOR, (CLAIMED,), "claim_unproven"),
-        (Role.EXECUTOR, (FINAL, FINAL), "finalization_invalid"),
-        (Role.EXECUTOR, (PROPOSED,), "role_policy_violation"),
-        (Role.PLANNER, (PROPOSED, REVIEWED), "role_policy_violation"),
-        (Role.PLANNER, (CLAIMED,), "role_policy_violation"),
-        (Role.CRITIC, (FINAL,), "role_policy_violation"),
+        pytest.param(
+            Role.EXECUTOR,
+            (STARTED,),
+            "ordering_violation",
+            marks=pytest.mark.requirement("TRC-021"),
+        ),
+        pytest.param(
+            Role.EXECUTOR, (ENDED,), "ordering_violation", marks=pytest.mark.requirement("TRC-017")
+        ),
+        pytest.param(
+            Role.EXECUTOR, (CLAIMED,), "claim_unproven", marks=pytest.mark.requirement("TRC-022")
+        ),
+        pytest.param(
+            Role.EXECUTOR,
+            (FINAL, FINAL),
+            "finalization_invalid",
+            marks=pytest.mark.requirement("TRC-023"),
+        ),
+        pytest.param(
+            Role.EXECUTOR,
+            (PROPOSED,),
+            "role_policy_violation",
+            marks=pytest.mark.requirement("TRC-062"),
+        ),
+        pytest.param(
+            Role.PLANNER,
+            (PROPOSED, REVIEWED),
+            "role_policy_violation",
+            marks=pytest.mark.requirement("TRC-062"),
+        ),
+        pytest.param(
+            Role.PLANNER,
+            (CLAIMED,),
+            "role_policy_violation",
+            marks=pytest.mark.requirement("TRC-062"),
+        ),
+        pytest.param(
+            Role.CRITIC, (FINAL,), "role_policy_violation", marks=pytest.mark.requirement("TRC-062")
+        ),
     ],
 )
 def test_events_signed_past_the_rules_are_valid_bytes_and_a_failed_audit(

@@ -305,13 +305,19 @@ def rebuild(session: Session) -> Rebuilt:
     """Recompute every index and snapshot from the events; replace them if they differ.
 
     So is the tree of heads under the newest checkpoint, if that one signs its root; else nothing is
+    changed. An index table that is missing is made anew, if the events are whole; else nothing is
     changed. Events are never touched. Signs of life and delivery cursors are kept: no event holds
     them. Doing it again changes nothing.
     """
+    from moot.engine.rebuild import missing_table_finding
+    from moot.store.sqlite.missing_tables import make_readable
+    from moot.workspace.find import LEDGER
+
+    session.require_workspace()
+    remade = make_readable(session.workspace_folder / LEDGER)
     done = session.workspace.engine.rebuild()
-    return Rebuilt(
-        bool(done.differences), done.events, done.rows, done.words, done.snapshots, done.differences
-    )
+    findings = (*map(missing_table_finding, remade), *done.differences)
+    return Rebuilt(bool(findings), done.events, done.rows, done.words, done.snapshots, findings)
 
 
 @operation("ledger.doctor", also="doctor")

@@ -15,6 +15,7 @@ import msgspec
 
 from moot.api.gone_holders import explaining_gone_holders
 from moot.api.operation import operation
+from moot.api.scope_spelling import spell_scopes
 from moot.core.clock import to_text
 from moot.core.errors import Malformed
 from moot.core.findings import Finding
@@ -135,7 +136,7 @@ def release(
         return _release_by_force(session, scopes, reason, key)
     workspace, name = session.workspace, session.actor(agent)
     command = commands.Release(
-        scopes=tuple(scopes),
+        scopes=spell_scopes(scopes, session.place.worktree),
         project_root=str(workspace.root),
         worktree=str(session.place.worktree),
         all=everything,
@@ -151,7 +152,7 @@ def _release_by_force(
 ) -> Released:
     workspace, name = session.workspace, session.person("releasing what another holds")
     command = commands.FreeScopes(
-        scopes=tuple(scopes),
+        scopes=spell_scopes(scopes, session.place.worktree),
         project_root=str(workspace.root),
         worktree=str(session.place.worktree),
         reason=reason,
@@ -195,7 +196,7 @@ def reserve_command(
     kind = commands.TakeOver if take_stale else commands.Reserve
     place = session.place
     return kind(
-        scopes=tuple(scopes),
+        scopes=spell_scopes(scopes, place.worktree),
         project_root=str(session.workspace.root),
         worktree=str(place.worktree),
         branch=place.branch,

@@ -182,6 +182,13 @@ class WriteTransaction(View, Protocol):
         """Forget every index row and snapshot; `rebuild` makes them anew."""
         ...
 
+    def create_missing_tables(self) -> list[str]:
+        """Make what holds index rows, words, snapshots or nodes if it is gone; `rebuild` fills it.
+
+        Returns the names of what was gone.
+        """
+        ...
+
     def put_snapshot(self, snapshot: Snapshot) -> None: ...
     def drop_snapshot(self, stream: str) -> None:
         """Remove a stream's snapshot: its events are lost, and a person has accepted that."""

@@ -87,16 +87,23 @@ class DerivedData:
                 self.words.append(edit)
 
     def add_difference(self, code: str, message: str, where: str) -> None:
-        self.differences.append(
-            Finding(
-                rule="LED-REBUILD",
-                code=code,
-                message=message,
-                severity=Severity.WARNING,
-                where=where,
-                hint="`moot ledger rebuild` makes it anew from the events",
-            )
-        )
+        self.differences.append(_difference(code, message, where))
+
+
+def missing_table_finding(table: str) -> Finding:
+    """Tells of an index table that was gone."""
+    return _difference("table_missing", "an index table was missing", table)
+
+
+def _difference(code: str, message: str, where: str) -> Finding:
+    return Finding(
+        rule="LED-REBUILD",
+        code=code,
+        message=message,
+        severity=Severity.WARNING,
+        where=where,
+        hint="`moot ledger rebuild` makes it anew from the events",
+    )
 
 
 def compare_derived(view: View, replay: Replay) -> DerivedData:
@@ -117,9 +124,11 @@ def compare_derived(view: View, replay: Replay) -> DerivedData:
 
 def rebuild(change: WriteTransaction, replay: Replay, signer: Signer | None) -> RebuildResult:
     """Replace what is derived if any of it differs. Snapshots need the checkpoint key (LDG-071)."""
+    remade = change.create_missing_tables()
     derived = compare_derived(change, replay)
     if derived.broken:
         raise derived.broken[0]
+    derived.differences += [missing_table_finding(table) for table in remade]
     if derived.differences:
         change.clear_rows()
         change.edit_rows([*derived.rows.values(), *_seen_rows(derived), *derived.words])

@@ -199,6 +199,9 @@ class MemoryTransaction(MemoryView):
     def clear_rows(self) -> None:
         self._t.rows, self._t.words, self._t.snapshots = {}, {}, {}
 
+    def create_missing_tables(self) -> list[str]:
+        return []  # nothing of a store in memory can be lost alone
+
     @all_or_nothing
     def put_snapshot(self, snapshot: Snapshot) -> None:
         self._t.snapshots[snapshot.stream] = snapshot

@@ -10,6 +10,7 @@ points to one; `commondir` in it points to the folder all worktrees share.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -134,3 +135,27 @@ def _upward(start: Path) -> Iterator[Path]:
     start = start.absolute()
     yield start
     yield from start.parents
+
+
+def may_fold_names(path: str) -> bool:
+    """Does the disk find the path, or what is there of it, under other letters as well?
+
+    A quick look, because every edit asks: on most Linux disks it is one question with the answer
+    no.
+    """
+    while True:
+        above, name = os.path.split(path)
+        if not name:
+            return False
+        other = name.swapcase()
+        if other != name and os.path.lexists(path):
+            return is_same_entry(path, os.path.join(above, other))
+        path = above
+
+
+def is_same_entry(one: str, other: str) -> bool:
+    """One entry of the disk under two names; links are not followed."""
+    try:
+        return os.path.samestat(os.lstat(one), os.lstat(other))
+    except OSError:
+        return False

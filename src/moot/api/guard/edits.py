@@ -161,9 +161,11 @@ def _hold_if_unseen(
     from moot.core.clock import to_text
     from moot.flows.guard.copies import Copies, Editor
     from moot.flows.guard.stale_reads import find_unseen
+    from moot.workspace.folded_names import spell_as_listed
 
     root = guarded.worktree_root
-    files = {name for path in whole for name in (os.path.normpath(path), os.path.realpath(path))}
+    names = {name for path in whole for name in (os.path.normpath(path), os.path.realpath(path))}
+    files = set(map(spell_as_listed, names))
     scopes = [scope for scope in guarded.scopes if os.path.normpath(root / scope) in files]
     editor = Editor(verdict.agent or "", session.tool_session_name, session.clock())
     with Copies(guarded.workspace, root) as copies:

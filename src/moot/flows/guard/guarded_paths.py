@@ -17,7 +17,13 @@ from typing import Final
 import msgspec
 
 from moot.core.errors import Unavailable
-from moot.workspace.find import FOLDER, find_workspace, git_common_dir, worktree_root
+from moot.workspace.find import (
+    FOLDER,
+    find_workspace,
+    git_common_dir,
+    may_fold_names,
+    worktree_root,
+)
 
 # In the workspace; there only while somebody watches files, who wants to know which calls run.
 NOTED_CALLS: Final = "hooks/watched"
@@ -83,7 +89,7 @@ def find_guarded_paths(
     session = find_guarded_folder(folder, home) if home is not None else None
     known_roots = tuple(other_roots)
     for path in paths:
-        for file in dict.fromkeys((os.path.normpath(path), os.path.realpath(path))):
+        for file in _names_on_disk(path):
             nearest = _guard_of(file, _with_common_root(file, session, known_roots))
             if nearest is None:
                 if unguarded is not None:
@@ -110,6 +116,16 @@ def branch_of(root: Path) -> str | None:
         return None
     reference = "ref: refs/heads/"
     return head.removeprefix(reference)[:200] if head.startswith(reference) else None
+
+
+def _names_on_disk(path: str) -> Iterable[str]:
+    """The path as given and the file it really is, each as its disk spells it."""
+    names = dict.fromkeys((os.path.normpath(path), os.path.realpath(path)))
+    if not any(map(may_fold_names, names)):
+        return names
+    from moot.workspace.folded_names import spell_as_listed
+
+    return dict.fromkeys(map(spell_as_listed, names))
 
 
 def _with_common_root(

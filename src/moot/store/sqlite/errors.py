@@ -52,8 +52,10 @@ _TROUBLE: dict[int, tuple[str, str, str]] = {
 _TROUBLE[sqlite3.SQLITE_IOERR_SHMSIZE] = _TROUBLE[sqlite3.SQLITE_FULL]
 
 
+# Where each event stands, and which wait to be filed: without them nothing can be read.
+PLACE_TABLES = ("places", "filed", "unfiled")
 # Tables that hold nothing but what follows from the events.
-INDEX_TABLES = ("index_rows", "index_words", "nodes", "snapshots")
+INDEX_TABLES = ("index_rows", "index_words", "nodes", "snapshots", *PLACE_TABLES)
 _NO_TABLE = re.compile(r"no such table: (?:main\.)?(\w+)")
 
 
@@ -102,7 +104,7 @@ def describe_missing_index(table: str) -> tuple[str, str]:
     """What to say of an index table that is not there, and what can be done."""
     return (
         f"the index table {table} is missing from the ledger file; the events are not touched",
-        "`moot verify` checks them all; restore .moot/ledger.db from a backup, keep this file",
+        "`moot ledger rebuild` makes it anew from the events, if they are whole",
     )
 
 

@@ -67,6 +67,16 @@ INSERT INTO unfiled (event, says) VALUES (?, ?);
 INSERT INTO places (stream, seq, event)
 SELECT stream, seq, id FROM events WHERE id > (SELECT event FROM filed) ORDER BY stream, seq;
 
+-- name: place_filed
+-- Where all events that are filed stand; for a table that was lost.
+INSERT INTO places (stream, seq, event)
+SELECT stream, seq, id FROM events WHERE id <= (SELECT event FROM filed) ORDER BY stream, seq;
+
+-- name: all_events
+-- Every event, stream by stream, without the help of any index.
+SELECT e.stream, s.name, e.seq, e.kid, e.body, e.sig
+FROM events e LEFT JOIN streams s ON s.number = e.stream ORDER BY e.stream, e.seq, e.id;
+
 -- name: mark_filed
 -- That everything up to an event is filed.
 UPDATE filed SET event = ?;

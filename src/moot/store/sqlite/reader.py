@@ -13,15 +13,16 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from moot.core.errors import StoreFailed, Unavailable
-from moot.store.sqlite.errors import (
-    INDEX_TABLES,
-    translate_errors,
-    translate_opening_errors,
-)
+from moot.store.sqlite.errors import translate_errors, translate_opening_errors
 from moot.store.sqlite.pending_index import PendingIndex
 from moot.store.sqlite.queries import SQL
 from moot.store.sqlite.read_only_file import ReadOnlyFile
-from moot.store.sqlite.schema import VERSION, require_our_file, version_of
+from moot.store.sqlite.schema import (
+    VERSION,
+    find_missing_tables,
+    require_our_file,
+    version_of,
+)
 from moot.store.sqlite.view import SqliteView
 
 MAX_PROBLEMS = 100
@@ -45,9 +46,7 @@ class SqliteReader:
     def missing_index_tables(self) -> list[str]:
         """Tables of the index that are not there; everything in them follows from the events."""
         with translate_errors(self.path), self._file.require_unchanged():
-            names = self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            present = {name for (name,) in names}
-        return [table for table in INDEX_TABLES if table not in present]
+            return find_missing_tables(self._db)
 
     def integrity(self) -> list[str]:
         """What SQLite's own check finds, and whether every event is either filed or waiting to

@@ -7,10 +7,12 @@ order, in one transaction under the write lock: a file is new or up to date, nev
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from pathlib import Path
 
 from moot.core.errors import StoreFailed
+from moot.store.sqlite.errors import INDEX_TABLES
 
 APPLICATION_ID = 0x4D4F4F54  # "MOOT", so that `file` and we can tell our files from others
 _FOLDER = Path(__file__).with_name("migrations")
@@ -56,6 +58,22 @@ def migrate(db: sqlite3.Connection) -> None:
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
+
+
+def find_missing_tables(db: sqlite3.Connection) -> list[str]:
+    """The tables that are not there although all in them follows from the events."""
+    names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    present = {name for (name,) in names}
+    return [table for table in INDEX_TABLES if table not in present]
+
+
+def create_table(db: sqlite3.Connection, table: str) -> None:
+    """Make a table that is missing, empty, as the migrations make it."""
+    begins = re.compile(rf"^CREATE (?:VIRTUAL )?TABLE {table}\b", re.MULTILINE)
+    for file in MIGRATIONS:
+        for statement in _statements(file.read_text("utf-8")):
+            if begins.search(statement):
+                db.execute(statement)
 
 
 def _statements(script: str) -> list[str]:

@@ -74,7 +74,7 @@ class SqliteStore:
         self._log = path.with_name(f"{path.name}-wal").absolute()
         with translate_opening_errors(path):
             mode = "rwc" if create else "rw"
-            self._db = connect(f"file:{_uri(path)}?mode={mode}", busy_seconds)
+            self._db = connect(f"file:{uri_of(path)}?mode={mode}", busy_seconds)
             _prepare(self._db, busy_seconds)
         if debug is not None:
             debug("open", f"{path} to write")
@@ -284,7 +284,7 @@ def copy_to(db: sqlite3.Connection, target: Path) -> None:
     with translate_errors(target):
         _create_empty(target)
         try:
-            with closing(sqlite3.connect(f"file:{_uri(target)}?mode=rw", uri=True)) as copy:
+            with closing(sqlite3.connect(f"file:{uri_of(target)}?mode=rw", uri=True)) as copy:
                 db.backup(copy)
         except BaseException:
             target.unlink()
@@ -304,7 +304,7 @@ def _create_empty(target: Path) -> None:
         ) from error
 
 
-def _uri(path: Path) -> str:
+def uri_of(path: Path) -> str:
     """The path written so that `?`, `#` and `%` in a folder's name do not become part of the
     URI."""
     text = path.absolute().as_posix()

@@ -26,6 +26,7 @@ from moot.store.sqlite.pending_index import (
     pending_index_damaged,
 )
 from moot.store.sqlite.queries import SQL
+from moot.store.sqlite.schema import create_table, find_missing_tables
 from moot.store.sqlite.view import SqliteView
 
 LONG = 4_000  # bytes for each stream; a commit that says more is filed at once
@@ -156,6 +157,13 @@ class SqliteTransaction(SqliteView):
         self.file_pending()
         for table in ("index_rows", "index_words", "snapshots"):
             self._db.execute(f"DELETE FROM {table}")
+
+    @all_or_nothing
+    def create_missing_tables(self) -> list[str]:
+        missing = find_missing_tables(self._db)
+        for table in missing:
+            create_table(self._db, table)
+        return missing
 
     @all_or_nothing
     def put_snapshot(self, snapshot: Snapshot) -> None:

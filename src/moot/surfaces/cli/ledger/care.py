@@ -41,8 +41,8 @@ def rebuild(shell: Shell) -> Answer:
     """Recompute every index and snapshot from the events; replace them if they differ.
 
     So is the tree of heads under the newest checkpoint, if that one signs its root; else nothing
-    is changed. Events are never touched. Signs of life and delivery cursors are kept: no event
-    holds them.
+    is changed. An index table that is missing is made anew, if the events are whole. Events are
+    never touched. Signs of life and delivery cursors are kept: no event holds them.
 
     Examples:
       moot ledger rebuild
