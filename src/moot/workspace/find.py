@@ -17,6 +17,7 @@ from moot.core.errors import Unavailable
 
 FOLDER = ".moot"  # a folder of our own, never inside `.beads` (OPR-003)
 LEDGER = "ledger.db"
+JOINED = "joined.json"  # where the keeper of a ledger is, of which a copy is here
 
 
 def find_workspace(start: Path, home: Path | None = None) -> Path:
@@ -38,6 +39,11 @@ def find_workspace(start: Path, home: Path | None = None) -> Path:
             hint="run `moot init` in the repository",
         )
     return shared
+
+
+def is_joined(place: Path) -> bool:
+    """True if the ledger of this workspace is kept elsewhere."""
+    return (place / JOINED).exists()
 
 
 def holds_workspace(place: Path) -> bool:

@@ -1,0 +1,245 @@
+"""The engine of a machine that joined: it decides here, on its own copy, and commits at the keeper.
+
+What comes out of a command is signed here by whoever acts and sent with the command itself. The
+keeper decides again; if the ledger has moved on meanwhile it answers with what is new, and the
+machine decides again on that. After the first such answer it lines up, so that nobody starves. A
+lost answer is asked for again: the same question is recorded once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from moot.core.clock import Millis
+from moot.core.errors import Conflict, MootError, StoreFailed
+from moot.core.ledger import WriteTransaction
+from moot.engine.batch import Batch
+from moot.engine.checkpoints import NewCheckpoint
+from moot.engine.engine import Engine
+from moot.engine.given_signatures import KeysWithoutLedgers, WithheldSignature, WithheldSigner
+from moot.engine.job import Job, JobOutcome
+from moot.engine.keys import Signatories, find_signatory
+from moot.engine.signatures import SignAll, sign_one_by_one
+from moot.engine.signs_of_life import make_heartbeat
+from moot.keeper import questions as ask
+from moot.keeper.copying import FetchedArtifacts, LedgerCopy
+from moot.keeper.line import LineBroken
+
+if TYPE_CHECKING:
+    from moot.engine.batch import Result
+
+MOST_TRIES: Final = 12
+# How long a question whose answer was lost is asked again before the outcome is called unknown.
+UNKNOWN_SECONDS: Final = 10.0
+# The keeper takes no command that is dated long ago.
+RENEW_AFTER: Final[Millis] = 2_000
+
+T = TypeVar("T")
+# Decides on a batch: the jobs as they came out, and their results.
+Decide = Callable[[Batch], tuple[list[Job], T]]
+
+
+class JoinedEngine(Engine):
+    """An engine whose commits are the keeper's. `follow_with` gives it its copy."""
+
+    _copy: LedgerCopy
+
+    def follow_with(self, copy: LedgerCopy) -> None:
+        self._copy = copy
+
+    @property
+    def replay(self) -> Any:
+        return self._replay
+
+    def execute_all(
+        self,
+        jobs: Iterable[Job],
+        before_commit: Callable[[list[Result]], None] | None = None,
+        sign_all: SignAll = sign_one_by_one,
+    ) -> list[Result]:
+        waiting = list(jobs)
+
+        def decide(batch: Batch) -> tuple[list[Job], list[Result]]:
+            return waiting, batch.run_all(waiting, guarded, sign_all)
+
+        with self._turn:
+            self._begin()
+            guarded = self._prove_guarded(waiting)
+            return self._commit_there(decide, before_commit, chain=False)
+
+    def execute_chain(
+        self,
+        first: Job,
+        *then: Callable[[JobOutcome], Job],
+        proved: Iterable[str] = (),
+        before_commit: Callable[[list[JobOutcome]], None] | None = None,
+    ) -> list[JobOutcome]:
+        def decide(batch: Batch) -> tuple[list[Job], list[JobOutcome]]:
+            taken = [first]
+
+            def noted(make: Callable[[JobOutcome], Job]) -> Callable[[JobOutcome], Job]:
+                def make_and_note(outcome: JobOutcome) -> Job:
+                    taken.append(make(outcome))
+                    return taken[-1]
+
+                return make_and_note
+
+            done = batch.run_chain(first, [noted(make) for make in then], guarded)
+            return taken, done
+
+        with self._turn:
+            self._begin()
+            guarded = self._prove_guarded([first]) | self._prove(proved)
+            return self._commit_there(decide, before_commit, chain=True)
+
+    def tick(self, stream: str) -> JobOutcome | None:
+        """Let the keeper apply what is overdue; None: what it did is told by the record."""
+        self._begin()
+        loaded = self.load(stream)
+        if loaded.seq >= 0 and loaded.machine.timeouts(loaded.state, self.clock()):
+            self._copy.line.ask(ask.Settle(stream), ask.Done)
+            self._copy.follow()
+        return None
+
+    def beat(self, name: str) -> Millis:
+        if self._write_error is not None:
+            raise self._write_error
+        signatory = find_signatory(self.registry(), self.keys, name)
+        heartbeat = make_heartbeat(signatory, self.trust.origin, self.clock())
+        at = self._copy.line.ask(ask.Beat(tuple(heartbeat)), ask.Done).at
+        self.keep_heartbeat(heartbeat)
+        return at
+
+    def checkpoint(self, beyond: int = 0) -> NewCheckpoint | None:
+        """Ask the keeper for one; what it signed for is taken over with the next news."""
+        self._copy.line.ask(ask.Pin(), ask.Done)
+        self._copy.follow()
+        return None
+
+    def close(self) -> None:
+        """The keeper makes its checkpoints itself."""
+        self.store.close()
+
+    def _begin(self) -> None:
+        if self._write_error is not None:
+            raise self._write_error
+        self._copy.follow()
+
+    def _commit_there(
+        self, decide: Decide[T], before_commit: Callable[[T], None] | None, *, chain: bool
+    ) -> T:
+        hashes: dict[bytes, bytes] = {}
+        now, streams = self.clock(), list[str]()
+        for tries in range(MOST_TRIES):
+            if streams:  # overtaken, or about to write a file: with nobody in between
+                self._line_up(streams)
+            now = now if self.clock() - now < RENEW_AFTER else self.clock()
+            ledgers = WithheldSigner(self.trust.root, hashes)
+            keys = KeysWithoutLedgers(self.keys, ledgers)
+            batch, jobs, result = self._decide_here(decide, keys, now)
+            if not batch.entries:
+                return result  # nothing to record: refused, or a repeat
+            streams = _streams_of(jobs)
+            if before_commit is not None and not tries:
+                continue
+            if ledgers.is_complete:
+                self._give_artifacts(batch)
+                if before_commit is not None:
+                    before_commit(result)
+            answer = self._ask_until_known(
+                self._question(batch, jobs, keys, now, ledgers.is_complete, chain)
+            )
+            if self._copy.take(answer.news):
+                self._copy.follow()
+            if isinstance(answer, ask.Committed):
+                return result
+            if ledgers.is_complete and before_commit is not None:
+                break  # the other file is ahead of the ledger now: its owner signs what stands there
+            hashes.update(answer.hashes)
+        raise Conflict(
+            "too_busy", "others were first, again and again", hint="try again in a moment"
+        )
+
+    def _decide_here(
+        self, decide: Decide[T], keys: KeysWithoutLedgers, now: Millis
+    ) -> tuple[Batch, list[Job], T]:
+        with self.store.read() as view:
+            if self._rollback_guard is not None:
+                self._rollback_guard.before_writing(view)
+            batch = Batch(
+                cast("WriteTransaction", view),
+                self._replay,
+                keys,
+                Signatories(self.trust),
+                now,
+                self.artifacts,
+                self._rollback_guard,
+                self._debug,
+            )
+            jobs, result = decide(batch)
+        return batch, jobs, result
+
+    def _question(
+        self,
+        batch: Batch,
+        jobs: list[Job],
+        keys: KeysWithoutLedgers,
+        now: Millis,
+        is_complete: bool,
+        chain: bool,
+    ) -> ask.Commit:
+        """The command with its signatures. Without the hashes of the ledger's own records nothing
+        after them can be signed: then it only asks for these."""
+        records = [entry.record for entry in batch.entries]
+        signed = tuple(
+            (record.raw, record.signature)
+            for record in records
+            if not isinstance(record.signature, WithheldSignature)
+        )
+        return ask.Commit(
+            self._copy.position(),
+            now,
+            chain,
+            tuple(map(ask.send_job, jobs)),
+            signed if is_complete else (),
+            tuple((record.stream, record.seq, record.hash) for record in records),
+            tuple(sorted(keys.attended)),
+        )
+
+    def _ask_until_known(self, question: ask.Commit) -> ask.Committed | ask.DecideAgain:
+        """Ask again if the answer was lost: the keeper knows what it has recorded already."""
+        until = time.monotonic() + UNKNOWN_SECONDS
+        pause = 0.05
+        while True:
+            try:
+                return self._copy.line.ask_once(question, ask.Committed, ask.DecideAgain)
+            except LineBroken as error:
+                why = str(error)
+            if time.monotonic() > until:
+                raise _unknown(self._copy.line.address, why)
+            time.sleep(pause)
+            pause = min(pause * 2, 1.0)
+
+    def _line_up(self, streams: list[str]) -> None:
+        self._copy.line.ask(ask.Hold(tuple(streams)), ask.Done)
+        self._copy.follow()
+
+    def _give_artifacts(self, batch: Batch) -> None:
+        if isinstance(self.artifacts, FetchedArtifacts):
+            cited = {ref.sha256 for e in batch.entries for ref in e.record.body.artifacts}
+            for sha256 in sorted(cited):
+                self.artifacts.give(sha256)
+
+
+def _streams_of(jobs: Iterable[Job]) -> list[str]:
+    return list(dict.fromkeys(job.stream for job in jobs))
+
+
+def _unknown(address: str, why: str) -> MootError:
+    return StoreFailed(
+        "outcome_unknown",
+        f"the line to the keeper at {address} broke ({why}): whether this was recorded is unknown",
+        hint="`moot log` shows it as soon as the keeper answers; with a key a repeat is harmless",
+    )
