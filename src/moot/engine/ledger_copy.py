@@ -66,9 +66,9 @@ def copy_snapshots(change: WriteTransaction, snapshots: Iterable[Snapshot]) -> N
     for snapshot in snapshots:
         head = change.head(snapshot.stream)
         known = change.snapshot(snapshot.stream)
-        if head is not None and snapshot.seq <= head.seq:
-            if known is None or known.seq < snapshot.seq:
-                change.put_snapshot(snapshot)
+        is_newer = known is None or known.seq < snapshot.seq
+        if head is not None and snapshot.seq <= head.seq and is_newer:
+            change.put_snapshot(snapshot)
 
 
 def copy_heartbeats(

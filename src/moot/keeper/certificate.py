@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import os
 import ssl
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -70,10 +71,8 @@ def ensure_certificate(folder: Path) -> Path:
         key = _sequence(_der(0x02, b"\0"), _sequence(_ED25519), _der(0x04, _der(0x04, seed)))
         certificate = make_certificate(Signer(seed))
         text = _pem("PRIVATE KEY", key) + _pem("CERTIFICATE", certificate)
-        try:
+        with suppress(FileExistsError):  # another process was first
             write_new_file(place, text.encode(), 0o600)
-        except FileExistsError:
-            pass  # another process was first
     return place
 
 

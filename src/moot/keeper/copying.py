@@ -25,6 +25,7 @@ from moot.engine.ledger_copy import (
 from moot.engine.replay import Replay
 from moot.keeper import questions as ask
 from moot.keeper.line import Line, LineBroken, connect
+from moot.keeper.questions import Answer, Question
 from moot.store.artifacts import Artifacts
 
 ANSWER_SECONDS: Final = 5.0
@@ -59,7 +60,7 @@ class KeeperLine:
     def address(self) -> str:
         return self._membership.address
 
-    def ask(self, question: ask.Question, kind: type[T], *others: type[ask.Answer]) -> T:
+    def ask(self, question: Question, kind: type[T], *others: type[Answer]) -> T:
         """The answer; the keeper's error if it refused, Unavailable (`keeper_away`) if nobody
         answers. A line that had been broken before is made anew once."""
         with self._turn:
@@ -72,7 +73,7 @@ class KeeperLine:
                         raise keeper_away(self.address, str(error)) from None
         raise AssertionError("the second line was new")
 
-    def ask_once(self, question: ask.Question, kind: type[T], *others: type[ask.Answer]) -> T:
+    def ask_once(self, question: Question, kind: type[T], *others: type[Answer]) -> T:
         """The same on the line there is; LineBroken as it is, for a caller that must know whether
         its question may have arrived."""
         with self._turn:
@@ -82,7 +83,7 @@ class KeeperLine:
                 self.close()
                 raise
 
-    def _ask(self, question: ask.Question, kind: type[T], *others: type[ask.Answer]) -> T:
+    def _ask(self, question: Question, kind: type[T], *others: type[Answer]) -> T:
         line = self._line or self._connect()
         line.send(ask.encode(question), self._seconds)
         answer = ask.decode_answer(line.receive(self._seconds))

@@ -235,21 +235,21 @@ class Door:
             _require_same_history(view, asked)
             records = view.records_after(asked.position, MOST_RECORDS)
             sent, more = _within_bytes(records)
-            snapshots = [view.snapshot(stream) for stream in {record[0] for record in sent}]
             reached = {stream: seq for stream, seq, *_ in sent}
-            beats = [tuple(beat) for beat in view.heartbeats() if beat.at >= asked.beats]
-            more = more or len(records) == MOST_RECORDS
+            snapshots = (view.snapshot(stream) for stream in reached)
             return ask.News(
                 tuple(sent),
                 tuple(
-                    tuple(snapshot)
+                    ask.send_snapshot(snapshot)
                     for snapshot in snapshots
                     if snapshot is not None and snapshot.seq <= reached[snapshot.stream]
                 ),
-                tuple(beats),
+                tuple(
+                    ask.send_heartbeat(beat) for beat in view.heartbeats() if beat.at >= asked.beats
+                ),
                 view.newest_note(),
                 self._engine.clock(),
-                more,
+                more or len(records) == MOST_RECORDS,
             )
 
 

@@ -108,11 +108,11 @@ class JoinedEngine(Engine):
             raise self._write_error
         signatory = find_signatory(self.registry(), self.keys, name)
         heartbeat = make_heartbeat(signatory, self.trust.origin, self.clock())
-        at = self._copy.line.ask(ask.Beat(tuple(heartbeat)), ask.Done).at
+        at = self._copy.line.ask(ask.Beat(ask.send_heartbeat(heartbeat)), ask.Done).at
         self.keep_heartbeat(heartbeat)
         return at
 
-    def checkpoint(self, beyond: int = 0) -> NewCheckpoint | None:
+    def checkpoint(self, beyond: int = 0) -> NewCheckpoint | None:  # noqa: ARG002
         """Ask the keeper for one; what it signed for is taken over with the next news."""
         self._copy.line.ask(ask.Pin(), ask.Done)
         self._copy.follow()
@@ -156,7 +156,7 @@ class JoinedEngine(Engine):
             if isinstance(answer, ask.Committed):
                 return result
             if ledgers.is_complete and before_commit is not None:
-                break  # the other file is ahead of the ledger now: its owner signs what stands there
+                break  # the other file is ahead now: its owner signs what stands there
             hashes.update(answer.hashes)
         raise Conflict(
             "too_busy", "others were first, again and again", hint="try again in a moment"

@@ -196,20 +196,22 @@ class Failed(Answer, frozen=True):
 AnyAnswer = Welcome | Joined | News | Committed | DecideAgain | Done | Piece | Failed
 
 encode: Final = msgspec.msgpack.Encoder().encode
-_decode_question: Final = msgspec.msgpack.Decoder(AnyQuestion).decode
-_decode_answer: Final = msgspec.msgpack.Decoder(AnyAnswer).decode
+_question_decoder: Final[msgspec.msgpack.Decoder[AnyQuestion]] = msgspec.msgpack.Decoder(
+    AnyQuestion
+)
+_answer_decoder: Final[msgspec.msgpack.Decoder[AnyAnswer]] = msgspec.msgpack.Decoder(AnyAnswer)
 
 
 def decode_question(data: bytes) -> AnyQuestion:
     try:
-        return _decode_question(data)
+        return _question_decoder.decode(data)
     except (msgspec.DecodeError, RecursionError) as error:
         raise Malformed(f"this is no question: {error}", code="bad_request") from None
 
 
 def decode_answer(data: bytes) -> AnyAnswer:
     try:
-        return _decode_answer(data)
+        return _answer_decoder.decode(data)
     except (msgspec.DecodeError, RecursionError) as error:
         raise Malformed(f"the keeper's answer cannot be read: {error}", code="bad_answer") from None
 
@@ -235,6 +237,15 @@ def read_job(sent: SentJob, machines: Machines) -> Job:
 
 def send_record(record: Record) -> SentRecord:
     return record.stream, record.seq, record.kid, record.raw, record.signature
+
+
+def send_heartbeat(heartbeat: Heartbeat) -> SentHeartbeat:
+    return heartbeat.agent, heartbeat.at, heartbeat.kid, heartbeat.raw, heartbeat.signature
+
+
+def send_snapshot(snapshot: Snapshot) -> SentSnapshot:
+    sent = snapshot
+    return sent.stream, sent.seq, sent.hash, sent.machine, sent.state, sent.signature
 
 
 def read_records(sent: tuple[SentRecord, ...]) -> list[Record]:
