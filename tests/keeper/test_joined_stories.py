@@ -1,0 +1,47 @@
+"""Every story of the library, on a machine that has joined a ledger that is kept elsewhere."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.project import Project
+from tests.keeper.kept import KeptLedger
+from tests.keys.cheap_locks import make_locks_cheap
+from tests.scenarios import stories
+from tests.scenarios.transports import TRANSPORTS
+from tests.scenarios.world import PASSPHRASE, STORIES, Story, World
+
+assert stories
+
+
+@pytest.fixture
+def joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    """A machine that joined, with two agents and a person whose locked key was copied to it."""
+    make_locks_cheap(monkeypatch)
+    root, file = tmp_path / "kept" / "project", tmp_path / "passphrase"
+    root.mkdir(parents=True)
+    file.write_text(PASSPHRASE)
+    file.chmod(0o600)
+    kept = Project(root, tmp_path / "kept" / "keys")
+    kept.ok("init", MOOT_PASSPHRASE_FILE=str(file))
+    ledger = KeptLedger(kept)
+    try:
+        project = ledger.join(tmp_path / "project", tmp_path / "keys", "laptop")
+        for locked in kept.keys.glob("*/operator.*.key"):
+            shutil.copy(locked, project.keys / locked.parent.name / locked.name)
+        project.ok("agent", "register", "amber-otter")
+        project.ok("agent", "register", "teal-crane")
+        yield project
+    finally:
+        ledger.close()
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.tell.__name__)
+def test_the_story_goes_the_same_way_on_a_machine_that_joined(joined: Project, story: Story) -> None:
+    world = World(joined, TRANSPORTS["library"])
+    story.tell(world)
+    assert (world.done, world.refused) == (set(story.does), set(story.refuses))
