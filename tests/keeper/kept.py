@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
-from moot.core.clock import system_clock
 from moot.keeper.keeping import Keeping
 from moot.keys.folder import KeyFolder
 from moot.workspace.joined import Invitation, join_workspace
@@ -20,7 +17,9 @@ class KeptLedger:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._workspace = Workspace(
-            project.root / ".moot", KeyFolder(project.keys), clock_text=project.env.get("MOOT_CLOCK", "")
+            project.root / ".moot",
+            KeyFolder(project.keys),
+            clock_text=project.env.get("MOOT_CLOCK", ""),
         )
         self.keeping = Keeping(
             self._workspace.engine,

@@ -41,7 +41,9 @@ def joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.tell.__name__)
-def test_the_story_goes_the_same_way_on_a_machine_that_joined(joined: Project, story: Story) -> None:
+def test_the_story_goes_the_same_way_on_a_machine_that_joined(
+    joined: Project, story: Story
+) -> None:
     world = World(joined, TRANSPORTS["library"])
     story.tell(world)
     assert (world.done, world.refused) == (set(story.does), set(story.refuses))

@@ -22,7 +22,7 @@ from moot.core.signing import key_id
 from moot.engine.checkpoints import EVERY_EVENTS, NewCheckpoint, make_checkpoint
 from moot.engine.given_signatures import DecidedOtherwise
 from moot.engine.job import Job, JobOutcome
-from moot.engine.keys import Keys, LedgerTrust, Signatories, find_signatory
+from moot.engine.keys import Keys, LedgerTrust, Signatories, find_signatory, find_system_signatory
 from moot.engine.machines import Machines
 from moot.engine.replay import LoadedStream, Replay
 from moot.engine.rollback import RollbackGuard
@@ -211,6 +211,16 @@ class Engine:
         batch.commit_to(self._replay)
         self._note_unpinned(batch.count)
         return decided
+
+    @property
+    def signs_as_ledger(self) -> bool:
+        """True if the ledger's own part of a command can be signed from here."""
+        return find_system_signatory(self.trust, self.keys) is not None
+
+    @property
+    def makes_checkpoints(self) -> bool:
+        """True if a checkpoint can be made from here."""
+        return self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint)) is not None
 
     def beat(self, name: str) -> Millis:
         """Record that `name` is alive; returns the time on record, which never moves back.

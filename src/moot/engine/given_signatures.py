@@ -17,7 +17,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from moot.core.errors import Conflict
+from moot.core.errors import Conflict, MootError
 from moot.core.machine import KeyClass
 from moot.core.names import CHECKPOINT, SYSTEM
 from moot.core.record import record_hash
@@ -30,11 +30,12 @@ HASH_BYTES: Final = 32
 
 class DecidedOtherwise(Conflict):
     """The keeper's decision differs from what was signed. `hashes` are those of the ledger's own
-    records on the way there, by their bytes."""
+    records on the way there, by their bytes; `problem` is why it refused, if it did."""
 
-    def __init__(self, hashes: Mapping[bytes, bytes]) -> None:
+    def __init__(self, hashes: Mapping[bytes, bytes], problem: MootError | None = None) -> None:
         super().__init__("moved_on", "the ledger has moved on meanwhile", hint="try again")
         self.hashes = dict(hashes)
+        self.problem = problem
 
 
 class WithheldSignature(bytes):

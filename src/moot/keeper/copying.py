@@ -146,17 +146,21 @@ class LedgerCopy:
         self._asked_at = 0.0
         self._beats: Millis = 0
         self._turn = threading.RLock()
+        self._newest: NewCheckpoint | None = None
         self.away: MootError | None = None  # why the copy may be old
 
-    def follow(self) -> None:
-        """Bring the copy up to date; Unavailable if the keeper does not answer."""
+    def follow(self) -> NewCheckpoint | None:
+        """Bring the copy up to date; Unavailable if the keeper does not answer. Returns the newest
+        checkpoint, if there is a new one."""
         with self._turn:
+            self._newest = None
             more = True
             while more:
                 news = self.line.ask(self.position(), ask.News)
                 more = self.take(news)
             self._asked_at = time.monotonic()
             self.away = None
+            return self._newest
 
     def follow_if_old(self) -> None:
         """For reading: what is here is better than nothing, if the keeper is away."""
@@ -208,6 +212,7 @@ class LedgerCopy:
             copy_heartbeats(change, self._replay, ask.read_heartbeats(news.heartbeats))
         self._beats = max(self._beats, news.now - BEATS_OVERLAP)
         if made is not None:
+            self._newest = made
             self._on_checkpoint(made)
 
     def _lacks(self, view: View, news: ask.News) -> bool:

@@ -115,7 +115,12 @@ class Door:
                 lambda batch: self._decide(batch, jobs, question, keys), keys, question.now
             )
         except DecidedOtherwise as otherwise:
-            return ask.DecideAgain(self._news(question.follow), tuple(otherwise.hashes.items()))
+            problem = otherwise.problem
+            return ask.DecideAgain(
+                self._news(question.follow),
+                tuple(otherwise.hashes.items()),
+                None if problem is None else ask.fail(problem),
+            )
         finally:
             self._holds.release(line)
         return ask.Committed(self._news(question.follow))
@@ -142,7 +147,8 @@ class Door:
             (entry.record.stream, entry.record.seq, entry.record.hash) for entry in batch.entries
         )
         if places != question.places:
-            raise DecidedOtherwise(keys.hashes)
+            problem = next((one for one in results if isinstance(one, MootError)), None)
+            raise DecidedOtherwise(keys.hashes, problem)
         return results
 
     def _read_jobs(self, question: ask.Commit) -> list[Job]:

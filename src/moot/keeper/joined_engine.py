@@ -21,6 +21,7 @@ from moot.engine.engine import Engine
 from moot.engine.given_signatures import KeysWithoutLedgers, WithheldSignature, WithheldSigner
 from moot.engine.job import Job, JobOutcome
 from moot.engine.keys import Signatories, find_signatory
+from moot.engine.replay import read_record
 from moot.engine.signatures import SignAll, sign_one_by_one
 from moot.engine.signs_of_life import make_heartbeat
 from moot.keeper import questions as ask
@@ -94,14 +95,28 @@ class JoinedEngine(Engine):
             guarded = self._prove_guarded([first]) | self._prove(proved)
             return self._commit_there(decide, before_commit, chain=True)
 
+    @property
+    def signs_as_ledger(self) -> bool:
+        """The keeper signs the ledger's part, where it may (`ledgers_part.py`)."""
+        return True
+
+    @property
+    def makes_checkpoints(self) -> bool:
+        return True
+
     def tick(self, stream: str) -> JobOutcome | None:
-        """Let the keeper apply what is overdue; None: what it did is told by the record."""
         self._begin()
-        loaded = self.load(stream)
-        if loaded.seq >= 0 and loaded.machine.timeouts(loaded.state, self.clock()):
-            self._copy.line.ask(ask.Settle(stream), ask.Done)
-            self._copy.follow()
-        return None
+        before = self.load(stream)
+        if before.seq < 0 or not before.machine.timeouts(before.state, self.clock()):
+            return None
+        self._copy.line.ask(ask.Settle(stream), ask.Done)
+        self._copy.follow()
+        with self.store.read() as view:
+            done = tuple(
+                read_record(before.machine, record)
+                for record in view.records(stream, after=before.seq)
+            )
+        return JobOutcome(stream, done, self.load(stream).state) if done else None
 
     def beat(self, name: str) -> Millis:
         if self._write_error is not None:
@@ -115,8 +130,7 @@ class JoinedEngine(Engine):
     def checkpoint(self, beyond: int = 0) -> NewCheckpoint | None:  # noqa: ARG002
         """Ask the keeper for one; what it signed for is taken over with the next news."""
         self._copy.line.ask(ask.Pin(), ask.Done)
-        self._copy.follow()
-        return None
+        return self._copy.follow()
 
     def close(self) -> None:
         """The keeper makes its checkpoints itself."""
@@ -132,6 +146,7 @@ class JoinedEngine(Engine):
     ) -> T:
         hashes: dict[bytes, bytes] = {}
         now, streams = self.clock(), list[str]()
+        problem: ask.Failed | None = None
         for tries in range(MOST_TRIES):
             if streams:  # overtaken, or about to write a file: with nobody in between
                 self._line_up(streams)
@@ -144,10 +159,9 @@ class JoinedEngine(Engine):
             streams = _streams_of(jobs)
             if before_commit is not None and not tries:
                 continue
-            if ledgers.is_complete:
-                self._give_artifacts(batch)
-                if before_commit is not None:
-                    before_commit(result)
+            self._give_artifacts(batch)
+            if ledgers.is_complete and before_commit is not None:
+                before_commit(result)
             answer = self._ask_until_known(
                 self._question(batch, jobs, keys, now, ledgers.is_complete, chain)
             )
@@ -158,6 +172,9 @@ class JoinedEngine(Engine):
             if ledgers.is_complete and before_commit is not None:
                 break  # the other file is ahead now: its owner signs what stands there
             hashes.update(answer.hashes)
+            problem = answer.problem
+        if problem is not None:
+            raise ask.raise_failure(problem)
         raise Conflict(
             "too_busy", "others were first, again and again", hint="try again in a moment"
         )

@@ -165,11 +165,23 @@ class Committed(Answer, frozen=True):
     news: News
 
 
+class Failed(Answer, frozen=True):
+    """An error, as it was raised there."""
+
+    kind: str
+    code: str
+    message: str
+    hint: str
+    findings: tuple[Finding, ...]
+
+
 class DecideAgain(Answer, frozen=True):
-    """The keeper decided otherwise. `hashes`: of the ledger's own records, by their bytes."""
+    """The keeper decided otherwise. `hashes`: of the ledger's own records, by their bytes;
+    `problem`: why it refused, if it did."""
 
     news: News
     hashes: tuple[tuple[bytes, bytes], ...]
+    problem: Failed | None = None
 
 
 class Done(Answer, frozen=True):
@@ -181,16 +193,6 @@ class Done(Answer, frozen=True):
 class Piece(Answer, frozen=True):
     size: int
     piece: bytes
-
-
-class Failed(Answer, frozen=True):
-    """An error, as it was raised there."""
-
-    kind: str
-    code: str
-    message: str
-    hint: str
-    findings: tuple[Finding, ...]
 
 
 AnyAnswer = Welcome | Joined | News | Committed | DecideAgain | Done | Piece | Failed
