@@ -55,14 +55,23 @@ class WithheldSigner(Signer):
         self.public = public
         self.kid = key_id(public)
         self._known = known
-        self.is_complete = True
+        self._stand_ins: list[bytes] = []  # as they stand in records that name them
+
+    @property
+    def is_complete(self) -> bool:
+        """True if no hash had to be made up."""
+        return not self._stand_ins
+
+    def rests_on_stand_in(self, raw: bytes) -> bool:
+        """Does a record name a hash that was made up? Then its signature is shown to nobody."""
+        return any(stand_in in raw for stand_in in self._stand_ins)
 
     def sign(self, _payload_type: bytes, raw: bytes) -> bytes:
         signature = WithheldSignature(raw[:1])
         known = self._known.get(raw)
         if known is None:
-            self.is_complete = False
             known = os.urandom(HASH_BYTES)
+            self._stand_ins.append(known.hex().encode())
         signature.record_hash = known
         return signature
 

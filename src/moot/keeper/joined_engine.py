@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from moot.core.clock import Millis
@@ -133,8 +134,13 @@ class JoinedEngine(Engine):
         return self._copy.follow()
 
     def close(self) -> None:
-        """The keeper makes its checkpoints itself."""
-        self.store.close()
+        """Ask for a checkpoint over what this process wrote, if the keeper answers; then close."""
+        try:
+            if self._unpinned:
+                with suppress(MootError):  # what was acknowledged is durable; the next covers it
+                    self.checkpoint()
+        finally:
+            self.store.close()
 
     def _begin(self) -> None:
         if self._write_error is not None:
@@ -162,12 +168,11 @@ class JoinedEngine(Engine):
             self._give_artifacts(batch)
             if ledgers.is_complete and before_commit is not None:
                 before_commit(result)
-            answer = self._ask_until_known(
-                self._question(batch, jobs, keys, now, ledgers.is_complete, chain)
-            )
+            answer = self._ask_until_known(self._question(batch, jobs, keys, now, ledgers, chain))
             if self._copy.take(answer.news):
                 self._copy.follow()
             if isinstance(answer, ask.Committed):
+                self._unpinned += batch.count
                 return result
             if ledgers.is_complete and before_commit is not None:
                 break  # the other file is ahead now: its owner signs what stands there
@@ -204,23 +209,24 @@ class JoinedEngine(Engine):
         jobs: list[Job],
         keys: KeysWithoutLedgers,
         now: Millis,
-        is_complete: bool,
+        ledgers: WithheldSigner,
         chain: bool,
     ) -> ask.Commit:
-        """The command with its signatures. Without the hashes of the ledger's own records nothing
-        after them can be signed: then it only asks for these."""
+        """The command with its signatures. What rests on a record of the ledger's own whose hash
+        is not known yet cannot be signed: then it asks for that hash first."""
         records = [entry.record for entry in batch.entries]
         signed = tuple(
             (record.raw, record.signature)
             for record in records
             if not isinstance(record.signature, WithheldSignature)
+            and not ledgers.rests_on_stand_in(record.raw)
         )
         return ask.Commit(
             self._copy.position(),
             now,
             chain,
             tuple(map(ask.send_job, jobs)),
-            signed if is_complete else (),
+            signed,
             tuple((record.stream, record.seq, record.hash) for record in records),
             tuple(sorted(keys.attended)),
         )
