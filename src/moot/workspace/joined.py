@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import msgspec
 
 from moot.core.clock import Clock
-from moot.core.errors import Malformed, Refused, StoreFailed, Unavailable
+from moot.core.errors import Malformed, MootError, Refused, StoreFailed, Unavailable
 from moot.engine.checkpoints import NewCheckpoint
 from moot.engine.keys import Keys, LedgerTrust
 from moot.keeper import questions as ask
@@ -131,6 +131,16 @@ class JoinedLedger:
         engine.follow_with(copy)
         self.store.copy = copy
         return engine
+
+    def follow(self) -> None:
+        """Bring the copy up to date now; Unavailable if the keeper does not answer."""
+        assert self.store.copy is not None
+        self.store.copy.follow()
+
+    @property
+    def away(self) -> MootError | None:
+        """Why what is shown may be old, if the keeper did not answer."""
+        return None if self.store.copy is None else self.store.copy.away
 
 
 def join_workspace(
