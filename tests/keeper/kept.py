@@ -14,8 +14,9 @@ from tests.cli.project import Project
 class KeptLedger:
     """A workspace on a machine of its own that keeps its ledger for others, over TLS."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, port: int = 0) -> None:
         self.project = project
+        self._is_closed = False
         self._workspace = Workspace(
             project.root / ".moot",
             KeyFolder(project.keys),
@@ -28,7 +29,7 @@ class KeptLedger:
             (project.root / ".moot" / "trust.json").read_bytes(),
             "",
         )
-        self.port = self.keeping.listen("127.0.0.1", 0)
+        self.port = self.keeping.listen("127.0.0.1", port)
 
     def invite(self) -> Invitation:
         id_, code = self.keeping.members.invite(self._workspace.engine.clock())
@@ -42,5 +43,8 @@ class KeptLedger:
         return joined
 
     def close(self) -> None:
-        self.keeping.close()
-        self._workspace.close()
+        """A second call changes nothing."""
+        if not self._is_closed:
+            self._is_closed = True
+            self.keeping.close()
+            self._workspace.close()

@@ -163,12 +163,13 @@ class LedgerCopy:
             return self._newest
 
     def follow_if_old(self) -> None:
-        """For reading: what is here is better than nothing, if the keeper is away."""
+        """For reading: what is here is better than nothing, if the keeper is away or shows another
+        history; `away` says so to whoever is shown it."""
         if time.monotonic() - self._asked_at < FRESH_SECONDS:
             return
         try:
             self.follow()
-        except Unavailable as error:
+        except MootError as error:
             self.away = error
             self._asked_at = time.monotonic()
 
