@@ -96,7 +96,7 @@ def test_a_machine_reads_on_while_the_keeper_is_away_and_writes_nothing(
 
 
 def test_an_answer_that_was_lost_is_asked_for_again_and_recorded_once(
-    kept: KeptLedger, laptop: Project
+    kept: KeptLedger, laptop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = CutLine(kept.port)
     through(laptop, line)
@@ -104,14 +104,15 @@ def test_an_answer_that_was_lost_is_asked_for_again_and_recorded_once(
         assert isinstance(workspace.engine, JoinedEngine)
         workspace.joined.follow()  # type: ignore[union-attr]
         before = events_of(kept.project)
-        original = workspace.engine._copy.line.ask_once
+        keeper_line = workspace.engine._copy.line
+        original = keeper_line.ask_once
 
         def lose_the_answer(question: ask.Question, *kinds: type) -> object:
             line.swallow_answers = True
-            workspace.engine._copy.line.ask_once = original  # type: ignore[attr-defined]
+            monkeypatch.setattr(keeper_line, "ask_once", original)
             return original(question, *kinds)
 
-        workspace.engine._copy.line.ask_once = lose_the_answer
+        monkeypatch.setattr(keeper_line, "ask_once", lose_the_answer)
         workspace.engine.execute("example/today", _ask_errand(), OTTER)
     line.close()
     assert events_of(kept.project) == before + 1

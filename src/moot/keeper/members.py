@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 import secrets
 import threading
 from collections.abc import Iterator
@@ -62,10 +63,17 @@ class MemberFile:
         self._place = folder / FILE
         self._lock = FileLock(folder / f".{FILE}.lock", timeout=5)
         self._turn = threading.Lock()
+        self._known: tuple[tuple[int, int, int], Members] | None = None
 
     def read(self) -> Members:
+        """What the file says; read anew only if it is another file than last time."""
         try:
-            return msgspec.json.decode(self._place.read_bytes(), type=Members)
+            found = os.stat(self._place)
+            version = (found.st_ino, found.st_mtime_ns, found.st_size)
+            if self._known is None or self._known[0] != version:
+                data = self._place.read_bytes()
+                self._known = version, msgspec.json.decode(data, type=Members)
+            return self._known[1]
         except FileNotFoundError:
             return Members()
         except (msgspec.DecodeError, OSError) as error:

@@ -152,6 +152,8 @@ class Workspace:
         from moot.workspace.joined import JoinedLedger, read_membership
 
         membership = read_membership(self.path, self.folder, self.trust.origin)
+        if not isinstance(self.store, ReadOnlyStore):
+            self.store.let_be_copy()
         joined = JoinedLedger(self.store, self.artifacts, self.trust, membership)
         self.store = cast("SqliteStore", joined.store)
         self.artifacts = cast("FileArtifacts", joined.artifacts)

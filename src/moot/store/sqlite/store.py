@@ -75,6 +75,11 @@ class SqliteStore:
         if debug is not None:
             debug("open", f"{path} to write")
 
+    def let_be_copy(self) -> None:
+        """The file is a copy of a ledger that is kept elsewhere: the newest commits may be lost
+        with the machine's power, since they can be fetched again. What is there stays whole."""
+        self._db.execute("PRAGMA synchronous = NORMAL")
+
     @contextmanager
     def read(self) -> Iterator[SqliteView]:
         """One unchanging view of the file, however much other processes write meanwhile."""
