@@ -119,6 +119,12 @@ class MemoryView:
     def cursor(self, agent: str, name: str) -> int:
         return self._t.cursors.get((agent, name), 0)
 
+    def all_cursors(self) -> Iterator[tuple[str, str, int]]:
+        return ((agent, name, at) for (agent, name), at in self._t.cursors.items())
+
+    def all_notes(self) -> Iterator[str]:
+        yield from self._t.notes
+
     def newest_note(self) -> str | None:
         return self._t.notes[-1] if self._t.notes else None
 

@@ -146,6 +146,14 @@ INSERT OR REPLACE INTO heartbeats (agent, at, kid, body, sig) VALUES (?, ?, ?, ?
 -- How far an agent has been served.
 SELECT position FROM cursors WHERE agent = ? AND name = ?;
 
+-- name: all_cursors
+-- How far everyone has been served.
+SELECT agent, name, position FROM cursors ORDER BY agent, name;
+
+-- name: all_notes
+-- Every checkpoint, the oldest first.
+SELECT note FROM notes ORDER BY number;
+
 -- name: put_cursor
 -- Move a delivery cursor.
 INSERT OR REPLACE INTO cursors (agent, name, position) VALUES (?, ?, ?);

@@ -131,6 +131,12 @@ class SqliteView:
         row = self._one("cursor", agent, name)
         return int(row[0]) if row else 0
 
+    def all_cursors(self) -> Iterator[tuple[str, str, int]]:
+        return iter(self._each("all_cursors"))
+
+    def all_notes(self) -> Iterator[str]:
+        return (str(note) for (note,) in self._each("all_notes"))
+
     def newest_note(self) -> str | None:
         row = self._one("note")
         return str(row[0]) if row else None
