@@ -24,7 +24,6 @@ from moot.engine.machines import MODULES
 from moot.keys.folder import KeyFolder
 from moot.keys.seen_checkpoints import Heads, read_seen_ledger
 from moot.store.artifacts import FileArtifacts
-from moot.store.sqlite.reader import SqliteReader
 from moot.verify import (
     BundleVerdict,
     TrustedLedger,
@@ -36,6 +35,7 @@ from moot.verify import (
 from moot.verify.bundle import lines_of
 from moot.verify.receipt import open_receipt
 from moot.workspace import trust as trust_files
+from moot.workspace.database import open_to_check
 
 _ORIGIN = re.compile(r"moot\.ledger/[0-9a-f]{32}\Z")
 _HEADER_BYTES = 4_096
@@ -65,7 +65,7 @@ def check_workspace(path: Path, options: CheckOptions, stream: str | None = None
     own = _read_own_trust(path, options.folder)
     trust = _choose_trust(options, own.origin)
     kept = read_seen_ledger(options.folder.user_folder.path / "kept.db", own.origin).heads
-    with SqliteReader(path / "ledger.db") as reader, reader.read() as view:
+    with open_to_check(path, options.folder) as reader, reader.read() as view:
         named_streams = None if stream is None else _streams_named(view, stream, kept)
         streams = None if named_streams is None else _without_lost(view, named_streams, kept)
         seen = kept if named_streams is None else _heads_of(kept, named_streams)

@@ -17,9 +17,9 @@ from moot.engine.replay import Replay
 from moot.keys.folder import KeyFolder
 from moot.keys.seen_checkpoints import SeenLedger, read_seen_ledger
 from moot.store.artifacts import FileArtifacts
-from moot.store.sqlite.reader import SqliteReader
 from moot.store.sqlite.view import SqliteView
 from moot.workspace import trust as trust_files
+from moot.workspace.database import open_to_check
 
 # Codes of errors that say nothing about the state of the ledger.
 UNREADABLE_CODES = {
@@ -62,7 +62,7 @@ class Checkup:
 
     def _open(self, stack: ExitStack) -> None:
         try:
-            reader = stack.enter_context(closing(SqliteReader(self.path / "ledger.db")))
+            reader = stack.enter_context(closing(open_to_check(self.path, self.folder)))
             self.store_problems = reader.integrity()
             if not self.store_problems:
                 self.view = stack.enter_context(reader.read())

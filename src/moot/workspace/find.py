@@ -17,6 +17,7 @@ from moot.core.errors import Unavailable
 
 FOLDER = ".moot"  # a folder of our own, never inside `.beads` (OPR-003)
 LEDGER = "ledger.db"
+DATABASE = "database.json"  # in which schema of a database the ledger lies, if not in a file
 JOINED = "joined.json"  # where the keeper of a ledger is, of which a copy is here
 
 
@@ -41,6 +42,11 @@ def find_workspace(start: Path, home: Path | None = None) -> Path:
     return shared
 
 
+def is_in_database(place: Path) -> bool:
+    """True if the ledger of this workspace lies in a database."""
+    return (place / DATABASE).exists()
+
+
 def is_joined(place: Path) -> bool:
     """True if the ledger of this workspace is kept elsewhere."""
     return (place / JOINED).exists()
@@ -57,7 +63,8 @@ def holds_workspace(place: Path) -> bool:
 def require_ledger(place: Path) -> Path:
     """`place` itself; Unavailable if its trust file is there and its ledger is missing."""
     try:
-        gone = (place / "trust.json").is_file() and not (place / LEDGER).exists()
+        stored = (place / LEDGER).exists() or is_in_database(place)
+        gone = (place / "trust.json").is_file() and not stored
     except OSError:  # opening it will say why
         return place
     if gone:

@@ -25,7 +25,7 @@ from moot.store.artifacts import FileArtifacts
 from moot.store.files import write_new_file
 from moot.store.sqlite.read_only import ReadOnlyStore, open_to_read, open_to_write
 from moot.workspace import trust as trust_files
-from moot.workspace.find import is_joined
+from moot.workspace.find import is_in_database, is_joined
 from moot.workspace.rollback_guard import (
     MemoryRollbackGuard,
     missing_checkpoint_error,
@@ -34,6 +34,7 @@ from moot.workspace.rollback_guard import (
 
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
+    from moot.core.ledger import Store
     from moot.store.sqlite.store import SqliteStore
     from moot.workspace.joined import JoinedLedger
 
@@ -68,10 +69,13 @@ class Workspace:
         self.artifacts = FileArtifacts(path / "artifacts")
         self.keys = FolderKeys(folder, self.trust.origin, ask)
         ledger = path / "ledger.db"
-        opened = open_to_read(ledger, debug) if only_reads else open_to_write(ledger, debug)
+        self.store: SqliteStore | ReadOnlyStore
+        if is_in_database(path):
+            self.store = cast("SqliteStore", self._open_database())
+        else:
+            self.store = open_to_read(ledger, debug) if only_reads else open_to_write(ledger, debug)
         # The error that every attempt to write raises, if the ledger may only be read here.
-        self.write_error = opened.why if isinstance(opened, ReadOnlyStore) else None
-        self.store: SqliteStore | ReadOnlyStore = opened
+        self.write_error = self.store.why if isinstance(self.store, ReadOnlyStore) else None
         self.joined = self._follow_keeper() if is_joined(path) else None
         try:
             self.rollback = self._find_rollback()
@@ -146,6 +150,11 @@ class Workspace:
             debug=self._debug,
             settle_overdue=None if self.folder.loan is None else self._let_runner_settle,
         )
+
+    def _open_database(self) -> Store:
+        from moot.workspace.database import open_database
+
+        return open_database(self.path, self.folder, self.trust.origin)
 
     def _follow_keeper(self) -> JoinedLedger:
         """The ledger is kept elsewhere: what is here is a copy, and others write it."""

@@ -34,6 +34,9 @@ FOR EACH ROW EXECUTE FUNCTION events_stay();
 CREATE TRIGGER events_remain BEFORE TRUNCATE ON events
 FOR EACH STATEMENT EXECUTE FUNCTION events_stay();
 
+CREATE FUNCTION ledger_has_moved() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION 'this ledger has moved elsewhere'; END $$;
+
 -- A second record signed for a position that is taken: kept as proof.
 CREATE TABLE forks (
   id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

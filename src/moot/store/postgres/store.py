@@ -162,9 +162,23 @@ class PostgresStore:
         finally:
             copy.close()
 
+    def integrity(self) -> list[str]:
+        """What is wrong with the tables: every event must stand in one stream, without a gap."""
+        with self.read() as view:
+            streams, events = view.count_streams_and_events()
+            position = view.newest_position()
+        del streams
+        return [] if events == position else [f"{position} events, of which {events} stand"]
+
     def close(self) -> None:
         with self._turn:
             self._db.close()
+
+    def __enter__(self) -> PostgresStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _connect(self) -> psycopg.Connection[Any]:
         db = psycopg.connect(

@@ -15,6 +15,7 @@ from moot.store.all_or_nothing import all_or_nothing, write_failed_before
 from moot.store.postgres.view import NamedHead, PostgresView, split_words, to_bytes
 
 _encode = msgspec.json.Encoder(order="sorted").encode
+MOVED = ("events", "heartbeats", "cursors", "notes")
 _UNBORN = Head(-1, -1, b"")  # stands for the head of a stream without events
 
 
@@ -172,6 +173,15 @@ class PostgresTransaction(PostgresView):
             " ON CONFLICT (level, place) DO UPDATE SET hash = EXCLUDED.hash",
             [(*place, node) for place, node in nodes.items()],
         )
+
+    @all_or_nothing
+    def refuse_further(self) -> None:
+        """The ledger moves elsewhere with this commit: nothing is written here any more."""
+        for table in MOVED:
+            self._db.execute(
+                f"CREATE TRIGGER moved BEFORE INSERT OR UPDATE ON {table}"
+                " FOR EACH STATEMENT EXECUTE FUNCTION ledger_has_moved()"
+            )
 
     @all_or_nothing
     def keep_fork(self, record: Record) -> None:
