@@ -3,7 +3,6 @@ where the keeper cannot be asked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from tests.keeper.kept import KeptLedger
 
 
 @pytest.fixture
-def laptop_yard(kept: KeptLedger, tmp_path: Path) -> Iterator[Yard]:
+def laptop_yard(kept: KeptLedger, tmp_path: Path) -> Yard:
     root = tmp_path / "laptop" / "project"
     root.mkdir(parents=True)
     yard = Yard(root, tmp_path / "laptop" / "keys")
@@ -27,7 +26,7 @@ def laptop_yard(kept: KeptLedger, tmp_path: Path) -> Iterator[Yard]:
         assert yard.git(*words).code == 0
     kept.join(root, yard.keys, "laptop")
     yard.ok("agent", "register", OTTER)
-    yield yard
+    return yard
 
 
 def test_an_edit_is_refused_that_another_machines_agent_holds(
