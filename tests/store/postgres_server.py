@@ -14,6 +14,7 @@ import tempfile
 import time
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ def _programs() -> Path:
     return Path(found.origin).parent / "pginstall" / "bin"
 
 
-def _other_user() -> dict[str, int]:
+def _other_user() -> dict[str, Any]:
     """The server refuses to run as root: then it runs as nobody."""
     if os.getuid() != 0:
         return {}
@@ -46,24 +47,36 @@ def server_url() -> str:
         for place in (folder, sockets):
             os.chown(place, user["user"], user["group"])
     subprocess.run(
-        [programs / "initdb", "-D", data, "-U", "moot", "--no-sync", "-A", "trust", "-E", "UTF8"],
+        [
+            str(programs / "initdb"),
+            "-D",
+            str(data),
+            "-U",
+            "moot",
+            "--no-sync",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+        ],
         check=True,
         capture_output=True,
         timeout=SECONDS,
         cwd="/",
-        **user,  # type: ignore[arg-type]
+        **user,
     )
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen(
             [
-                *(programs / "postgres", "-D", data, "-k", sockets, "-c", "listen_addresses="),
+                *(str(programs / "postgres"), "-D", str(data), "-k", str(sockets)),
+                *("-c", "listen_addresses="),
                 *("-c", "max_connections=200"),
             ],
             stdout=subprocess.DEVNULL,
             stderr=log,
             start_new_session=True,
             cwd="/",
-            **user,  # type: ignore[arg-type]
+            **user,
         )
     atexit.register(_end, server, folder)
     url = f"postgresql://moot@/postgres?host={sockets}"

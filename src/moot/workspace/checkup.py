@@ -9,6 +9,7 @@ from pathlib import Path
 
 from moot.core.clock import Millis
 from moot.core.errors import MootError
+from moot.core.ledger import View
 from moot.core.registry.model import State as Registry
 from moot.engine.keys import LedgerTrust
 from moot.engine.machines import Machines
@@ -17,7 +18,6 @@ from moot.engine.replay import Replay
 from moot.keys.folder import KeyFolder
 from moot.keys.seen_checkpoints import SeenLedger, read_seen_ledger
 from moot.store.artifacts import FileArtifacts
-from moot.store.sqlite.view import SqliteView
 from moot.workspace import trust as trust_files
 from moot.workspace.database import open_to_check
 
@@ -42,7 +42,7 @@ class Checkup:
         self.now = now
         self.artifacts = FileArtifacts(path / "artifacts")
         self.trust: LedgerTrust | None = None
-        self.view: SqliteView | None = None
+        self.view: View | None = None
         self.trust_problem = ""
         self.store_problems: list[str] = []
 

@@ -210,8 +210,8 @@ class PostgresStore:
             )
             name = sql.Identifier(self.schema)
             self._db.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
-            (found,) = self._db.execute("SELECT to_regclass('events') IS NOT NULL").fetchone() or ()
-            if not found:
+            found = self._db.execute("SELECT to_regclass('events')").fetchone()
+            if found is None or found[0] is None:
                 self._db.execute(_SCHEMA.read_text("utf-8").encode())
 
     def _require_version(self) -> None:
