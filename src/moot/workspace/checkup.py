@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 
@@ -65,7 +65,8 @@ class Checkup:
             reader = stack.enter_context(closing(open_to_check(self.path, self.folder)))
             self.store_problems = reader.integrity()
             if not self.store_problems:
-                self.view = stack.enter_context(reader.read())
+                opened: AbstractContextManager[View] = reader.read()
+                self.view = stack.enter_context(opened)
         except MootError as error:
             _require_ailment(error)
             self.store_problems = [str(error)]
