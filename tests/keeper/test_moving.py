@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from moot.core.errors import MootError
 from moot.workspace.workspace import Workspace
 from tests.cli.project import Project
-from tests.store.postgres_server import server_url
+from tests.store.postgres_server import fresh_database
 
 
 @pytest.fixture
 def database() -> Iterator[str]:
-    name = f"db_{os.urandom(6).hex()}"
-    with psycopg.connect(server_url(), autocommit=True) as db:
-        db.execute(f"CREATE DATABASE {name}".encode())
-    yield server_url().replace("/postgres?", f"/{name}?")
-    with psycopg.connect(server_url(), autocommit=True) as db:
-        db.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+    with fresh_database() as address:
+        yield address
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -84,6 +86,21 @@ def server_url() -> str:
     return url
 
 
+@contextmanager
+def fresh_database() -> Iterator[str]:
+    """The address of an empty database, which is dropped at the end."""
+    import psycopg
+
+    name = f"db_{os.urandom(6).hex()}"
+    with psycopg.connect(server_url(), autocommit=True) as db:
+        db.execute(f"CREATE DATABASE {name}".encode())
+    try:
+        yield server_url().replace("/postgres?", f"/{name}?")
+    finally:
+        with psycopg.connect(server_url(), autocommit=True) as db:
+            db.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
+
 def _wait(url: str, server: subprocess.Popen[bytes], folder: Path) -> None:
     import psycopg
 
@@ -95,7 +112,8 @@ def _wait(url: str, server: subprocess.Popen[bytes], folder: Path) -> None:
         except psycopg.OperationalError:
             if server.poll() is not None or time.monotonic() > until:
                 raise AssertionError((folder / "log").read_text()) from None
-            time.sleep(0.05)
+            with suppress(subprocess.TimeoutExpired):  # it is up, or it has ended
+                server.wait(timeout=0.05)
 
 
 def _end(server: subprocess.Popen[bytes], folder: Path) -> None:

@@ -33,6 +33,7 @@ def schema() -> Iterator[str]:
         db.execute(f"DROP SCHEMA IF EXISTS {name} CASCADE")
 
 
+@pytest.mark.requirement("LDG-075")
 class TestPostgres(StoreContract):
     @pytest.fixture
     def store(self, schema: str) -> Iterator[Store]:

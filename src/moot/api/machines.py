@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from moot.api.session import Session
+    from moot.api.workspaces import MadeWorkspace
     from moot.keeper.members import MemberFile
 
 PORT: Final = 7417
@@ -36,17 +37,6 @@ class InvitedMachine(msgspec.Struct, frozen=True):
     address: str
     fingerprint: str
     expires_at: str
-
-
-class JoinedMachine(msgspec.Struct, frozen=True):
-    """`created` is False if a workspace was there already: then nothing was changed."""
-
-    created: bool
-    workspace: str
-    machine: str
-    keeper: str
-    fingerprint: str
-    events: int
 
 
 class MachineRow(msgspec.Struct, frozen=True):
@@ -129,16 +119,19 @@ def invite(session: Session, *, hours: int = 24, address: str | None = None) -> 
     return InvitedMachine(invitation.text, shown, known.fingerprint, to_text(now + hours * HOUR))
 
 
-@operation("init.join", writes=True)
-def join_keeper(session: Session, invitation: str, *, name: str | None = None) -> JoinedMachine:
+@operation("init.join", writes=True, runs_programs=True)
+def join_keeper(
+    session: Session, invitation: str, *, name: str | None = None, tools: Sequence[str] = ()
+) -> MadeWorkspace:
     """Make a workspace whose ledger is kept elsewhere, with a verified copy of it here.
 
     `name` is what this machine is called there (default: its host name). The whole ledger is
-    fetched and every signature in it verified. A repeat changes nothing.
+    fetched and every signature in it verified. `tools` are set up as `init` does. A repeat changes
+    nothing.
     """
+    from moot.api.workspaces import JoinedKeeper, init
     from moot.workspace.find import FOLDER, project_root
     from moot.workspace.joined import join_workspace, read_invitation
-    from moot.workspace.trust import fingerprint
 
     session.require_no_agent("joining a keeper")
     invited = read_invitation(invitation)
@@ -147,24 +140,18 @@ def join_keeper(session: Session, invitation: str, *, name: str | None = None) -
     machine = name or _machine_name()
     created = join_workspace(folder, session.keys, invited, machine, _repository(session))
     session.home = folder
-    workspace = session.workspace
-    if workspace.joined is None:
+    joined = session.workspace.joined
+    if joined is None:
         raise Refused(
             "workspace_exists",
-            f"{workspace.path} is a workspace of its own",
+            f"{session.workspace.path} is a workspace of its own",
             hint="join from another clone: two ledgers cannot become one",
         )
-    workspace.joined.follow()
-    with workspace.store.read() as view:
+    joined.follow()
+    with session.workspace.store.read() as view:
         events = view.newest_position()
-    return JoinedMachine(
-        created,
-        str(workspace.path),
-        workspace.joined.machine,
-        workspace.joined.line.address,
-        fingerprint(workspace.trust),
-        events,
-    )
+    keeper = JoinedKeeper(joined.machine, joined.line.address, events)
+    return msgspec.structs.replace(init(session, tools=tools), created=created, joined=keeper)
 
 
 @operation("machine.list")
@@ -230,9 +217,7 @@ def _listen(keeping: object, host: str, port: int) -> int:
 def _keeper_folder(session: Session) -> Path:
     from moot.keeper.keeping import FOLDER
 
-    folder = session.workspace.path / FOLDER
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
+    return session.workspace.path / FOLDER
 
 
 def _members(session: Session) -> MemberFile:

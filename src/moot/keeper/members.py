@@ -161,6 +161,7 @@ class MemberFile:
 
     @contextmanager
     def _change(self) -> Iterator[Members]:
+        self._place.parent.mkdir(mode=0o700, exist_ok=True)
         with self._turn, self._lock:
             yield self.read()
 

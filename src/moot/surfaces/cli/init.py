@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import click
 from msgspec.structs import replace
@@ -13,9 +12,6 @@ from moot.api.tools import ASK_FOR_TRUST, CODING_TOOLS
 from moot.surfaces.cli.guard.hook_lines import installed_lines
 from moot.surfaces.terminal.answer import Answer, paint
 from moot.surfaces.terminal.shell import Shell, command
-
-if TYPE_CHECKING:
-    from moot.api import machines
 
 
 @command(None, "init", "init")
@@ -66,20 +62,22 @@ def init(shell: Shell, tools: str | None, invitation: str | None, name: str | No
 def _join(shell: Shell, invitation: str, name: str | None, tools: str | None) -> Answer:
     from moot.api import machines
 
-    joined = machines.join_keeper(shell.session, invitation, name=name)
     chosen = [] if tools in (None, "none") else [word for word in tools.split(",") if word]
-    made = workspaces.init(shell.session, tools=chosen)
+    made = machines.join_keeper(shell.session, invitation, name=name, tools=chosen)
     if tools is None and shell.interactive():
         made = _offer_hooks(shell, made)
     asked = tools is not None or shell.interactive()
-    return Answer(joined, lambda: [*_joined_lines(joined), *_hook_lines(made, asked=asked)])
+    return Answer(made, lambda: [*_joined_lines(made), *_hook_lines(made, asked=asked)])
 
 
-def _joined_lines(joined: machines.JoinedMachine) -> Iterable[str]:
-    verb = "joined" if joined.created else "had joined already:"
+def _joined_lines(made: workspaces.MadeWorkspace) -> Iterable[str]:
+    joined = made.joined
+    assert joined is not None
+    verb = "joined" if made.created else "had joined already:"
     yield f"{paint(joined.machine, 'green')} {verb} the ledger kept at {joined.keeper}"
-    yield f"workspace    {joined.workspace}"
-    yield f"fingerprint  {joined.fingerprint}"
+    yield f"workspace    {made.workspace}"
+    yield f"keys         {made.keys}"
+    yield f"fingerprint  {made.fingerprint}"
     yield f"copied       {joined.events} events, every signature verified"
 
 

@@ -39,6 +39,7 @@ def keep(shell: Shell, listen: str, address: str | None) -> Answer:
       moot keep --listen 0.0.0.0:7417 --address build.example:7417
     """
     host, port = _read_listen(listen)
+    ended = _listen_for_end()
     with api.keep(shell.session, host, port, address) as kept:
         line = f"keeping at {kept.address}, fingerprint {kept.fingerprint}"
         if shell.json:  # standard output is for the one answer at the end
@@ -46,7 +47,8 @@ def keep(shell: Shell, listen: str, address: str | None) -> Answer:
         else:
             print_line(line, at_once=True)
             say_aside(paint("`moot invite` lets a machine join; Ctrl-C ends it", "dim", sys.stderr))
-        _wait_for_end()
+        while not ended.wait(3600):
+            pass
     return Answer(kept, lambda: [f"{kept.address} is closed"])
 
 
@@ -59,17 +61,22 @@ def _read_listen(text: str) -> tuple[str, int]:
     return host.strip("[]") or api.LOOPBACK, int(port)
 
 
-def _wait_for_end() -> None:
-    """Until Ctrl-C, or until a service manager ends it."""
+def _listen_for_end() -> threading.Event:
+    """What is set by Ctrl-C, or when a service manager ends it."""
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
-    while not ended.wait(3600):
-        pass
+    return ended
 
 
 @command(None, "invite", "invite")
-@click.option("--hours", type=click.IntRange(1, 720), default=24, show_default=True)
+@click.option(
+    "--hours",
+    type=click.IntRange(1, 720),
+    default=24,
+    show_default=True,
+    help="How long it is good.",
+)
 @click.option("--address", metavar="HOST:PORT", help="What that machine reaches the keeper by.")
 def invite(shell: Shell, hours: int, address: str | None) -> Answer:
     """One word that lets one more machine join; it is good once, and expires.
