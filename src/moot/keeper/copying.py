@@ -33,6 +33,8 @@ ANSWER_SECONDS: Final = 5.0
 FRESH_SECONDS: Final = 0.2
 # Signs of life that reached the keeper late are asked for once more.
 BEATS_OVERLAP: Final[Millis] = 60_000
+# Clocks that differ by less than this are taken for the same.
+CLOCK_NOISE: Final[Millis] = 200
 
 T = TypeVar("T", bound=ask.Answer)
 
@@ -85,8 +87,11 @@ class KeeperLine:
 
     def _ask(self, question: Question, kind: type[T], *others: type[Answer]) -> T:
         line = self._line or self._connect()
+        before = system_clock()
         line.send(ask.encode(question), self._seconds)
         answer = ask.decode_answer(line.receive(self._seconds))
+        if isinstance(answer, ask.News):
+            self._measure(answer.now, before)
         if isinstance(answer, ask.Failed):
             raise ask.raise_failure(answer)
         if not isinstance(answer, (kind, *others)):
@@ -109,9 +114,17 @@ class KeeperLine:
         except BaseException:
             line.close()
             raise
-        self.offset = answer.now - (before + system_clock()) // 2
+        self._measure(answer.now, before)
         self._line = line
         return line
+
+    def _measure(self, keepers: Millis, before: Millis) -> None:
+        """Compare clocks: on each new line, and again if one was set while a line was open, as
+        after a long sleep. Small differences are the line's own delay."""
+        after = system_clock()
+        offset = keepers - (before + after) // 2
+        if abs(offset - self.offset) > CLOCK_NOISE + (after - before) // 2:
+            self.offset = offset
 
     def close(self) -> None:
         if self._line is not None:

@@ -7,8 +7,6 @@ decided again here; what it wants of the ledger's own key is looked up in `ledge
 from __future__ import annotations
 
 import hashlib
-import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -29,46 +27,16 @@ from moot.engine.signs_of_life import is_genuine_heartbeat
 from moot.keeper import questions as ask
 from moot.keeper.ledgers_part import WITH_A_HOME, require_may_ask
 from moot.keeper.members import Member
-from moot.store.artifacts import CHUNK, FileArtifacts
+from moot.keeper.turns import Turns
+from moot.store.artifacts import CHUNK, MAX_BYTES, FileArtifacts, require_hash
 
 MOST_RECORDS: Final = 1_000
 MOST_BYTES: Final = 8 * 1024 * 1024
 MOST_JOBS: Final = 1_000
 # How old the time of a command may be: two exchanges and a person's slow line.
 MOST_AGE: Final[Millis] = 5_000
-HOLD_SECONDS: Final = 0.5
+MOST_UNFINISHED: Final = 16  # artifacts of one machine that are on their way
 _HOME: Final = "@home"  # the delivery cursors' name for "this stream began on machine NUMBER"
-
-
-class Holds:
-    """Streams that one line has for a moment, so that it is not overtaken again."""
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._held: dict[str, tuple[object, float]] = {}  # stream -> who, until when
-
-    def take(self, who: object, streams: Sequence[str]) -> None:
-        """Wait until nobody else has them; then they are `who`'s."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._others(who, streams), timeout=10)
-            until = time.monotonic() + HOLD_SECONDS
-            self._held.update((stream, (who, until)) for stream in streams)
-
-    def wait(self, who: object, streams: Sequence[str]) -> None:
-        with self._changed:
-            while (left := self._others(who, streams)) > 0:
-                self._changed.wait(left)
-
-    def release(self, who: object) -> None:
-        with self._changed:
-            self._held = {name: held for name, held in self._held.items() if held[0] is not who}
-            self._changed.notify_all()
-
-    def _others(self, who: object, streams: Sequence[str]) -> float:
-        """How long others still have one of them; 0 if nobody has."""
-        now = time.monotonic()
-        ends = (self._held[name] for name in streams if name in self._held)
-        return max((until - now for holder, until in ends if holder is not who), default=0.0)
 
 
 class Door:
@@ -78,7 +46,7 @@ class Door:
         self._engine = engine
         self._artifacts = artifacts
         self._machines = Machines()
-        self._holds = Holds()
+        self._turns = Turns()
         self._folder = folder  # for artifacts on their way
 
     def answer(self, member: Member, line: object, question: ask.AnyQuestion) -> ask.AnyAnswer:
@@ -90,7 +58,7 @@ class Door:
 
     def forget(self, line: object) -> None:
         """A line has ended: what it held is free."""
-        self._holds.release(line)
+        self._turns.release(line)
 
     def _follow(self, _member: Member, _line: object, question: ask.Follow) -> ask.News:
         return self._news(question)
@@ -102,7 +70,7 @@ class Door:
             return ask.Committed(self._news(question.follow))
         jobs = self._read_jobs(question)
         streams = list(dict.fromkeys(job.stream for job in jobs))
-        self._holds.wait(line, streams)
+        self._turns.wait(line, member.number, streams)
         self._require_recent(question.now)
         registry = self._engine.registry()
         require_may_ask(
@@ -122,7 +90,7 @@ class Door:
                 None if problem is None else ask.fail(problem),
             )
         finally:
-            self._holds.release(line)
+            self._turns.release(line)
         return ask.Committed(self._news(question.follow))
 
     def _decide(
@@ -184,8 +152,10 @@ class Door:
         with self._engine.store.read() as view:
             return view.head(stream) is None or view.cursor(_HOME, stream) == member.number
 
-    def _hold(self, _member: Member, line: object, question: ask.Hold) -> ask.Done:
-        self._holds.take(line, question.streams)
+    def _hold(self, member: Member, line: object, question: ask.Hold) -> ask.Done:
+        if len(question.streams) > MOST_JOBS:
+            raise Malformed(f"at most {MOST_JOBS} streams at once", code="bad_request")
+        self._turns.take(line, member.number, question.streams)
         return ask.Done()
 
     def _beat(self, _member: Member, _line: object, question: ask.Beat) -> ask.Done:
@@ -211,7 +181,7 @@ class Door:
         """Put a piece to its place; the whole is stored once its hash is the one that was named."""
         if self._artifacts.size(question.sha256) == question.size:
             return ask.Done(question.size)
-        place = self._folder / f".{member.number}-{question.sha256}"
+        place = self._unfinished_place(member, question)
         with place.open("r+b" if place.exists() else "w+b") as file:
             file.seek(0, 2)
             if file.tell() != question.offset:
@@ -229,6 +199,17 @@ class Door:
         finally:
             place.unlink(missing_ok=True)
         return ask.Done(end)
+
+    def _unfinished_place(self, member: Member, question: ask.GiveArtifact) -> Path:
+        """Where the pieces go; Refused for more than a record may cite, or than fits here."""
+        if not len(question.piece) <= question.size <= MAX_BYTES:
+            raise Refused("artifact_too_large", f"an artifact has at most {MAX_BYTES} bytes")
+        place = self._folder / f".{member.number}-{require_hash(question.sha256)}"
+        unfinished = list(self._folder.glob(f".{member.number}-*"))
+        if place not in unfinished and len(unfinished) >= MOST_UNFINISHED:
+            oldest = min(unfinished, key=lambda file: file.stat().st_mtime_ns)
+            oldest.unlink(missing_ok=True)  # whoever is still sending it begins again
+        return place
 
     def _want_artifact(
         self, _member: Member, _line: object, question: ask.WantArtifact

@@ -88,6 +88,7 @@ class Keeping:
                 "this ledger is kept for another repository",
                 hint="join from a clone of that repository",
             )
+        self._require_own_custodian(question.custodian)
         statement = joining_statement(question.machine, question.custodian, question.repository)
         _, secret = self.members.admit(
             question.invitation,
@@ -98,6 +99,19 @@ class Keeping:
             self._engine.clock(),
         )
         return ask.Joined(secret, self._trust)
+
+    def _require_own_custodian(self, custodian: str) -> None:
+        """A machine says itself which key folder it has: never one that is another's already."""
+        machines = self.members.read().machines
+        former = {one.custodian for one in machines if one.revoked_at is not None}
+        theirs = {one.custodian for one in machines if one.revoked_at is None}
+        theirs |= {key.custodian for key in self._engine.registry().keys.values()} - former
+        if custodian in theirs:
+            raise Refused(
+                "custodian_taken",
+                "this key folder belongs to a machine that shares the ledger already",
+                hint="work in that machine's clone, or revoke it first: `moot machine revoke`",
+            )
 
 
 def _require_same_version(version: int) -> None:

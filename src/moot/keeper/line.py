@@ -39,13 +39,13 @@ class Line:
         except OSError as error:
             raise LineBroken(str(error) or "it broke off") from None
 
-    def receive(self, seconds: float | None) -> bytes:
+    def receive(self, seconds: float | None, most: int = MAX_FRAME) -> bytes:
         """One whole frame, within the time; None: however long it takes to begin."""
         until = None if seconds is None else time.monotonic() + seconds
         while len(self._data) < _LENGTH.size:
             self._read_more(until)
         (length,) = _LENGTH.unpack_from(self._data)
-        if length > MAX_FRAME:
+        if length > most:
             raise LineBroken("it is too long")
         end = _LENGTH.size + length
         while len(self._data) < end:
@@ -110,7 +110,7 @@ def _connect_tls(address: str, fingerprint: str, seconds: float) -> ssl.SSLSocke
         raise Tampered(
             f"another keeper answers at {address} than the one that was joined",
             code="another_keeper",
-            hint="ask whoever keeps the ledger for its fingerprint (`moot keep --show`)",
+            hint="ask whoever keeps the ledger for its fingerprint (`moot keep` shows it)",
         )
     return line
 

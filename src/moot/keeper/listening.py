@@ -20,6 +20,7 @@ from moot.keeper.line import Line, LineBroken
 MOST_LINES: Final = 200
 BACKLOG: Final = 256
 GREETING_SECONDS: Final = 5.0
+MOST_GREETING: Final = 16 * 1024  # of somebody who has not said yet who they are
 ANSWER_SECONDS: Final = 10.0
 IDLE_SECONDS: Final = 900.0
 
@@ -97,7 +98,7 @@ class KeeperListening:
             self._slots.release()
 
     def _answer_all(self, line: Line, who: object) -> None:
-        answer, first = self._greet(line.receive(GREETING_SECONDS), who)
+        answer, first = self._greet(line.receive(GREETING_SECONDS, MOST_GREETING), who)
         line.send(first, ANSWER_SECONDS)
         while answer is not None and not self._closing:
             line.send(answer(line.receive(IDLE_SECONDS)), ANSWER_SECONDS)

@@ -44,12 +44,20 @@ def find_workspace(start: Path, home: Path | None = None) -> Path:
 
 def is_in_database(place: Path) -> bool:
     """True if the ledger of this workspace lies in a database."""
-    return (place / DATABASE).exists()
+    return _is_there(place / DATABASE)
 
 
 def is_joined(place: Path) -> bool:
     """True if the ledger of this workspace is kept elsewhere."""
-    return (place / JOINED).exists()
+    return _is_there(place / JOINED)
+
+
+def _is_there(file: Path) -> bool:
+    """Nobody may look: then opening the ledger will say so."""
+    try:
+        return file.exists()
+    except OSError:
+        return False
 
 
 def holds_workspace(place: Path) -> bool:

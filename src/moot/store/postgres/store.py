@@ -1,4 +1,5 @@
-"""The connection: one lock for the ledger, taken before anything is read.
+"""The connection: one lock for the ledger, taken before anything is read (LDG-075: the contract is
+the one of all stores).
 
 READ COMMITTED and locks of a transaction only: under REPEATABLE READ a first statement that waits
 for the lock would read the state from before its wait, and a lock of the session would outlive a
