@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from tests.cli.project import Project
+from tests.keeper.keeper_process import end_all
 from tests.keeper.kept import KeptLedger
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_running() -> Iterator[None]:
+    yield
+    end_all()
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
-from collections.abc import Callable
 
 from tests.cli.project import MOOT, Project
 
@@ -13,18 +12,26 @@ SECONDS = 60
 _LINE = re.compile(r"keeping at \S+:(\d+), fingerprint ([0-9a-f]{32})")
 
 
+STARTED: list[subprocess.Popen[str]] = []
+
+
+def end_all() -> None:
+    """Whatever a test has left running."""
+    for process in STARTED:
+        if process.poll() is None:
+            process.kill()
+            process.communicate(timeout=SECONDS)
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+    STARTED.clear()
+
+
 class KeeperProcess:
     """A keeper of a project's ledger. The first one chooses a port; whoever comes after it takes
     the same, so that machines find it again."""
 
-    def __init__(
-        self,
-        project: Project,
-        port: int = 0,
-        *options: str,
-        before: Callable[[], None] | None = None,
-        **settings: str,
-    ) -> None:
+    def __init__(self, project: Project, port: int = 0, *options: str, **settings: str) -> None:
         self.project = project
         self.process = subprocess.Popen(
             [*MOOT, *options, "keep", "--listen", f"127.0.0.1:{port}"],
@@ -34,8 +41,8 @@ class KeeperProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=before,  # noqa: PLW1509 - tests that need it start no threads before
         )
+        STARTED.append(self.process)
         stream = self.process.stderr if "--json" in options else self.process.stdout
         assert stream is not None
         first = stream.readline()

@@ -38,52 +38,62 @@ def _other_user() -> dict[str, Any]:
     return {"user": nobody.pw_uid, "group": nobody.pw_gid}
 
 
+class PostgresServer:
+    """A server of one's own, which can be killed and started again on the same data."""
+
+    def __init__(self, *settings: str) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="moot-pg-"))
+        self.data, self.sockets = self.folder / "data", self.folder / "s"
+        self.url = f"postgresql://moot@/postgres?host={self.sockets}"
+        self._settings = settings
+        self._user = _other_user()
+        self.sockets.mkdir()
+        if self._user:
+            for place in (self.folder, self.sockets):
+                os.chown(place, self._user["user"], self._user["group"])
+        self._run("initdb", "-U", "moot", "--no-sync", "-A", "trust", "-E", "UTF8")
+        atexit.register(self.end)
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [
+                    *(str(_programs() / "postgres"), "-D", str(self.data), "-k", str(self.sockets)),
+                    *("-c", "listen_addresses=", "-c", "max_connections=200"),
+                    *(word for setting in self._settings for word in ("-c", setting)),
+                ],
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                start_new_session=True,
+                cwd="/",
+                **self._user,
+            )
+        _wait(self.url, self._process, self.folder)
+
+    def kill(self) -> None:
+        """End it at once, as a power cut would: nothing is finished, no file is closed."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGQUIT)
+        self._process.wait(timeout=SECONDS)
+
+    def end(self) -> None:
+        """A second call changes nothing."""
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _run(self, program: str, *words: str) -> None:
+        command = [str(_programs() / program), "-D", str(self.data), *words]
+        subprocess.run(
+            command, check=True, capture_output=True, timeout=SECONDS, cwd="/", **self._user
+        )
+
+
 @cache
 def server_url() -> str:
     """The address of a running server; every call of one process gives the same."""
-    programs, user = _programs(), _other_user()
-    folder = Path(tempfile.mkdtemp(prefix="moot-pg-"))
-    data, sockets = folder / "data", folder / "s"
-    sockets.mkdir()
-    if user:
-        for place in (folder, sockets):
-            os.chown(place, user["user"], user["group"])
-    subprocess.run(
-        [
-            str(programs / "initdb"),
-            "-D",
-            str(data),
-            "-U",
-            "moot",
-            "--no-sync",
-            "-A",
-            "trust",
-            "-E",
-            "UTF8",
-        ],
-        check=True,
-        capture_output=True,
-        timeout=SECONDS,
-        cwd="/",
-        **user,
-    )
-    with (folder / "log").open("wb") as log:
-        server = subprocess.Popen(
-            [
-                *(str(programs / "postgres"), "-D", str(data), "-k", str(sockets)),
-                *("-c", "listen_addresses="),
-                *("-c", "max_connections=200"),
-            ],
-            stdout=subprocess.DEVNULL,
-            stderr=log,
-            start_new_session=True,
-            cwd="/",
-            **user,
-        )
-    atexit.register(_end, server, folder)
-    url = f"postgresql://moot@/postgres?host={sockets}"
-    _wait(url, server, folder)
-    return url
+    return PostgresServer().url
 
 
 @contextmanager
@@ -114,9 +124,3 @@ def _wait(url: str, server: subprocess.Popen[bytes], folder: Path) -> None:
                 raise AssertionError((folder / "log").read_text()) from None
             with suppress(subprocess.TimeoutExpired):  # it is up, or it has ended
                 server.wait(timeout=0.05)
-
-
-def _end(server: subprocess.Popen[bytes], folder: Path) -> None:
-    server.send_signal(signal.SIGQUIT)
-    server.wait(timeout=SECONDS)
-    shutil.rmtree(folder, ignore_errors=True)
