@@ -11,6 +11,7 @@ import msgspec
 from moot.api.operation import operation
 from moot.core.clock import to_text
 from moot.core.errors import Malformed, Refused
+from moot.core.version import VERSION
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +49,8 @@ class MachineRow(msgspec.Struct, frozen=True):
     agents: int
     is_revoked: bool
     here: bool
+    last_seen_at: str | None = None
+    version: str = ""
 
 
 class MachineList(msgspec.Struct, frozen=True):
@@ -168,7 +171,7 @@ def list_machines(session: Session) -> MachineList:
 
     joined = workspace.joined
     if joined is not None:
-        row = MachineRow(joined.machine, own, None, agents_of(own), False, True)
+        row = MachineRow(joined.machine, own, None, agents_of(own), False, True, version=VERSION)
         return MachineList(joined.line.address, (row,))
     rows = tuple(
         MachineRow(
@@ -178,6 +181,8 @@ def list_machines(session: Session) -> MachineList:
             agents_of(member.custodian),
             member.revoked_at is not None,
             False,
+            to_text(member.last_seen) if member.last_seen else None,
+            member.version,
         )
         for member in _members(session).read().machines
     )

@@ -10,6 +10,7 @@ import msgspec
 from moot.api.agenda import DueItem, list_due
 from moot.api.agent_facts import find_agent_facts
 from moot.api.operation import operation
+from moot.api.sharing import SharedLedger, describe_sharing
 from moot.core.errors import Tampered
 from moot.core.quoted import Quoted
 from moot.flows.observed.guards import UnguardedSpan, guards_of_active, list_unguarded
@@ -83,6 +84,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """`agents` are all who were ever registered; `pending` are events that owe an acceptance.
 
     `unguarded` are the newest times in which a coding tool worked and nobody checked its edits.
+    `shared` says with which machines the ledger is shared, if it is.
     """
 
     workspace: str
@@ -96,6 +98,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     mail: MailCounts
     record: RecordSummary
     unguarded: tuple[UnguardedSpan, ...] = ()
+    shared: SharedLedger | None = None
 
 
 @operation("status")
@@ -119,6 +122,7 @@ def status(session: Session) -> Status:
         mail=_count_mail(session),
         record=_summarize_record(workspace),
         unguarded=tuple(list_unguarded(workspace)),
+        shared=describe_sharing(session),
     )
 
 

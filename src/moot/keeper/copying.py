@@ -13,6 +13,7 @@ import msgspec
 from moot.core.clock import Clock, Millis, system_clock
 from moot.core.errors import MootError, StoreFailed, Unavailable
 from moot.core.ledger import Store, View, WriteTransaction
+from moot.core.version import VERSION
 from moot.engine.checkpoints import NewCheckpoint, newest_checkpoint
 from moot.engine.keys import LedgerTrust
 from moot.engine.ledger_copy import (
@@ -57,10 +58,20 @@ class KeeperLine:
         self._line: Line | None = None
         self._turn = threading.RLock()
         self.offset: Millis = 0  # how far the keeper's clock is ahead of ours
+        self.keepers_version: str | None = None  # as it said when it was last greeted
 
     @property
     def address(self) -> str:
         return self._membership.address
+
+    def greet(self) -> None:
+        """See whether the keeper answers and knows this machine; the error if not."""
+        with self._turn:
+            try:
+                if self._line is None:
+                    self._connect()
+            except LineBroken as error:
+                raise keeper_away(self.address, str(error)) from None
 
     def ask(self, question: Question, kind: type[T], *others: type[Answer]) -> T:
         """The answer; the keeper's error if it refused, Unavailable (`keeper_away`) if nobody
@@ -102,7 +113,7 @@ class KeeperLine:
     def _connect(self) -> Line:
         membership = self._membership
         line = connect(membership.address, membership.fingerprint)
-        greeting = ask.Greet(ask.VERSION, membership.machine, membership.secret)
+        greeting = ask.Greet(ask.VERSION, membership.machine, membership.secret, VERSION)
         try:
             before = system_clock()
             line.send(ask.encode(greeting), self._seconds)
@@ -115,6 +126,7 @@ class KeeperLine:
             line.close()
             raise
         self._measure(answer.now, before)
+        self.keepers_version = answer.keeper
         self._line = line
         return line
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from moot.core.errors import Malformed, MootError, Refused
+from moot.core.errors import Malformed, MootError, Refused, StoreFailed
 from moot.core.version import VERSION
 from moot.engine.engine import Engine
 from moot.keeper import questions as ask
@@ -66,6 +67,8 @@ class Keeping:
                 raise Malformed("a line begins with a greeting", code="bad_request")
             _require_same_version(question.version)
             member = self.members.greet(question.machine, question.secret)
+            with suppress(StoreFailed, OSError):  # no room for it: no reason to send anybody away
+                self.members.note_seen(member, question.program, self._engine.clock())
         except MootError as error:
             return None, ask.encode(ask.fail(error))
 
@@ -76,7 +79,6 @@ class Keeping:
 
             return ask.encode(answer_safely(look_up))
 
-        del member
         welcome = ask.Welcome(ask.VERSION, VERSION, self._engine.clock())
         return answer, ask.encode(welcome)
 

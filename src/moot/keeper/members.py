@@ -28,6 +28,8 @@ FILE: Final = "machines.json"
 CODE_BYTES: Final = 16
 SECRET_BYTES: Final = 32
 HOUR: Final[Millis] = 3_600_000
+SEEN_EVERY: Final[Millis] = 60_000
+MOST_VERSION: Final = 40
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -140,6 +142,16 @@ class MemberFile:
             f"the keeper knows no machine {name} with this secret",
             hint="join anew: `moot init --join`",
         )
+
+    def note_seen(self, member: Member, version: str, now: Millis) -> None:
+        """Remember when a machine was here and with which version; written once in a while."""
+        version = version[:MOST_VERSION]
+        if version == member.version and now - member.last_seen < SEEN_EVERY:
+            return
+        with self._change() as members:
+            seen = msgspec.structs.replace(member, version=version, last_seen=now)
+            machines = tuple(seen if one == member else one for one in members.machines)
+            self._write(msgspec.structs.replace(members, machines=machines))
 
     def revoke(self, name: str, now: Millis) -> Member:
         """Take a machine off: it can ask nothing any more. Its agents' keys stay on record."""

@@ -29,11 +29,12 @@ class Question(msgspec.Struct, frozen=True, tag=True, array_like=True):
 
 
 class Greet(Question, frozen=True):
-    """The first thing said on a line: which machine this is, and its secret."""
+    """The first thing said on a line: which machine this is, its secret, and its moot's version."""
 
     version: int
     machine: str
     secret: bytes
+    program: str = ""
 
 
 class Join(Question, frozen=True):

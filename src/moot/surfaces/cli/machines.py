@@ -127,11 +127,13 @@ def _list_lines(shown: api.MachineList) -> Iterable[str]:
         yield "this ledger is on this machine alone; `moot keep` shares it"
         return
     yield f"kept at {shown.keeper}"
-    rows = [("MACHINE", "AGENTS", "JOINED", "")]
+    rows = [("MACHINE", "AGENTS", "JOINED", "SEEN", "MOOT", "")]
     for row in shown.machines:
-        joined = "" if row.joined_at is None else in_local_time(row.joined_at)
+        times = (
+            "" if at is None else in_local_time(at) for at in (row.joined_at, row.last_seen_at)
+        )
         mark = "taken off" if row.is_revoked else "this one" if row.here else ""
-        rows.append((row.name, str(row.agents), joined, mark))
+        rows.append((row.name, str(row.agents), *times, row.version, mark))
     yield from table(rows)
 
 
