@@ -9,13 +9,14 @@ STAMP  := $(VENV)/.ready
 JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
 ARGS   ?=
 
-.PHONY: help setup demo test quick test-agents check bench bench-loss docs clean
+.PHONY: help setup demo test quick test-machines test-agents check bench bench-loss docs clean
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
 	@echo "make demo    see the product work: moot demo"
 	@echo "make test    lint, types and the whole test-suite"
 	@echo "make quick   lint, types and the fast tests: about a minute"
+	@echo "make test-machines   the contract, stories and faults on PostgreSQL and on joined machines"
 	@echo "make test-agents   drive the real coding tools from npm (1.1 GB) against a loopback model"
 	@echo "make check   lint and types only"
 	@echo "make docs    the pages as a site in build/site, with a search that needs no network"
@@ -49,6 +50,11 @@ QUICK := tests/core tests/example tests/presence tests/mail tests/decision tests
 
 quick: check
 	$(BIN)/python -m pytest -n $(JOBS) -q $(QUICK) $(ARGS)
+
+# What several machines and PostgreSQL add: every store's contract, every story on a joined machine, on
+# a ledger in PostgreSQL and joined to that, faults and attacks. It starts what it needs by itself.
+test-machines: $(STAMP)
+	MOOT_TEST_MACHINES=1 $(BIN)/python -m pytest -n $(JOBS) tests/keeper tests/store $(ARGS)
 
 # Not in CI. MOOT_AGENT_TOOLS names the folder the tools are installed in.
 test-agents: $(STAMP)
