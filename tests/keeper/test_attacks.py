@@ -94,6 +94,8 @@ def _overlap(one: str, other: str) -> bool:
     return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
 
 
+NOTHING = ask.Follow(0, b"", 0, 0)
+
 # With one machine's secret ------------------------------------------------------------------------
 
 
@@ -105,7 +107,7 @@ def test_a_machine_that_always_wants_a_turn_keeps_nobody_out(
     def want_turns() -> None:
         line = KeeperLine(intruder.membership, seconds=30)
         while not stop.is_set():
-            line.ask(ask.Hold((STREAM, "registry")), ask.Done)
+            line.ask(ask.Hold((STREAM, "registry"), NOTHING), ask.News)
         line.close()
 
     greedy = [threading.Thread(target=want_turns) for _ in range(8)]

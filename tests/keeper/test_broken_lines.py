@@ -167,7 +167,7 @@ QUESTIONS: tuple[ask.Question, ...] = (
     ask.Follow(0, b"", 0, 0),
     ask.Follow(-1, b"x", -1, -1),
     ask.Follow(2**63 - 1, b"x" * 32, 2**63, 0),
-    ask.Hold(("presence", "\0", "a" * 10_000)),
+    ask.Hold(("presence", "\0", "a" * 10_000), ask.Follow(0, b"", 0, 0)),
     ask.Settle("../../etc/passwd"),
     ask.Settle("presence"),
     ask.Beat((OTTER, 2**62, "0" * 32, b"{}", bytes(64))),

@@ -187,6 +187,19 @@ class LedgerCopy:
             self.away = None
             return self._newest
 
+    def hold(self, streams: tuple[str, ...]) -> None:
+        """Wait for one's turn on these streams; the copy is then up to date."""
+        with self._turn:
+            if self.take(self.line.ask(ask.Hold(streams, self.position()), ask.News)):
+                self.follow()
+            self._asked_at = time.monotonic()
+            self.away = None
+
+    @property
+    def is_fresh(self) -> bool:
+        """Has the keeper just been asked for news?"""
+        return self.away is None and time.monotonic() - self._asked_at < FRESH_SECONDS
+
     def follow_if_old(self) -> None:
         """For reading: what is here is better than nothing, if the keeper is away or shows another
         history; `away` says so to whoever is shown it."""

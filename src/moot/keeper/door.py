@@ -152,11 +152,11 @@ class Door:
         with self._engine.store.read() as view:
             return view.head(stream) is None or view.cursor(_HOME, stream) == member.number
 
-    def _hold(self, member: Member, line: object, question: ask.Hold) -> ask.Done:
+    def _hold(self, member: Member, line: object, question: ask.Hold) -> ask.News:
         if len(question.streams) > MOST_JOBS:
             raise Malformed(f"at most {MOST_JOBS} streams at once", code="bad_request")
         self._turns.take(line, member.number, question.streams)
-        return ask.Done()
+        return self._news(question.follow)
 
     def _beat(self, _member: Member, _line: object, question: ask.Beat) -> ask.Done:
         """Kept if its agent signed it and it is not beyond our clock."""

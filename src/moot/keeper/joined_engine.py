@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from moot.core.clock import Millis
-from moot.core.errors import Conflict, MootError, StoreFailed
+from moot.core.errors import Conflict, MootError, Refused, StoreFailed
 from moot.core.ledger import WriteTransaction
 from moot.engine.batch import Batch
 from moot.engine.checkpoints import NewCheckpoint
@@ -37,6 +37,8 @@ MOST_TRIES: Final = 12
 UNKNOWN_SECONDS: Final = 10.0
 # The keeper takes no command that is dated long ago.
 RENEW_AFTER: Final[Millis] = 2_000
+# How long others are expected on a stream where they were first.
+LINE_UP_SECONDS: Final = 2.0
 
 T = TypeVar("T")
 # Decides on a batch: the jobs as they came out, and their results.
@@ -47,9 +49,11 @@ class JoinedEngine(Engine):
     """An engine whose commits are the keeper's. `follow_with` gives it its copy."""
 
     _copy: LedgerCopy
+    _overtaken: dict[str, float]  # streams where others were first, and until when that counts
 
     def follow_with(self, copy: LedgerCopy) -> None:
         self._copy = copy
+        self._overtaken = {}
 
     @property
     def replay(self) -> Any:
@@ -67,7 +71,7 @@ class JoinedEngine(Engine):
             return waiting, batch.run_all(waiting, guarded, sign_all)
 
         with self._turn:
-            self._begin()
+            self._begin(_streams_of(waiting))
             guarded = self._prove_guarded(waiting)
             return self._commit_there(decide, before_commit, chain=False)
 
@@ -92,7 +96,7 @@ class JoinedEngine(Engine):
             return taken, done
 
         with self._turn:
-            self._begin()
+            self._begin([first.stream])
             guarded = self._prove_guarded([first]) | self._prove(proved)
             return self._commit_there(decide, before_commit, chain=True)
 
@@ -106,7 +110,7 @@ class JoinedEngine(Engine):
         return True
 
     def tick(self, stream: str) -> JobOutcome | None:
-        self._begin()
+        self._begin([])
         before = self.load(stream)
         if before.seq < 0 or not before.machine.timeouts(before.state, self.clock()):
             return None
@@ -142,10 +146,16 @@ class JoinedEngine(Engine):
         finally:
             self.store.close()
 
-    def _begin(self) -> None:
+    def _begin(self, streams: list[str]) -> None:
+        """Look for news, unless that was just done. Where others were first a moment ago, line up
+        at once: a command that is overtaken costs more than one that waits."""
         if self._write_error is not None:
             raise self._write_error
-        self._copy.follow()
+        now = time.monotonic()
+        if any(self._overtaken.get(stream, 0.0) > now for stream in streams):
+            self._copy.hold(tuple(streams))
+        elif not self._copy.is_fresh:
+            self._copy.follow()
 
     def _commit_there(
         self, decide: Decide[T], before_commit: Callable[[T], None] | None, *, chain: bool
@@ -155,34 +165,63 @@ class JoinedEngine(Engine):
         problem: ask.Failed | None = None
         for tries in range(MOST_TRIES):
             if streams:  # overtaken, or about to write a file: with nobody in between
-                self._line_up(streams)
+                self._copy.hold(tuple(streams))
             now = now if self.clock() - now < RENEW_AFTER else self.clock()
             ledgers = WithheldSigner(self.trust.root, hashes)
             keys = KeysWithoutLedgers(self.keys, ledgers)
-            batch, jobs, result = self._decide_here(decide, keys, now)
+            batch, jobs, result = self._decide_on_news(decide, keys, now, tries)
             if not batch.entries:
                 return result  # nothing to record: refused, or a repeat
             streams = _streams_of(jobs)
             if before_commit is not None and not tries:
                 continue
             self._give_artifacts(batch)
-            if ledgers.is_complete and before_commit is not None:
+            is_final = ledgers.is_complete and before_commit is not None
+            if is_final and before_commit is not None:
                 before_commit(result)
-            answer = self._ask_until_known(self._question(batch, jobs, keys, now, ledgers, chain))
-            if self._copy.take(answer.news):
-                self._copy.follow()
+            try:
+                question = self._question(batch, jobs, keys, now, ledgers, chain)
+                answer = self._ask_until_known(question)
+            except Refused as error:
+                now = self._compare_clocks(error, tries)
+                continue
             if isinstance(answer, ask.Committed):
                 self._unpinned += batch.count
                 return result
-            if ledgers.is_complete and before_commit is not None:
+            if is_final:
                 break  # the other file is ahead now: its owner signs what stands there
+            self._note_overtaken(answer, streams)
             hashes.update(answer.hashes)
             problem = answer.problem
-        if problem is not None:
-            raise ask.raise_failure(problem)
-        raise Conflict(
-            "too_busy", "others were first, again and again", hint="try again in a moment"
-        )
+        raise _overtaken_for_good(problem)
+
+    def _compare_clocks(self, error: Refused, tries: int) -> Millis:
+        """A clock was set since the keeper was last asked: once more, by the time it says now."""
+        if error.code != "clock_differs" or tries:
+            raise error
+        self._copy.follow()
+        return self.clock()
+
+    def _note_overtaken(self, answer: ask.DecideAgain, streams: list[str]) -> None:
+        if not answer.hashes:
+            self._overtaken = dict.fromkeys(streams, time.monotonic() + LINE_UP_SECONDS)
+
+    def _decide_on_news(
+        self, decide: Decide[T], keys: KeysWithoutLedgers, now: Millis, tries: int
+    ) -> tuple[Batch, list[Job], T]:
+        """Decide on the copy as it is. A refusal counts only on what the keeper shows now."""
+        if tries:
+            return self._decide_here(decide, keys, now)
+        try:
+            batch, jobs, result = self._decide_here(decide, keys, now)
+        except MootError:
+            batch, jobs, result = None, [], None
+        results = result if isinstance(result, list) else []
+        is_refused = batch is None or any(isinstance(one, MootError) for one in results)
+        if batch is not None and batch.entries and not is_refused:
+            return batch, jobs, cast("T", result)
+        self._copy.follow()
+        return self._decide_here(decide, keys, now)
 
     def _decide_here(
         self, decide: Decide[T], keys: KeysWithoutLedgers, now: Millis
@@ -237,17 +276,17 @@ class JoinedEngine(Engine):
         pause = 0.05
         while True:
             try:
-                return self._copy.line.ask_once(question, ask.Committed, ask.DecideAgain)
+                answer = self._copy.line.ask_once(question, ask.Committed, ask.DecideAgain)
             except LineBroken as error:
                 why = str(error)
+            else:
+                if self._copy.take(answer.news):
+                    self._copy.follow()
+                return answer
             if time.monotonic() > until:
                 raise _unknown(self._copy.line.address, why)
             time.sleep(pause)
             pause = min(pause * 2, 1.0)
-
-    def _line_up(self, streams: list[str]) -> None:
-        self._copy.line.ask(ask.Hold(tuple(streams)), ask.Done)
-        self._copy.follow()
 
     def _give_artifacts(self, batch: Batch) -> None:
         if isinstance(self.artifacts, FetchedArtifacts):
@@ -258,6 +297,12 @@ class JoinedEngine(Engine):
 
 def _streams_of(jobs: Iterable[Job]) -> list[str]:
     return list(dict.fromkeys(job.stream for job in jobs))
+
+
+def _overtaken_for_good(problem: ask.Failed | None) -> MootError:
+    if problem is not None:
+        return ask.raise_failure(problem)
+    return Conflict("too_busy", "others were first, again and again", hint="try again in a moment")
 
 
 def _unknown(address: str, why: str) -> MootError:

@@ -90,9 +90,10 @@ class Commit(Question, frozen=True):
 
 class Hold(Question, frozen=True):
     """Let nobody else move these streams for a moment: what follows writes a file as well, or has
-    been overtaken before."""
+    been overtaken before. The answer is what is new once it is one's turn."""
 
     streams: tuple[str, ...]
+    follow: Follow
 
 
 class Beat(Question, frozen=True):
