@@ -66,18 +66,20 @@ class Door:
     def _commit(
         self, member: Member, line: object, question: ask.Commit
     ) -> ask.Committed | ask.DecideAgain:
-        if self._is_recorded(question.places):  # asked again: the answer was lost
-            return ask.Committed(self._news(question.follow))
         jobs = self._read_jobs(question)
         streams = list(dict.fromkeys(job.stream for job in jobs))
         self._turns.wait(line, member.number, streams)
-        self._require_recent(question.now)
-        registry = self._engine.registry()
-        require_may_ask(
-            jobs, registry, member.custodian, lambda stream: self._is_home(member, stream)
-        )
+        with self._engine.store.read() as view:  # one look for all that is asked beforehand
+            if _are_recorded(view, question.places):  # asked again: the answer was lost
+                return ask.Committed(self._news(question.follow))
+            self._require_recent(question.now)
+            registry = self._engine.registry()
+            require_may_ask(
+                jobs, registry, member.custodian, lambda stream: _is_home(view, member, stream)
+            )
+            new = [name for name in streams if view.head(name) is None]
         keys = GivenKeys(self._engine.keys, dict(question.signed), frozenset(question.attended))
-        self._claim_new(member, streams)
+        self._claim_new(member, new)
         try:
             self._engine.commit_signed(
                 lambda batch: self._decide(batch, jobs, question, keys), keys, question.now
@@ -133,24 +135,13 @@ class Door:
                 hint="try again",
             )
 
-    def _is_recorded(self, places: tuple[ask.Place, ...]) -> bool:
-        if not places:
-            return False
-        with self._engine.store.read() as view:
-            return all(_holds(view, *place) for place in places)
-
-    def _claim_new(self, member: Member, streams: Sequence[str]) -> None:
+    def _claim_new(self, member: Member, new: Sequence[str]) -> None:
         """Streams that begin with this commit belong to the machine that begins them. A claim on
         one that has no events yet counts for nothing: the next machine replaces it."""
-        with self._engine.store.read() as view:
-            new = [name for name in streams if view.head(name) is None]
-        new = [name for name in new if protocol_of(name) in WITH_A_HOME]
-        if new:
-            self._engine.deliver(_HOME, lambda _view: (None, dict.fromkeys(new, member.number)))
-
-    def _is_home(self, member: Member, stream: str) -> bool:
-        with self._engine.store.read() as view:
-            return view.head(stream) is None or view.cursor(_HOME, stream) == member.number
+        with_home = [name for name in new if protocol_of(name) in WITH_A_HOME]
+        if with_home:
+            claimed = dict.fromkeys(with_home, member.number)
+            self._engine.deliver(_HOME, lambda _view: (None, claimed))
 
     def _hold(self, member: Member, line: object, question: ask.Hold) -> ask.News:
         if len(question.streams) > MOST_JOBS:
@@ -250,6 +241,14 @@ def _within_bytes(records: Sequence[Record]) -> tuple[list[ask.SentRecord], bool
             return sent, True
         sent.append(ask.send_record(record))
     return sent, False
+
+
+def _is_home(view: View, member: Member, stream: str) -> bool:
+    return view.head(stream) is None or view.cursor(_HOME, stream) == member.number
+
+
+def _are_recorded(view: View, places: tuple[ask.Place, ...]) -> bool:
+    return bool(places) and all(_holds(view, *place) for place in places)
 
 
 def _holds(view: View, stream: str, seq: int, record_hash: bytes) -> bool:
