@@ -197,7 +197,7 @@ def _summarize_record(workspace: Workspace) -> RecordSummary:
         pinned = not view.moved_heads()
     return RecordSummary(
         events,
-        workspace.store.path.stat().st_size,
+        workspace.store.size(),
         None if last is None else CheckpointLine(last.number, last.at),
         pinned,
         workspace.rollback is not None,

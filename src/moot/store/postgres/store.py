@@ -146,6 +146,11 @@ class PostgresStore:
                 self._ensure_line()
             return self._count_writes()
 
+    def size(self) -> int:
+        """How many bytes the tables of this ledger take, with their indexes."""
+        with self.read() as view:
+            return view.count_bytes()
+
     def backup(self, target: Path) -> None:
         """A consistent copy in a new SQLite file."""
         from moot.store.copying import copy_ledger

@@ -64,6 +64,13 @@ class PostgresView:
                 return
             last = (rows[-1][key],)
 
+    def count_bytes(self) -> int:
+        row = self._one(
+            "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class"
+            " WHERE relkind = 'r' AND relnamespace = to_regnamespace(current_schema())"
+        )
+        return int(row[0])
+
     def newest_position(self) -> int:
         return int(self._one("SELECT coalesce(max(id), 0) FROM events")[0])
 

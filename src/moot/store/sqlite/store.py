@@ -160,6 +160,10 @@ class SqliteStore:
         with self.read():
             return self._pending.version * 2**40 + self._db.total_changes
 
+    def size(self) -> int:
+        """How many bytes the file has, without what still stands in its log."""
+        return self.path.stat().st_size
+
     def backup(self, target: Path) -> None:
         """A consistent copy while others write; `target` must not exist."""
         with self._turn:
