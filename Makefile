@@ -9,8 +9,8 @@ STAMP  := $(VENV)/.ready
 JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
 ARGS   ?=
 
-.PHONY: help setup demo test quick newest test-agents check bench bench-loss bench-collisions \
-        model mutants soak docs clean
+.PHONY: help setup demo test quick newest test-machines test-agents check bench bench-loss \
+        bench-collisions model mutants soak docs clean
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
@@ -18,6 +18,7 @@ help:
 	@echo "make test    lint, types and the whole test-suite"
 	@echo "make quick   lint, types and the fast tests: about a minute"
 	@echo "make newest  a quick part of it on the newest Python that starts here"
+	@echo "make test-machines   the contract, stories and faults on PostgreSQL and on joined machines"
 	@echo "make test-agents   drive the real coding tools from npm (1.1 GB) against a loopback model"
 	@echo "make check   lint and types only"
 	@echo "make docs    the pages as a site in build/site, with a search that needs no network"
@@ -68,6 +69,11 @@ else
 	@$(MAKE) --no-print-directory setup PYTHON=$(NEWEST) VENV=$(VENV)-$(NEWEST)
 	$(VENV)-$(NEWEST)/bin/python -m pytest -n $(JOBS) -q $(NEWEST_PART) $(ARGS)
 endif
+
+# What several machines and PostgreSQL add: every store's contract, every story on a joined machine, on
+# a ledger in PostgreSQL and joined to that, faults and attacks. It starts what it needs by itself.
+test-machines: $(STAMP)
+	MOOT_TEST_MACHINES=1 $(BIN)/python -m pytest -n $(JOBS) tests/keeper tests/store $(ARGS)
 
 # Not in CI. MOOT_AGENT_TOOLS names the folder the tools are installed in.
 test-agents: $(STAMP)

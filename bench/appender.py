@@ -1,6 +1,6 @@
 """One process of a crowd: says it is ready, waits for the word, appends until its time is over.
 
-python -m bench.appender ours WORKSPACE AGENT SECONDS
+python -m bench.appender ours WORKSPACE AGENT SECONDS [STREAM]
 python -m bench.appender raw FILE SIZE SECONDS
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-def main(kind: str, place: str, what: str, seconds: str) -> None:
+def main(kind: str, place: str, what: str, seconds: str, stream: str = "") -> None:
     if kind == "raw":
         from bench.raw import RawCommits
 
@@ -24,8 +24,8 @@ def main(kind: str, place: str, what: str, seconds: str) -> None:
         from moot.protocols.example.machine import MACHINE as EXAMPLE
 
         with opened(Path(place)) as space:
-            space.engine.state(EXAMPLE, STREAM)
-            count = _appended(executor(space, Errands(STREAM, what)), float(seconds))
+            space.engine.state(EXAMPLE, stream or STREAM)
+            count = _appended(executor(space, Errands(stream or STREAM, what)), float(seconds))
     print(count)
 
 

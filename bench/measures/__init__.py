@@ -14,6 +14,8 @@ _NAMES = (
     "one_caller",
     "many_callers",
     "many_processes",
+    "many_machines",
+    "postgres",
     "verifying",
     "long_history",
     "command_line",

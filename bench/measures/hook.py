@@ -36,8 +36,8 @@ def measure(ground: Ground) -> Iterator[Figure]:
         yield from _all(ground, place, "thin hook", THIN, lent, THIN_LIMIT)
     place, crowd = crowded(ground, "hook-crowd")
     with lender(place, AGENT) as lent:
-        yield _free(ground, place, f"hook, {crowd}", DIRECT, lent, DIRECT_LIMIT)
-        yield _free(ground, place, f"thin hook, {crowd}", THIN, lent, THIN_LIMIT)
+        yield free_file_figure(ground, place, f"hook, {crowd}", DIRECT, lent, DIRECT_LIMIT)
+        yield free_file_figure(ground, place, f"thin hook, {crowd}", THIN, lent, THIN_LIMIT)
 
 
 def _all(
@@ -48,7 +48,7 @@ def _all(
     settings: Mapping[str, str],
     limit: Target,
 ) -> Iterator[Figure]:
-    yield _free(ground, place, f"{what}, {FREE}", words, settings, limit)
+    yield free_file_figure(ground, place, f"{what}, {FREE}", words, settings, limit)
     for name, event in ((HELD, "PreToolUse"), (ENDED, "PostToolUse")):
         yield _figure(
             ground, f"{what}, {name}", place, lambda: "f0.txt", words, settings, limit, event
@@ -58,7 +58,7 @@ def _all(
 _fresh = count()
 
 
-def _free(
+def free_file_figure(
     ground: Ground,
     place: Path,
     name: str,

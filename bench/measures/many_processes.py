@@ -30,28 +30,28 @@ def measure(ground: Ground) -> Iterator[Figure]:
     raw: list[list[int]] = []
     for number in range(ground.pick(3, 1)):
         file = ground.folder / f"raw-crowd-{number}.db"
-        raw.append(_crowd([["raw", str(file), size, seconds]] * PROCESSES))
-        ours.append(_crowd([["ours", str(place), agent, seconds] for agent in agents]))
+        raw.append(crowd([["raw", str(file), size, seconds]] * PROCESSES))
+        ours.append(crowd([["ours", str(place), agent, seconds] for agent in agents]))
     yield ratio(
         f"{PROCESSES} processes on one stream",
         "events/s",
         [sum(counts) / float(seconds) for counts in ours],
         [sum(counts) / float(seconds) for counts in raw],
         against="SQLite commits",
-        more={"fairness": _fairness(ours), "raw_fairness": _fairness(raw)},
+        more={"fairness": fairness(ours), "raw_fairness": fairness(raw)},
         note="fairness: smallest share / largest",
     )
     failed = sum(counts.count(-1) for counts in ours)
     yield value(f"{PROCESSES} processes, failed", "processes", failed, target=at_most(0))
 
 
-def _fairness(runs: list[list[int]]) -> float:
+def fairness(runs: list[list[int]]) -> float:
     """Over all rounds: a process may be unlucky once."""
     totals: list[int] = [sum(counts) for counts in zip(*runs, strict=True)]
     return min(totals) / max(totals)
 
 
-def _crowd(arguments: list[list[str]]) -> list[int]:
+def crowd(arguments: list[list[str]]) -> list[int]:
     """Start all, wait until all are ready, let them go; how much each got done, -1 if it failed."""
     with ExitStack() as stack:
         crowd = [stack.enter_context(_start(words)) for words in arguments]

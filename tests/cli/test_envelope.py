@@ -81,6 +81,7 @@ SUCCEEDS: dict[str, Words] = {
     "help": ("help", "status"),
     "completion": ("completion", "zsh"),
     "doctor": ("doctor",),
+    "machine.list": ("machine", "list"),
     "plan": ("plan", "T-7"),
     "prompt": ("prompt",),
     "log": ("log", LIST),
@@ -233,6 +234,10 @@ REFUSALS: dict[str, tuple[str, int, Words]] = {
     "log": ("not_found", 1, ("log", "example/none")),
     "explain": ("unknown_code", 1, ("explain", "no-such-code")),
     "clean": ("no_repository", 4, ("clean",)),
+    "keep": ("cannot_listen", 1, ("keep", "--listen", "203.0.113.1:1")),
+    "invite": ("not_kept", 1, ("invite",)),
+    "machine.revoke": ("machine_not_found", 1, ("machine", "revoke", "laptop")),
+    "ledger.move": ("already_there", 1, ("ledger", "move", "file")),
     "serve": ("tls_required", 1, ("serve", "--listen", "0.0.0.0")),
 }
 

@@ -229,6 +229,7 @@ READING: dict[str, tuple[str, ...]] = {
     "agenda": ("agenda",),
     "track": ("track",),
     "guard.check": ("guard", "check", "src/auth.py"),
+    "machine.list": ("machine", "list"),
     "agent.list": ("agent", "list"),
     "agent.show": ("agent", "show", "teal-crane"),
     "undo.list": ("undo",),

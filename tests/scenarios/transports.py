@@ -269,6 +269,7 @@ COMMANDS: Final = {
     "ask.resume": "ask",
     "report.all": "report",
     "plan.amend": "plan",
+    "init.join": "init",
     **dict.fromkeys(("undo.list", "undo.show", "undo.restore"), "undo"),
 }
 # The option by which it is then asked for, where no argument of its own says so.

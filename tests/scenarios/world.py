@@ -77,7 +77,8 @@ class World:
 
     def events(self) -> int:
         """How many events are on record."""
-        if not self.project.ledger.exists():
+        ledger = self.project.ledger
+        if not (ledger.exists() or ledger.with_name("database.json").exists()):
             return 0
         with self.project.workspace() as workspace, workspace.store.read() as view:
             return view.count_streams_and_events()[1]

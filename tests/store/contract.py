@@ -162,6 +162,10 @@ def contents(view: View) -> dict[str, Any]:
         "pinned": list(view.pinned_heads()),
         "stale": view.moved_heads(),
         "counts": view.count_streams_and_events(),
+        "committed": list(map(_exact, view.records_after(0))),
+        "newest": view.newest_position(),
+        "all_cursors": sorted(view.all_cursors()),
+        "all_notes": list(view.all_notes()),
         "forks": list(map(_exact, view.forks())),
     }
 
@@ -950,3 +954,61 @@ class StoreContract:
             assert view.cursor("amber-otter", "web") == 2**53
             assert view.cursor("teal-crane", "inbox") == 7
             assert view.cursor("teal-crane", "web") == 0
+
+    # For a copy elsewhere -------------------------------------------------------------------------
+
+    def test_records_come_in_the_order_in_which_they_were_committed(self, store: Store) -> None:
+        with store.read() as view:
+            assert (view.newest_position(), view.records_after(0)) == (0, [])
+        batches = (
+            [entry("example/b", 0), entry("example/a", 0)],
+            [entry("example/a", 1)],
+            [entry("example/b", 1), entry("example/c", 0), entry("example/b", 2)],
+        )
+        for batch in batches:
+            write_entries(store, *batch)
+        expected = [(one.record.stream, one.record.seq) for batch in batches for one in batch]
+        with store.read() as view:
+            assert view.newest_position() == len(expected)
+            for position in range(len(expected) + 2):
+                for limit in (1, 2, 100):
+                    found = view.records_after(position, limit)
+                    assert [(each.stream, each.seq) for each in found] == (
+                        expected[position : position + limit]
+                    )
+            assert list(map(_exact, view.records_after(0))) == [
+                _exact(one.record) for batch in batches for one in batch
+            ]
+
+    def test_a_write_that_was_dropped_leaves_no_position(self, store: Store) -> None:
+        write_entries(store, entry("example/a", 0))
+        with pytest.raises(Dropped):
+            write_and_drop(store, lambda change: change.append([entry("example/a", 1)]), Dropped())
+        write_entries(store, entry("example/b", 0))
+        with store.read() as view:
+            assert view.newest_position() == 2
+            assert [each.stream for each in view.records_after(1)] == ["example/b"]
+
+    def test_a_write_sees_the_positions_that_it_has_given(self, store: Store) -> None:
+        with store.write() as change:
+            change.append([entry("example/a", 0)])
+            assert change.newest_position() == 1
+            change.append([entry("example/b", 0)])
+            assert [each.stream for each in change.records_after(1)] == ["example/b"]
+
+    def test_all_checkpoints_and_cursors_can_be_copied(self, store: Store) -> None:
+        with store.read() as view:
+            assert (list(view.all_notes()), list(view.all_cursors())) == ([], [])
+        for number in range(3):
+            with store.write() as change:
+                change.append([entry("example/a", number)])
+                change.put_note(f"note {number}\n", {(0, 0): b"%d" % number}, change.moved_heads())
+                change.put_cursor("amber-otter", f"box-{number}", number)
+        with store.write() as change:
+            change.put_cursor("amber-otter", "box-0", 7)
+        with store.read() as view:
+            assert list(view.all_notes()) == ["note 0\n", "note 1\n", "note 2\n"]
+            assert sorted(view.all_cursors()) == [
+                *(("amber-otter", "box-0", 7), ("amber-otter", "box-1", 1)),
+                ("amber-otter", "box-2", 2),
+            ]

@@ -19,6 +19,7 @@ VAGUE = {"util", "utils", "helper", "helpers", "manager", "service", "common", "
 OUTERMOST = {
     *("surfaces.cli.main", "surfaces.hooks.entry", "surfaces.mcp.calls", "engine.writer"),
     "api.runner_requests",
+    "keeper.door",
 }
 OUTERMOST |= {"surfaces.web.app", "surfaces.mcp.conversation"}
 RESERVED_HOSTS = re.compile(

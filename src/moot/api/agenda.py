@@ -109,11 +109,10 @@ def tick(session: Session, name: str | None = None) -> AppliedLimits:
     Refused (`key_missing`) unless the root key is here: it signs what nobody did. A limit takes
     effect once, so a repeat needs no key.
     """
-    from moot.engine.keys import find_system_signatory
     from moot.flows.mail.lapsed_duties import lapse_duties
 
     engine = session.workspace.engine
-    if find_system_signatory(engine.trust, engine.keys) is None:
+    if not engine.signs_as_ledger:
         raise Refused(
             "key_missing",
             "time limits are applied by the root key, which is not in this key folder",

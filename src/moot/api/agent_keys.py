@@ -87,10 +87,8 @@ def _require_root_key(session: Session, name: str) -> None:
     """Refused, before anyone is asked for anything, if a new key could not be signed for here."""
     from shlex import quote
 
-    from moot.engine.keys import find_system_signatory
-
     workspace = session.workspace
-    if find_system_signatory(workspace.trust, workspace.keys) is None:
+    if not workspace.engine.signs_as_ledger:
         way = f"moot agent rotate {name} --keys {quote(str(session.keys.path))}"
         raise Refused(
             "key_missing",

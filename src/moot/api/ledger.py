@@ -271,7 +271,7 @@ def _pin_if_possible(workspace: Workspace) -> None:
     """A checkpoint if one can be made: the key may be elsewhere, the ledger may be an old copy,
     or nothing may be written."""
     if workspace.rollback is None and workspace.write_error is None:
-        with suppress(Refused, Tampered):
+        with suppress(Refused, Tampered, Unavailable):
             workspace.engine.checkpoint()
 
 

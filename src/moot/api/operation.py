@@ -18,7 +18,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 # The modules of this package that hold operations, by subject.
 SUBJECTS: Final = (
-    *("workspaces", "ledger", "verification", "trust", "artifacts"),
+    *("workspaces", "machines", "ledger", "ledger_moving", "verification", "trust", "artifacts"),
     *("mail.sending", "mail.answers", "mail.reading", "mail.texts", "mail.research", "mail.runs"),
     *("agents", "agent_keys", "joining", "scopes", "config"),
     *(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from moot.core.errors import NotFound, Refused, Unavailable
+from moot.core.errors import MootError, NotFound, Refused, Unavailable
 
 if TYPE_CHECKING:
     from moot.api.open_workspaces import OpenWorkspaces
@@ -186,6 +186,12 @@ class Session:
 
                 end_gone_agents(self._opened[0], self.acting)
         return self._opened[0]
+
+    def why_old(self) -> MootError | None:
+        """Why what was read may be old: the keeper of the ledger did not answer, or shows another
+        history; None if it did, or the ledger is here."""
+        joined = self._opened[0].joined if self._opened else None
+        return None if joined is None else joined.away
 
     def require_workspace(self) -> None:
         """Unavailable if there is none here, told before a caller reads what it would write."""

@@ -11,6 +11,7 @@ from moot.api.agenda import DueItem, list_due
 from moot.api.agent_endings import find_end_times
 from moot.api.agent_facts import find_agent_facts
 from moot.api.operation import operation
+from moot.api.sharing import SharedLedger, describe_sharing
 from moot.api.status_part import MOST_AGENTS, ListedNames, choose_part
 from moot.api.usage import UsageTables, UsageView, WorkUsage, read_usage
 from moot.core.errors import Tampered
@@ -96,6 +97,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
     `unguarded` are the newest times in which a coding tool worked and nobody checked its edits.
     `usage` is what coding tools said they have used on each work item; others are unknown.
+    `shared` says with which machines the ledger is shared, if it is.
     """
 
     workspace: str
@@ -113,6 +115,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     agents_total: int = 0
     working_total: int = 0
     reservations_total: int = 0
+    shared: SharedLedger | None = None
 
 
 @operation("status")
@@ -146,6 +149,7 @@ def status(session: Session, *, ended: bool = False, most: int = MOST_AGENTS) ->
         agents_total=part.agents,
         working_total=part.working,
         reservations_total=part.reservations,
+        shared=describe_sharing(session),
     )
 
 
@@ -240,7 +244,7 @@ def _summarize_record(workspace: Workspace) -> RecordSummary:
         pinned = not view.moved_heads()
     return RecordSummary(
         events,
-        workspace.store.path.stat().st_size,
+        workspace.store.size(),
         None if last is None else CheckpointLine(last.number, last.at),
         pinned,
         workspace.rollback is not None,

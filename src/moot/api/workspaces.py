@@ -31,12 +31,21 @@ class EarlierLedger(msgspec.Struct, frozen=True):
     checkpoint: int | None
 
 
+class JoinedKeeper(msgspec.Struct, frozen=True):
+    """What this machine is called at the keeper, where that is, and how many events were copied."""
+
+    machine: str
+    keeper: str
+    events: int
+
+
 class MadeWorkspace(msgspec.Struct, frozen=True):
     """`created` is False if it was there already: then nothing was changed.
 
     `programs` are the coding tools on PATH (and git) that do not ask before they edit here, after
     what `hooks` says was set up; a tool that could not be is in both, with the reason. `you` is the
-    everyday name of the person at the terminal, if one is there.
+    everyday name of the person at the terminal, if one is there. `joined` says whose copy this is,
+    if the ledger is kept elsewhere.
     """
 
     created: bool
@@ -48,6 +57,7 @@ class MadeWorkspace(msgspec.Struct, frozen=True):
     programs: list[str]
     hooks: list[InstalledHooks]
     you: str | None = None
+    joined: JoinedKeeper | None = None
 
 
 class ForgottenWorkspace(msgspec.Struct, frozen=True):

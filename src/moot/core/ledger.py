@@ -80,6 +80,15 @@ class RowEdit(msgspec.Struct, frozen=True):
 class View(Protocol):
     """A consistent view of the ledger."""
 
+    def newest_position(self) -> int:
+        """How many events there are, in all streams: the position of the newest, from 1."""
+        ...
+
+    def records_after(self, position: int, limit: int = 1000) -> list[Record]:
+        """Records of all streams in the order in which they were committed, for a copy elsewhere:
+        at most `limit`, from the one after `position`."""
+        ...
+
     def head(self, stream: str) -> Head | None: ...
     def streams(self) -> Iterator[tuple[str, Head]]:
         """In order of creation."""
@@ -125,6 +134,14 @@ class View(Protocol):
         ...
 
     def cursor(self, agent: str, name: str) -> int: ...
+    def all_cursors(self) -> Iterator[tuple[str, str, int]]:
+        """Every delivery cursor: agent, name, position; for a copy of the ledger."""
+        ...
+
+    def all_notes(self) -> Iterator[str]:
+        """Every checkpoint that is stored, the oldest first."""
+        ...
+
     def newest_note(self) -> str | None:
         """The newest checkpoint."""
         ...

@@ -20,8 +20,10 @@ from moot.core.machine import Command, Context, Decision, Draft, Event, Machine,
 from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM, require_stream_name
 from moot.core.record import Actor, Body, Record, encode_body
 from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
+from moot.core.registry.model import State as Registry
 from moot.core.signing import key_id
 from moot.engine.checkpoints import require_stream_count
+from moot.engine.given_signatures import WithheldSignature
 from moot.engine.job import REFUSED_MARK, Job, JobOutcome, Repeat, find_repeat
 from moot.engine.keys import Keys, Signatories, Signatory
 from moot.engine.replay import (
@@ -88,6 +90,15 @@ class Batch:
     def count(self) -> int:
         """How many events it has decided on."""
         return len(self._entries)
+
+    @property
+    def entries(self) -> tuple[RecordToAppend, ...]:
+        """What it has decided on so far, in order."""
+        return tuple(self._entries)
+
+    def registry(self) -> Registry:
+        """Names and keys after everything this batch has decided so far."""
+        return REGISTRY_MACHINE.require_state(self._load(REGISTRY).state)
 
     def run_all(
         self, jobs: Iterable[Job], guarded: Iterable[str], sign_all: SignAll
@@ -242,8 +253,7 @@ class Batch:
         return loaded
 
     def _find_signatory(self, name: str, role: str | None) -> Signatory:
-        registry = REGISTRY_MACHINE.require_state(self._load(REGISTRY).state)
-        return self._signatories.find(registry, self._keys, name, role)
+        return self._signatories.find(self.registry(), self._keys, name, role)
 
     def _decide(self, stream: str, command: Command, signatory: Signatory) -> Decision:
         loaded = self._streams[stream]
@@ -329,6 +339,8 @@ class Batch:
                 raw = encode_body(body)
                 signature = yield UnsignedEvent(signatory.signer, raw)
                 record = Record(body.stream, body.seq, signatory.signer.kid, raw, signature)
+                if isinstance(signature, WithheldSignature):
+                    record.fix_hash(signature.record_hash)
                 recorded.append(self._advance(record, body, draft))
                 entries.append(
                     RecordToAppend(record, key, tuple(before.machine.index(recorded[-1])))

@@ -39,16 +39,16 @@ class NewCheckpoint(msgspec.Struct, frozen=True):
 _Nodes = dict[headtree.Position, bytes]
 
 
-class _StoredNodes(Mapping[headtree.Position, bytes]):
+class StoredNodes(Mapping[headtree.Position, bytes]):
     """The store's nodes as the mapping that `headtree` reads; each is fetched once."""
 
     def __init__(self, view: View, known: _Nodes | None = None) -> None:
         self._view = view
         self._known = known or {}
 
-    def under(self, fresh: _Nodes) -> _StoredNodes:
+    def under(self, fresh: _Nodes) -> StoredNodes:
         """The same nodes, with `fresh` ones over them."""
-        return _StoredNodes(self._view, self._known | fresh)
+        return StoredNodes(self._view, self._known | fresh)
 
     def __getitem__(self, place: headtree.Position) -> bytes:
         node = self._known.get(place)
@@ -93,7 +93,7 @@ def make_checkpoint(
         require_stream_count(change, trust, streams)
     if not moved:
         return None
-    stored = _StoredNodes(change)
+    stored = StoredNodes(change)
     require_numbers_in_order(streams, moved)
     if last is not None and not anew:
         _require_tree(stored, last, moved)
@@ -149,9 +149,7 @@ def require_numbers_in_order(streams: int, heads: Iterable[tuple[str, Head]]) ->
             )
 
 
-def _require_tree(
-    stored: _StoredNodes, last: Checkpoint, moved: Iterable[tuple[str, Head]]
-) -> None:
+def _require_tree(stored: StoredNodes, last: Checkpoint, moved: Iterable[tuple[str, Head]]) -> None:
     """Tampered unless the stored nodes give the root that the last checkpoint signed.
 
     The new tree takes over all nodes of heads that did not move. They lie in the same file as the
@@ -170,7 +168,7 @@ def _require_tree(
 
 def _require_all_moved(
     view: View,
-    stored: _StoredNodes,
+    stored: StoredNodes,
     last: Checkpoint,
     moved: Iterable[tuple[str, Head]],
     events: int,
@@ -202,4 +200,4 @@ def _damaged(why: str) -> Tampered:
 
 def inclusion_path_of(view: View, number: int, streams: int) -> tuple[bytes, ...]:
     """The path from stream `number` to the newest note's root (LDG-034)."""
-    return headtree.inclusion_path(_StoredNodes(view), number, streams)
+    return headtree.inclusion_path(StoredNodes(view), number, streams)

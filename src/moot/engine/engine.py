@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 from moot.core.clock import Clock, Millis
 from moot.core.errors import MootError, Refused
-from moot.core.ledger import Store, View
+from moot.core.ledger import Heartbeat, Store, View
 from moot.core.machine import Command, Due, Machine, SignOfLife
 from moot.core.names import CHECKPOINT, REGISTRY
 from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
 from moot.core.registry.model import State as Registry
 from moot.core.signing import key_id
 from moot.engine.checkpoints import EVERY_EVENTS, NewCheckpoint, make_checkpoint
+from moot.engine.given_signatures import DecidedOtherwise
 from moot.engine.job import Job, JobOutcome
-from moot.engine.keys import Keys, LedgerTrust, Signatories, find_signatory
+from moot.engine.keys import Keys, LedgerTrust, Signatories, find_signatory, find_system_signatory
 from moot.engine.machines import Machines
 from moot.engine.replay import LoadedStream, Replay
 from moot.engine.rollback import RollbackGuard
@@ -159,11 +160,24 @@ class Engine:
             outcome = self._commit(lambda batch: batch.tick(stream))
         return outcome if outcome.recorded else None
 
+    def commit_signed(self, decide: Callable[[Batch], T], keys: Keys, now: Millis) -> T:
+        """Decide at a time given, with signatures that `keys` have brought along, and commit.
+
+        For whoever keeps the ledger for others: they decided the same elsewhere and signed it. If
+        what is decided here differs, DecidedOtherwise is raised and nothing was recorded.
+        """
+        with self._turn:
+            return self._commit(decide, keys=keys, now=now)
+
     def _commit(
-        self, decide: Callable[[Batch], T], before_commit: Callable[[T], None] | None = None
+        self,
+        decide: Callable[[Batch], T],
+        before_commit: Callable[[T], None] | None = None,
+        keys: Keys | None = None,
+        now: Millis | None = None,
     ) -> T:
         """Take the lock (one writer at a time: TRC-049), let a batch decide, write, commit, then
-        update the cache.
+        update the cache. Others' `keys` and `now` are `commit_signed`'s.
 
         If anything fails the cache is emptied: it may hold states that were never committed.
         """
@@ -178,9 +192,9 @@ class Engine:
                 batch = Batch(
                     change,
                     self._replay,
-                    self.keys,
-                    self._signatories,
-                    self.clock(),
+                    self.keys if keys is None else keys,
+                    self._signatories if keys is None else Signatories(self.trust),
+                    self.clock() if now is None else now,
                     self.artifacts,
                     self._rollback_guard,
                     self._debug,
@@ -189,6 +203,8 @@ class Engine:
                 batch.flush()
                 if before_commit is not None:
                     before_commit(decided)
+        except DecidedOtherwise:  # nothing was written, and the cache holds only what was read
+            raise
         except BaseException:
             # LDG-064
             self._replay.clear_cache()
@@ -197,6 +213,16 @@ class Engine:
         self._note_unpinned(batch.count)
         return decided
 
+    @property
+    def signs_as_ledger(self) -> bool:
+        """True if the ledger's own part of a command can be signed from here."""
+        return find_system_signatory(self.trust, self.keys) is not None
+
+    @property
+    def makes_checkpoints(self) -> bool:
+        """True if a checkpoint can be made from here."""
+        return self.keys.find(CHECKPOINT, key_id(self.trust.checkpoint)) is not None
+
     def beat(self, name: str) -> Millis:
         """Record that `name` is alive; returns the time on record, which never moves back.
 
@@ -204,16 +230,20 @@ class Engine:
         """
         if self._write_error is not None:
             raise self._write_error
+        signatory = find_signatory(self.registry(), self.keys, name)
+        return self.keep_heartbeat(make_heartbeat(signatory, self.trust.origin, self.clock()))
+
+    def keep_heartbeat(self, heartbeat: Heartbeat) -> Millis:
+        """Store a sign of life unless a newer one stands; returns the time on record."""
         registry = self.registry()
-        signatory = find_signatory(registry, self.keys, name)
-        now = self.clock()
         with self._turn, self.store.write() as change:
-            known = change.heartbeat(name)
+            known = change.heartbeat(heartbeat.agent)
             # LDG-070
-            if known is not None and known.at >= now and is_genuine_heartbeat(registry, known):
-                return known.at  # a newer one stands; a forged one must not stop a real one
-            change.put_heartbeat(make_heartbeat(signatory, self.trust.origin, now))
-        return now
+            is_newer = known is not None and known.at >= heartbeat.at
+            if known is not None and is_newer and is_genuine_heartbeat(registry, known):
+                return known.at  # a forged one must not stop a real one
+            change.put_heartbeat(heartbeat)
+        return heartbeat.at
 
     def signs(self, names: Iterable[str]) -> dict[str, SignOfLife]:
         """The latest proved sign of life of each of `names`."""

@@ -88,7 +88,7 @@ class Replay:
         registry = self.registry(view, proved) if proved and stream != REGISTRY else None
         loaded = start
         for record in view.records(stream, after=start.seq):
-            loaded = self._apply_record(loaded, stream, record, registry, proved)
+            loaded = self.apply_record(loaded, stream, record, registry, proved)
         _require_end(stream, loaded, view.head(stream))
         self.put_in_cache(stream, loaded)
         return loaded
@@ -97,7 +97,7 @@ class Replay:
         """Each record from event 0 with the state after it, without cache and snapshots."""
         loaded = self._initial(stream)
         for record in view.records(stream):
-            loaded = self._apply_record(loaded, stream, record, None, False)
+            loaded = self.apply_record(loaded, stream, record, None, False)
             yield record, loaded
         _require_end(stream, loaded, view.head(stream))
 
@@ -177,9 +177,11 @@ class Replay:
             return None
         return LoadedStream(machine, snapshot.seq, snapshot.hash, reg, opened, True)
 
-    def _apply_record(
+    def apply_record(
         self, at: LoadedStream, stream: str, record: Record, registry: Registry | None, proved: bool
     ) -> LoadedStream:
+        """The state after one more record; Tampered if it does not continue the stream. `registry`
+        is needed to prove a record of another stream."""
         try:
             body = record.body
             if not self._continues(at, stream, record, body):  # TRC-020, TRC-060

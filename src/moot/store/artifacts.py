@@ -112,6 +112,17 @@ class FileArtifacts:
         if digest.hexdigest() != sha256:
             raise Tampered(f"artifact {sha256[:12]}… was changed on disk", code="artifact_damaged")
 
+    def piece(self, sha256: str, offset: int) -> tuple[int, bytes]:
+        """Its size, and at most CHUNK of its bytes from `offset`: whoever fetches all of them
+        checks the hash. NotFound if it is absent."""
+        place = self._path_of(sha256)
+        if not place.is_file():
+            raise artifact_not_found(sha256)
+        with _disk_errors("read"), place.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(0, offset))
+            return size, file.read(CHUNK)
+
     def erase(self, sha256: str) -> bool:
         place = self._path_of(sha256)
         if not place.is_file():

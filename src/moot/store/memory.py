@@ -29,6 +29,7 @@ class _Tables:
 
     def __init__(self) -> None:
         self.chains: dict[str, list[Record]] = {}  # stream -> its records, in order of creation
+        self.order: list[Record] = []  # all of them, in the order of their commits
         self.key_of: dict[str, list[str | None]] = {}  # stream -> idempotency key of each record
         self.noted: dict[str, Head] = {}  # stream -> what the newest checkpoint pins of it
         self.notes: list[str] = []
@@ -66,6 +67,12 @@ class MemoryView:
     def streams(self) -> Iterator[tuple[str, Head]]:
         for number, (name, chain) in enumerate(self._t.chains.items()):
             yield name, Head(number, chain[-1].seq, chain[-1].hash)
+
+    def newest_position(self) -> int:
+        return len(self._t.order)
+
+    def records_after(self, position: int, limit: int = 1000) -> list[Record]:
+        return self._t.order[position : position + limit]
 
     def records(self, stream: str, after: int = -1) -> Iterator[Record]:
         yield from self._t.chains.get(stream, [])[after + 1 :]
@@ -117,6 +124,12 @@ class MemoryView:
 
     def cursor(self, agent: str, name: str) -> int:
         return self._t.cursors.get((agent, name), 0)
+
+    def all_cursors(self) -> Iterator[tuple[str, str, int]]:
+        return ((agent, name, at) for (agent, name), at in self._t.cursors.items())
+
+    def all_notes(self) -> Iterator[str]:
+        yield from self._t.notes
 
     def newest_note(self) -> str | None:
         return self._t.notes[-1] if self._t.notes else None
@@ -179,6 +192,7 @@ class MemoryTransaction(MemoryView):
     def _append(self, batch: list[RecordToAppend]) -> None:
         for entry in batch:
             self._t.chains.setdefault(entry.record.stream, []).append(entry.record)
+            self._t.order.append(entry.record)
             self._t.key_of.setdefault(entry.record.stream, []).append(entry.key)
             place = entry.record.stream, entry.record.seq
             self.edit_rows([RowEdit(change, *place) for change in entry.changes])

@@ -33,6 +33,15 @@ def ask_git(questions: Sequence[GitQuestion], seconds: float) -> list[bytes | No
     ]
 
 
+def find_root_commit(folder: Path, seconds: float = 5.0) -> str | None:
+    """The first commit of the repository around `folder`, the same in every full clone; None
+    without one."""
+    words = ("rev-list", "--max-parents=0", "--reverse", "HEAD")
+    (answer,) = ask_git([GitQuestion(folder, words, b"")], seconds)
+    lines = (answer or b"").decode("ascii", "replace").split()
+    return lines[0] if lines else None
+
+
 def find_blobs(root: Path, names: Iterable[str], seconds: float) -> dict[str, str | None] | None:
     """The ids of files that are named as `COMMIT:PATH`; None for one that is not there.
 

@@ -20,6 +20,7 @@ from moot.workspace import trust as trust_files
 from moot.workspace.check import pinned_trust
 from moot.workspace.checkup import Checkup
 from moot.workspace.file_versions import FILE as FILE_MEMORY
+from moot.workspace.find import DATABASE, JOINED, LEDGER, is_joined
 from moot.workspace.loss import lost_heads
 from moot.workspace.rollback_guard import was_rolled_back
 
@@ -28,7 +29,7 @@ Breaches = Iterator[Breach]
 KNOWN = {"ledger.db", "ledger.db-wal", "ledger.db-shm", "artifacts", "trust.json", ".gitignore"}
 KNOWN |= {"files.db", "files.db-wal", "files.db-shm"}
 KNOWN |= {"decisions", "hooks", "opencode-plugin.js", "pace", "papers", "paths", "running"}
-KNOWN |= {"sealed"}
+KNOWN |= {"sealed", JOINED, DATABASE, "keeper"}
 KNOWN |= {f"{FILE_MEMORY}{end}" for end in ("", "-wal", "-shm")}
 SHOWN = 10
 CLOCK_SLACK: Millis = 5 * MINUTE
@@ -119,12 +120,31 @@ def _open_files(process: Path) -> set[str]:
         return set()
 
 
+def silent_keeper(checkup: Checkup) -> Breaches:
+    """On a machine that joined: does its keeper answer, and does it know this machine?"""
+    if not is_joined(checkup.path) or checkup.trust is None:
+        return
+    from moot.keeper.copying import KeeperLine
+    from moot.workspace.joined import read_membership
+
+    line: KeeperLine | None = None
+    try:
+        membership = read_membership(checkup.path, checkup.folder, checkup.trust.origin)
+        line = KeeperLine(membership)
+        line.greet()
+    except MootError as error:
+        yield str(error), JOINED
+    finally:
+        if line is not None:
+            line.close()
+
+
 # Files.
 
 
 def unknown_file(checkup: Checkup) -> Breaches:
     for entry in sorted(checkup.path.iterdir()):
-        if entry.name not in KNOWN:
+        if entry.name not in KNOWN and not entry.name.startswith(f"{LEDGER}.moved-"):
             yield "", entry.name
 
 
@@ -135,8 +155,8 @@ def leftover(checkup: Checkup) -> Breaches:
 
 
 def missing_artifact(checkup: Checkup) -> Breaches:
-    if checkup.derived is None or checkup.registry is None:
-        return
+    if checkup.derived is None or checkup.registry is None or is_joined(checkup.path):
+        return  # where the ledger is kept elsewhere, what is not here is fetched when it is used
     for sha256 in sorted(checkup.derived.cited):
         if sha256 not in checkup.registry.erased and not checkup.artifacts.has(sha256):
             yield "", sha256

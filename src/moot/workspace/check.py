@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -39,6 +39,10 @@ from moot.verify.bundle import lines_of
 from moot.verify.receipt import open_receipt
 from moot.verify.verdict import VerdictFinding
 from moot.workspace import trust as trust_files
+from moot.workspace.database import open_to_check
+
+if TYPE_CHECKING:
+    from moot.store.postgres import PostgresStore
 
 _ORIGIN = re.compile(r"moot\.ledger/[0-9a-f]{32}\Z")
 _HEADER_BYTES = 4_096
@@ -68,7 +72,7 @@ def check_workspace(path: Path, options: CheckOptions, stream: str | None = None
     own = _read_own_trust(path, options.folder)
     trust = _choose_trust(options, own.origin)
     kept = read_seen_ledger(options.folder.user_folder.path / "kept.db", own.origin).heads
-    with SqliteReader(path / "ledger.db") as reader, reader.read() as view:
+    with open_to_check(path, options.folder) as reader, reader.read() as view:
         named_streams = None if stream is None else _streams_named(view, stream, kept)
         streams = None if named_streams is None else _without_lost(view, named_streams, kept)
         seen = kept if named_streams is None else _heads_of(kept, named_streams)
@@ -84,7 +88,7 @@ def check_workspace(path: Path, options: CheckOptions, stream: str | None = None
     return replace(verdict, findings=(*verdict.findings, *tables)) if tables else verdict
 
 
-def _index_findings(reader: SqliteReader) -> tuple[VerdictFinding, ...]:
+def _index_findings(reader: SqliteReader | PostgresStore) -> tuple[VerdictFinding, ...]:
     """Index tables that are missing: no event is touched by that, but commands will fail."""
     return tuple(
         VerdictFinding("LDG-071", "index_damaged", "warning", sentence, hint=hint)

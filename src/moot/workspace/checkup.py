@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 
 from moot.core.clock import Millis
 from moot.core.errors import MootError
+from moot.core.ledger import View
 from moot.core.registry.model import State as Registry
 from moot.engine.keys import LedgerTrust
 from moot.engine.machines import Machines
@@ -17,9 +18,8 @@ from moot.engine.replay import Replay
 from moot.keys.folder import KeyFolder
 from moot.keys.seen_checkpoints import SeenLedger, read_seen_ledger
 from moot.store.artifacts import FileArtifacts
-from moot.store.sqlite.reader import SqliteReader
-from moot.store.sqlite.view import SqliteView
 from moot.workspace import trust as trust_files
+from moot.workspace.database import open_to_check
 
 # Codes of errors that say nothing about the state of the ledger.
 UNREADABLE_CODES = {
@@ -42,7 +42,7 @@ class Checkup:
         self.now = now
         self.artifacts = FileArtifacts(path / "artifacts")
         self.trust: LedgerTrust | None = None
-        self.view: SqliteView | None = None
+        self.view: View | None = None
         self.trust_problem = ""
         self.store_problems: list[str] = []
 
@@ -62,10 +62,11 @@ class Checkup:
 
     def _open(self, stack: ExitStack) -> None:
         try:
-            reader = stack.enter_context(closing(SqliteReader(self.path / "ledger.db")))
+            reader = stack.enter_context(closing(open_to_check(self.path, self.folder)))
             self.store_problems = reader.integrity()
             if not self.store_problems:
-                self.view = stack.enter_context(reader.read())
+                opened: AbstractContextManager[View] = reader.read()
+                self.view = stack.enter_context(opened)
         except MootError as error:
             _require_ailment(error)
             self.store_problems = [str(error)]

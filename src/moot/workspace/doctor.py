@@ -74,6 +74,10 @@ RULES: tuple[Rule[Checkup], ...] = (
         hint="`moot ledger rebuild` makes it anew from what is pinned, and keeps it only if the "
         "checkpoint signs its root",
     ),
+    Rule("DOC-17", "keeper_silent", "the keeper of this ledger cannot be asked",
+         ailments.silent_keeper,
+         "start `moot keep` there, or see whether the line is cut; what is here can be read",
+         _WARNING),
     Rule("DOC-20", "key_exposed", "others may read a private key", ailments.exposed_key,
          "`chmod 600 FILE`; if it may have been copied, `moot agent rotate NAME`"),
     Rule("DOC-21", "key_folder_exposed", "others may write to the key folder",

@@ -18,6 +18,8 @@ from moot.core.errors import Unavailable
 
 FOLDER = ".moot"  # a folder of our own, never inside `.beads` (OPR-003)
 LEDGER = "ledger.db"
+DATABASE = "database.json"  # in which schema of a database the ledger lies, if not in a file
+JOINED = "joined.json"  # where the keeper of a ledger is, of which a copy is here
 
 
 def find_workspace(start: Path, home: Path | None = None) -> Path:
@@ -41,6 +43,24 @@ def find_workspace(start: Path, home: Path | None = None) -> Path:
     return shared
 
 
+def is_in_database(place: Path) -> bool:
+    """True if the ledger of this workspace lies in a database."""
+    return _is_there(place / DATABASE)
+
+
+def is_joined(place: Path) -> bool:
+    """True if the ledger of this workspace is kept elsewhere."""
+    return _is_there(place / JOINED)
+
+
+def _is_there(file: Path) -> bool:
+    """Nobody may look: then opening the ledger will say so."""
+    try:
+        return file.exists()
+    except OSError:
+        return False
+
+
 def holds_workspace(place: Path) -> bool:
     """True if a workspace is here, or what is left of a damaged one, or if nobody may look."""
     try:
@@ -52,7 +72,8 @@ def holds_workspace(place: Path) -> bool:
 def require_ledger(place: Path) -> Path:
     """`place` itself; Unavailable if its trust file is there and its ledger is missing."""
     try:
-        gone = (place / "trust.json").is_file() and not (place / LEDGER).exists()
+        stored = (place / LEDGER).exists() or is_in_database(place)
+        gone = (place / "trust.json").is_file() and not stored
     except OSError:  # opening it will say why
         return place
     if gone:

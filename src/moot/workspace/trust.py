@@ -42,17 +42,23 @@ def trust_file_bytes(file: TrustFile) -> bytes:
 
 def read_trust_file(path: Path) -> TrustFile:
     try:
-        file = msgspec.json.decode(path.read_bytes(), type=TrustFile)
+        data = path.read_bytes()
     except OSError as error:
         raise Unavailable(
             "no_trust",
             f"the trust file cannot be read: {error.strerror or error}",
             hint=_hint_for(path, error),
         ) from None
+    return parse_trust_file(data, path.name)
+
+
+def parse_trust_file(data: bytes, name: str = "the trust file") -> TrustFile:
+    try:
+        file = msgspec.json.decode(data, type=TrustFile)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Malformed(f"{path.name}: {error}", code="bad_trust", hint=_MEND) from None
+        raise Malformed(f"{name}: {error}", code="bad_trust", hint=_MEND) from None
     if file.format != FORMAT:
-        problem = f"{path.name} has format {file.format!r}"
+        problem = f"{name} has format {file.format!r}"
         raise Malformed(problem, code="bad_trust", hint=_MEND)
     return file
 

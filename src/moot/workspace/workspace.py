@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from moot.core.clock import Clock, Millis, fixed_clock, system_clock
 from moot.core.errors import Malformed, MootError, Refused, StoreFailed, Tampered, Unavailable
@@ -26,6 +26,7 @@ from moot.store.files import write_new_file
 from moot.store.sqlite.read_only import ReadOnlyStore, open_to_read, open_to_write
 from moot.workspace import trust as trust_files
 from moot.workspace.data_folder import key_folder_path, require_outside
+from moot.workspace.find import is_in_database, is_joined
 from moot.workspace.rollback_guard import (
     MemoryRollbackGuard,
     missing_checkpoint_error,
@@ -34,6 +35,9 @@ from moot.workspace.rollback_guard import (
 
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
+    from moot.core.ledger import Store
+    from moot.store.sqlite.store import SqliteStore
+    from moot.workspace.joined import JoinedLedger
 
 BEAT_EVERY: Final[Millis] = 60_000
 
@@ -68,9 +72,14 @@ class Workspace:
         self.artifacts = FileArtifacts(path / "artifacts")
         self.keys = FolderKeys(folder, self.trust.origin, ask)
         ledger = path / "ledger.db"
-        self.store = open_to_read(ledger, debug) if only_reads else open_to_write(ledger, debug)
+        self.store: SqliteStore | ReadOnlyStore
+        if is_in_database(path):
+            self.store = cast("SqliteStore", self._open_database())
+        else:
+            self.store = open_to_read(ledger, debug) if only_reads else open_to_write(ledger, debug)
         # The error that every attempt to write raises, if the ledger may only be read here.
         self.write_error = self.store.why if isinstance(self.store, ReadOnlyStore) else None
+        self.joined = self._follow_keeper() if is_joined(path) else None
         try:
             self.rollback = self._find_rollback()
             frozen = self.rollback or self.write_error
@@ -123,6 +132,15 @@ class Workspace:
     def _make_engine(
         self, clock: Clock, write_error: MootError | None, rollback_guard: RollbackGuard | None
     ) -> Engine:
+        if self.joined is not None:
+            return self.joined.make_engine(
+                self.keys,
+                clock,
+                on_checkpoint=self._seen_checkpoints_guard.remember,
+                write_error=write_error,
+                rollback_guard=rollback_guard,
+                debug=self._debug,
+            )
         return Engine(
             self.store,
             self.keys,
@@ -135,6 +153,23 @@ class Workspace:
             debug=self._debug,
             settle_overdue=None if self.folder.loan is None else self._let_runner_settle,
         )
+
+    def _open_database(self) -> Store:
+        from moot.workspace.database import open_database
+
+        return open_database(self.path, self.folder, self.trust.origin)
+
+    def _follow_keeper(self) -> JoinedLedger:
+        """The ledger is kept elsewhere: what is here is a copy, and others write it."""
+        from moot.workspace.joined import JoinedLedger, read_membership
+
+        membership = read_membership(self.path, self.folder, self.trust.origin)
+        if not isinstance(self.store, ReadOnlyStore):
+            self.store.let_be_copy()
+        joined = JoinedLedger(self.store, self.artifacts, self.trust, membership)
+        self.store = cast("SqliteStore", joined.store)
+        self.artifacts = cast("FileArtifacts", joined.artifacts)
+        return joined
 
     def let_runner_do(self, *question: bytes) -> bool:
         """Let the `moot run` that lent our key folder do what its key is needed for; False if the

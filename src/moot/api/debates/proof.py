@@ -102,13 +102,13 @@ def verify(session: Session, file: Path, *, trust: Path | None = None) -> Debate
     from moot.flows.debate.file import read_file
     from moot.protocols.debate.reader import read_document
     from moot.store.artifacts import FileArtifacts
-    from moot.store.sqlite.reader import SqliteReader
     from moot.workspace.check import CheckOptions, check_workspace
+    from moot.workspace.database import open_to_check
     from moot.workspace.find import require_ledger
 
     folder = require_ledger(session.workspace_folder)
     data = read_file(file)
-    with SqliteReader(folder / "ledger.db") as reader, reader.read() as view:
+    with open_to_check(folder, session.keys) as reader, reader.read() as view:
         stream = stream_of_file(view, folder, file, read_document(data))
         artifacts = FileArtifacts(folder / "artifacts")
         compared = compare_with_record(view, stream, artifacts, data)

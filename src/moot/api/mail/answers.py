@@ -159,9 +159,8 @@ def tick(session: Session) -> ChasedMessages:
 
 
 def _require_root_key(engine: Engine) -> None:
-    from moot.engine.keys import find_system_signatory
 
-    if find_system_signatory(engine.trust, engine.keys) is None:
+    if not engine.signs_as_ledger:
         raise Refused(
             "key_missing",
             "time limits are applied by the root key, which is not in this key folder",

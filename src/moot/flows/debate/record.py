@@ -22,7 +22,6 @@ from moot.core.markdown import BYTE_ORDER_MARK
 from moot.core.names import SYSTEM
 from moot.engine.engine import Engine
 from moot.engine.job import NO_LINK, Job, JobOutcome, Link
-from moot.engine.keys import find_system_signatory
 from moot.engine.replay import read_record
 from moot.flows.debate.file import append
 from moot.flows.debate.reading import SessionReading
@@ -119,7 +118,7 @@ class SessionRecord:
 
     def witness(self, otherwise: str | None) -> str | None:
         """Who records what is only observed: the machine; without its key, whoever acts."""
-        if find_system_signatory(self.engine.trust, self.engine.keys) is not None:
+        if self.engine.signs_as_ledger:
             return SYSTEM
         return otherwise
 

@@ -15,9 +15,8 @@ from moot.agents.participant_kinds import RunSurroundings
 from moot.agents.spec import Spec, read_spec, read_specs
 from moot.core.errors import Malformed, NotFound, Refused
 from moot.core.machine import Context, KeyClass, VerifiedActor
-from moot.core.names import CHECKPOINT, SYSTEM
+from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
-from moot.core.signing import key_id
 from moot.flows.runs.seats import (
     ELSEWHERE,
     name_specs,
@@ -92,7 +91,7 @@ def put_question(
 
 def _can_be_sealed(workspace: Workspace) -> bool:
     """Sealed answers are opened under a checkpoint: is its key here to make one?"""
-    return workspace.keys.find(CHECKPOINT, key_id(workspace.trust.checkpoint)) is not None
+    return workspace.engine.makes_checkpoints
 
 
 def _question(

@@ -20,7 +20,6 @@ from moot.core.findings import Finding
 from moot.core.machine import Command, Context, KeyClass, VerifiedActor
 from moot.core.names import OPERATOR, SYSTEM
 from moot.engine.job import Job, JobOutcome
-from moot.engine.keys import find_system_signatory
 from moot.flows.parliament.incoming_message import IncomingMessage
 from moot.flows.parliament.parliament_files import (
     SessionFiles,
@@ -140,7 +139,7 @@ class ParliamentSession:
         """After the ruling on a decision only the clerk's document is left to be written."""
         engine = self.workspace.engine
         is_over = self.state.status is SessionStatus.SYNTHESIS
-        if not is_over or find_system_signatory(engine.trust, engine.keys) is None:
+        if not is_over or not engine.signs_as_ledger:
             return
         if decisions_argued_in(engine, self.stream):
             command = _completing(self, write_final_document(self.read_proceedings()))

@@ -14,7 +14,6 @@ from moot.core.errors import Conflict, Refused
 from moot.core.machine import Command
 from moot.engine.engine import Engine
 from moot.engine.job import Job, JobOutcome
-from moot.engine.keys import find_system_signatory
 from moot.flows.parliament.bills import describe_bill, has_same_words
 from moot.flows.parliament.incoming_message import IncomingMessage, check_incoming
 from moot.flows.parliament.parliament_files import read_messages
@@ -193,7 +192,7 @@ def require_same_vote(state: Parliament, vote: int | None) -> None:
 
 def _result_jobs(engine: Engine, state: Parliament, decisions: list[str]) -> Iterator[Job]:
     """Record what the vote came to where nobody has: it was not counted in a run."""
-    if not state.vote_history or find_system_signatory(engine.trust, engine.keys) is None:
+    if not state.vote_history or not engine.signs_as_ledger:
         return
     for decision in decisions:
         if _state(engine, decision).stage is Stage.ARGUING:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from moot.core.errors import Refused
 from moot.core.names import AGENT, RESERVED
-from moot.engine.keys import find_system_signatory
 from moot.flows.presence.starting_names import register_in_family
 from moot.keys.everyday_name import (
     forget_everyday_name,
@@ -44,7 +43,7 @@ def take_everyday_name(workspace: Workspace) -> str | None:
     known = find_everyday_name(workspace)
     if known is not None or workspace.folder.loan is not None:
         return known
-    if find_system_signatory(workspace.trust, workspace.keys) is None:
+    if not workspace.engine.signs_as_ledger:
         return None
     forget_everyday_name(workspace.folder, workspace.trust.origin)
     try:

@@ -22,6 +22,11 @@ SELECT seq, kid, body, sig FROM events WHERE id > (SELECT event FROM filed)
 AND stream = (SELECT number FROM streams WHERE name = ?1) AND seq > ?2
 ORDER BY 1;
 
+-- name: records_after
+-- Events of all streams in the order of their commits.
+SELECT s.name, e.seq, e.kid, e.body, e.sig FROM events e CROSS JOIN streams s ON s.number = e.stream
+WHERE e.id > ? ORDER BY e.id LIMIT ?;
+
 -- name: keys
 -- Idempotency keys from one text up to, not including, another.
 SELECT e.key, e.seq FROM events e JOIN streams s ON s.number = e.stream
@@ -158,6 +163,14 @@ INSERT OR REPLACE INTO heartbeats (agent, at, kid, body, sig) VALUES (?, ?, ?, ?
 -- name: cursor
 -- How far an agent has been served.
 SELECT position FROM cursors WHERE agent = ? AND name = ?;
+
+-- name: all_cursors
+-- How far everyone has been served.
+SELECT agent, name, position FROM cursors ORDER BY agent, name;
+
+-- name: all_notes
+-- Every checkpoint, the oldest first.
+SELECT note FROM notes ORDER BY number;
 
 -- name: put_cursor
 -- Move a delivery cursor.

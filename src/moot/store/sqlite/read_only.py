@@ -49,6 +49,10 @@ class ReadOnlyStore(SqliteReader):
     def write(self) -> AbstractContextManager[SqliteTransaction]:
         raise self.why
 
+    def size(self) -> int:
+        """How many bytes the file has, without what still stands in its log."""
+        return self.path.stat().st_size
+
     def version(self) -> int:
         """SQLite's data version; where the file is read as it stands, a change is an error."""
         with translate_errors(self.path), self._file.require_unchanged():

@@ -79,6 +79,11 @@ class SqliteStore:
         if debug is not None:
             debug("open", f"{path} to write")
 
+    def let_be_copy(self) -> None:
+        """The file is a copy of a ledger that is kept elsewhere: the newest commits may be lost
+        with the machine's power, since they can be fetched again. What is there stays whole."""
+        self._db.execute("PRAGMA synchronous = NORMAL")
+
     @contextmanager
     def read(self) -> Iterator[SqliteView]:
         """One unchanging view of the file, however much other processes write meanwhile."""
@@ -167,6 +172,10 @@ class SqliteStore:
         """SQLite's data version counts other connections' commits, total_changes our own."""
         with self.read():
             return self._pending.version * 2**40 + self._db.total_changes
+
+    def size(self) -> int:
+        """How many bytes the file has, without what still stands in its log."""
+        return self.path.stat().st_size
 
     def backup(self, target: Path) -> None:
         """A consistent copy while others write; `target` must not exist."""

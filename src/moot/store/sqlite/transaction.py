@@ -200,6 +200,16 @@ class SqliteTransaction(SqliteView):
         self._db.executemany(SQL["put_node"], rows)
 
     @all_or_nothing
+    def refuse_further(self) -> None:
+        """The ledger moves elsewhere with this commit: nothing is written here any more, also by
+        whoever has the file open."""
+        for table in ("events", "heartbeats", "cursors", "notes"):
+            self._db.execute(
+                f"CREATE TRIGGER {table}_moved BEFORE INSERT ON {table}"
+                " BEGIN SELECT RAISE(ABORT, 'this ledger has moved elsewhere'); END"
+            )
+
+    @all_or_nothing
     def keep_fork(self, record: Record) -> None:
         row = (record.stream, record.seq, record.kid, record.raw, record.signature)
         self._db.execute(SQL["keep_fork"], row)

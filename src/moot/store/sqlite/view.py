@@ -54,6 +54,13 @@ class SqliteView:
         newer = self._pending.heads
         return ((name, newer.get(name, head)) for name, head in _named(self._each("streams")))
 
+    def newest_position(self) -> int:
+        return int(self._one("newest_event")[0])
+
+    def records_after(self, position: int, limit: int = 1000) -> list[Record]:
+        rows = self._db.execute(SQL["records_after"], (position, limit)).fetchall()
+        return [Record(*row) for row in rows]
+
     def records(self, stream: str, after: int = -1) -> Iterator[Record]:
         name = "records" if stream in self._pending.moved else "filed_records"
         return (Record(stream, *row) for row in self._each(name, stream, after))
@@ -135,6 +142,12 @@ class SqliteView:
     def cursor(self, agent: str, name: str) -> int:
         row = self._one("cursor", agent, name)
         return int(row[0]) if row else 0
+
+    def all_cursors(self) -> Iterator[tuple[str, str, int]]:
+        return iter(self._each("all_cursors"))
+
+    def all_notes(self) -> Iterator[str]:
+        return (str(note) for (note,) in self._each("all_notes"))
 
     def newest_note(self) -> str | None:
         row = self._one("note")

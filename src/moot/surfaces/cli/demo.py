@@ -44,6 +44,12 @@ _VERDICTS: Final = {
     help="Where to play (default: a new temporary folder, which is kept).",
 )
 @click.option("--full", is_flag=True, help="Also the whole path: BLOCKED to verified claims.")
+@click.option(
+    "--machines",
+    type=click.IntRange(3, 5),
+    metavar="N",
+    help="Also N machines that share a ledger; the keeper is killed, and rolled back.",
+)
 @click.option("--commands", is_flag=True, help="Show every command and what it printed.")
 @click.option("--short", is_flag=True, help="Show only what came of it, which is the default.")
 @click.option("--page", is_flag=True, help="Also in the browser, live; it ends with Ctrl-C.")
@@ -52,6 +58,7 @@ def demo(
     shell: Shell,
     out: Path | None,
     full: bool,
+    machines: int | None,
     commands: bool,
     short: bool,
     page: bool,
@@ -67,6 +74,7 @@ def demo(
       moot demo
       moot demo --commands
       moot demo --page
+      moot demo --machines 3
       moot demo --out /tmp/moot-demo --full --fast
     """
     from moot.surfaces.demo import act_decision, act_proof, act_whole_path
@@ -80,7 +88,9 @@ def demo(
     stage = DemoStage(out or Path(tempfile.mkdtemp(prefix="moot-demo-")))
     stage.prepare()
     person, status = shell.interactive(), StatusLine()
-    played = Demonstration(stage, full, partial(_ask_person, status) if person else _nobody)
+    played = Demonstration(
+        stage, full, partial(_ask_person, status) if person else _nobody, machines
+    )
     report = stage.out / act_decision.PAGE
     data = {
         "folder": str(stage.out),
@@ -90,6 +100,7 @@ def demo(
         "path": str(stage.out / act_whole_path.RECORD) if full else None,
         "verdicts": played.verdicts,
         "git": stage.git is not None,
+        "machines": played.machines,
     }
     if shell.json:  # all of it first, then one answer; for a person it is shown as it happens
         for _ in played.play():

@@ -20,7 +20,11 @@ from moot.surfaces.terminal.shell import Shell, command
     metavar="all|none|TOOL,...",
     help="Coding tools to set up (default: asked at a terminal, else none).",
 )
-def init(shell: Shell, tools: str | None) -> Answer:
+@click.option(
+    "--join", "invitation", metavar="INVITATION", help="Share a ledger that is kept elsewhere."
+)
+@click.option("--name", metavar="MACHINE", help="With --join: what this machine is called there.")
+def init(shell: Shell, tools: str | None, invitation: str | None, name: str | None) -> Answer:
     """Make a workspace for this repository: one for all its worktrees.
 
     Writes `.moot/` in the root of the main worktree (ignored by git) and the keys into your key
@@ -30,6 +34,9 @@ def init(shell: Shell, tools: str | None) -> Answer:
     counts as stale. If a ledger was made in this folder before, that is said: a new one does not
     go on with its record.
 
+    With --join the ledger is one that another machine keeps (`moot keep`, `moot invite`); here is
+    a copy of it, fetched and verified, and the agents' keys of this machine.
+
     At a terminal it offers to set up all coding tools on PATH, and git, in one yes, which is also
     your trust in these hooks, and in the server that some of them start (docs/mcp.md).
     --tools says it without asking, and stores no trust.
@@ -38,7 +45,12 @@ def init(shell: Shell, tools: str | None) -> Answer:
       moot init
       moot init --tools claude,git
       MOOT_PASSPHRASE_FILE=~/.moot-pass moot init --json
+      moot init --join build.example:7417#4f0e…#a1b2c3d4#…
     """
+    if invitation is not None:
+        return _join(shell, invitation, name, tools)
+    if name is not None:
+        raise click.UsageError("--name belongs to --join")
     session = shell.session
     passphrase = None if workspaces.exists(session) else shell.new_passphrase("operator")
     chosen = [] if tools in (None, "none") else [word for word in tools.split(",") if word]
@@ -46,6 +58,28 @@ def init(shell: Shell, tools: str | None) -> Answer:
     if tools is None and shell.interactive():
         made = _offer_hooks(shell, made)
     return Answer(made, lambda: _lines(made, asked=tools is not None or shell.interactive()))
+
+
+def _join(shell: Shell, invitation: str, name: str | None, tools: str | None) -> Answer:
+    from moot.api import machines
+
+    chosen = [] if tools in (None, "none") else [word for word in tools.split(",") if word]
+    made = machines.join_keeper(shell.session, invitation, name=name, tools=chosen)
+    if tools is None and shell.interactive():
+        made = _offer_hooks(shell, made)
+    asked = tools is not None or shell.interactive()
+    return Answer(made, lambda: [*_joined_lines(made), *_hook_lines(made, asked=asked)])
+
+
+def _joined_lines(made: workspaces.MadeWorkspace) -> Iterable[str]:
+    joined = made.joined
+    assert joined is not None
+    verb = "joined" if made.created else "had joined already:"
+    yield f"{paint(joined.machine, 'green')} {verb} the ledger kept at {joined.keeper}"
+    yield f"workspace    {made.workspace}"
+    yield f"keys         {made.keys}"
+    yield f"fingerprint  {made.fingerprint}"
+    yield f"copied       {joined.events} events, every signature verified"
 
 
 def _offer_hooks(shell: Shell, made: workspaces.MadeWorkspace) -> workspaces.MadeWorkspace:
@@ -89,6 +123,10 @@ def _lines(made: workspaces.MadeWorkspace, *, asked: bool) -> Iterable[str]:
     if made.earlier:
         yield "its record is not continued by this one; to bring it back, restore the earlier .moot"
         yield "from a backup, in the place of this one: the keys are still in your key folder"
+    yield from _hook_lines(made, asked=asked)
+
+
+def _hook_lines(made: workspaces.MadeWorkspace, *, asked: bool) -> Iterable[str]:
     for hooks in made.hooks:
         yield from installed_lines(hooks)
     if not asked and _has_coding_tool(made):

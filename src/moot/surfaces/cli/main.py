@@ -117,6 +117,11 @@ MORE: dict[str, dict[str, Entry]] = {
         ),
         "config": Entry(f"{_CLI}.presence.config:config", "settings that stand in the record"),
     },
+    "Several machines": {
+        "keep": Entry(f"{_CLI}.machines:keep", "keep this ledger for other machines, too"),
+        "invite": Entry(f"{_CLI}.machines:invite", "one word that lets one more machine join"),
+        "machine": Entry(f"{_CLI}.machines:machine", "who joined: list, revoke"),
+    },
     "This machine": {
         "prompt": Entry(f"{_CLI}.presence.prompt:prompt", "one line for your shell's prompt"),
         "clean": Entry(f"{_CLI}.setup.clean:clean", "worktrees and branches that agents left"),

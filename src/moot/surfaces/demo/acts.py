@@ -7,6 +7,7 @@ from typing import Any
 
 from moot.surfaces.demo import (
     act_decision,
+    act_machines,
     act_proof,
     act_reservation,
     act_whole_path,
@@ -19,10 +20,13 @@ from moot.surfaces.demo.stage import DemoStage, Line, Lines, say
 class Demonstration:
     """Played line by line, as it happens; `verdicts` fills up on the way."""
 
-    def __init__(self, stage: DemoStage, full: bool, ask: AskPerson) -> None:
+    def __init__(
+        self, stage: DemoStage, full: bool, ask: AskPerson, machines: int | None = None
+    ) -> None:
         self._stage = stage
         self._full = full
         self._ask = ask
+        self._machines = machines and act_machines.MachinesAct(stage, machines)
         self.verdicts: list[dict[str, Any]] = []
 
     def play(self) -> Lines:
@@ -34,7 +38,14 @@ class Demonstration:
         if self._full:
             yield from act_whole_path.play(stage)
         yield from act_proof.play(stage, self.verdicts)
+        if self._machines:
+            yield from self._machines.play()
         yield from self._end()
+
+    @property
+    def machines(self) -> dict[str, Any] | None:
+        """What the act of several machines showed, if it is played."""
+        return self._machines.told if self._machines else None
 
     def _end(self) -> Lines:
         stage = self._stage

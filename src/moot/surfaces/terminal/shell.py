@@ -17,7 +17,7 @@ import click
 from moot.core.errors import Refused, Unavailable
 from moot.store.named_files import MAX_BYTES, decode_text, read_bounded, require_bounded
 from moot.surfaces.environment import read_epoch, read_stale_time
-from moot.surfaces.terminal.answer import Answer, print_answer, silence
+from moot.surfaces.terminal.answer import Answer, paint, print_answer, say_aside, silence, visible
 from moot.surfaces.terminal.docstrings import clean_docstring
 from moot.surfaces.terminal.typed import hints_naming
 
@@ -121,8 +121,15 @@ class Shell:
 
     def close(self) -> None:
         if self._session is not None:
+            self._tell_if_old(self._session)
             self._session.close()
             self._session = None
+
+    def _tell_if_old(self, session: Session) -> None:
+        """What a machine that joined shows may be old, if its keeper did not answer."""
+        why = session.why_old()
+        if why is not None:
+            say_aside(paint(f"this may be old: {visible(str(why))}", "yellow", sys.stderr))
 
     def actor(self, named: str | None = None) -> str:
         return self.session.actor(named)

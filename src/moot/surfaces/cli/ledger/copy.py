@@ -74,3 +74,23 @@ def backup(shell: Shell, file: Path) -> Answer:
     made = ledger.backup(shell.session, file)
     copied = plural(made.events, "event")
     return Answer(made, lambda: [f"copied {copied} to {file}, and checked the copy"])
+
+
+@command(None, "move", "ledger.move")
+@click.argument("to", metavar="URL|file")
+def move(shell: Shell, to: str) -> Answer:
+    """Move the ledger into a PostgreSQL database, or back into a file.
+
+    Everything is copied at once while nobody else writes; the old place refuses every further
+    write and stays as it was. The address goes into your key folder, since it may hold a
+    password: only whoever keeps the ledger opens the database; other machines join.
+
+    Examples:
+      moot ledger move postgresql://moot@db.example/ledgers
+      moot ledger move file
+    """
+    from moot.api import ledger_moving
+
+    moved = ledger_moving.move(shell.session, to)
+    where = "a file" if moved.to == "file" else "the database"
+    return Answer(moved, lambda: [f"{plural(moved.events, 'event')} now in {where}"])

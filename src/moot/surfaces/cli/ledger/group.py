@@ -22,6 +22,7 @@ ledger = LazyGroup(
             "checkpoint": Entry(f"{_CLI}.ledger.copy:checkpoint", "one signature over everything"),
             "export": Entry(f"{_CLI}.ledger.copy:export", "a file that anyone can check offline"),
             "backup": Entry(f"{_CLI}.ledger.copy:backup", "a checked copy of the ledger file"),
+            "move": Entry(f"{_CLI}.ledger.copy:move", "into a PostgreSQL database, or back"),
         },
         "Mend": {
             "rebuild": Entry(f"{_CLI}.ledger.care:rebuild", "make every index anew"),

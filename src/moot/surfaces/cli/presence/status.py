@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from moot.api import status as screen
+from moot.api.sharing import SharedLedger
 from moot.core.plural import plural
 from moot.surfaces.cli.presence.agenda import due_lines, with_ways
 from moot.surfaces.cli.presence.agent_facts import alive_word, with_tool
@@ -69,6 +70,8 @@ def _look(shell: Shell, *, ended: bool) -> screen.Status:
 def _lines(seen: screen.Status, now: int) -> Iterable[str]:
     yield f"workspace  {seen.workspace}"
     yield f"record     {_record_line(seen.record)}"
+    if seen.shared is not None:
+        yield from _shared_lines(seen.shared)
     if seen.record.rolled_back:
         yield paint("rolled back", "red") + ": events that were here before are gone; nothing is"
         yield "written until `moot ledger doctor` is followed"
@@ -81,6 +84,19 @@ def _lines(seen: screen.Status, now: int) -> Iterable[str]:
     yield from _mail_lines(seen.mail)
     yield from due_lines(seen.due[:MOST_ROWS])
     yield from _more_line(len(seen.due) - MOST_ROWS, "moot agenda")
+
+
+def _shared_lines(shared: SharedLedger) -> Iterable[str]:
+    """Where the ledger is kept, for whom, and whether that is known to be up to date."""
+    version = f" · moot {shared.keeper_version}" if shared.keeper_version else ""
+    if shared.here is not None:
+        yield f"kept at    {shared.keeper}{version} · this machine is {shared.here}"
+    else:
+        live = [row for row in shared.machines if not row.is_revoked]
+        names = ", ".join(f"{row.name} ({row.version or 'never seen'})" for row in live)
+        yield f"kept here  at {shared.keeper}{version} · {names or 'nobody has joined'}"
+    if shared.why_old is not None:
+        yield paint("may be old", "yellow") + f" {shared.why_old}"
 
 
 def _mail_lines(mail: screen.MailCounts) -> Iterable[str]:

@@ -18,7 +18,7 @@ export const now = {
       section("Agents", "agents", agents(status.agents, sessions.feed.flatMap((group) => group.cards))),
       section("Overlaps", "overlaps", overlaps(sessions.incursions)),
       section("Owed by agents", "owed", others.length ? h("ul", { class: "rows" }, others.slice(0, 30).map((item) => dueRow(item, titles.get(item.id)))) : empty("Nobody owes anything.")),
-      section("The record", "record", record(status.record, check, status.unguarded)),
+      section("The record", "record", record(status.record, check, status.unguarded, status.shared)),
     ];
   },
 };
@@ -92,12 +92,13 @@ export function verdict(check) {
     h("button", { type: "button", onclick: start, disabled: Boolean(check.running) }, "Check now"));
 }
 
-function record(standing, check, unguarded) {
+function record(standing, check, unguarded, shared) {
   return [
     verdict(check),
     h("p", {}, `${standing.events} events`, standing.checkpoint ? [`, checkpoint ${standing.checkpoint.number} of `, moment(standing.checkpoint.at)] : ", no checkpoint yet",
       standing.pinned ? ", all of it signed for" : ", the newest not signed for yet"),
     standing.rolled_back ? h("p", { class: "bad" }, `${LOST}.`) : null,
+    shared?.why_old ? h("p", { class: "caution" }, "What is shown here may be old: ", say(shared.why_old, 300)) : null,
     unguarded.length ? h("p", { class: "caution" }, `${unguarded.length} times a tool worked and nobody checked its edits.`) : null,
     h("p", {}, link("#/record", "Open the record")),
   ];

@@ -20,11 +20,23 @@ export const record = {
       section("Keys", "keys", h("dl", {}, h("dt", {}, "Fingerprint"), h("dd", {}, h("code", {}, keys.fingerprint)), h("dt", {}, "Root"), h("dd", {}, h("code", {}, keys.root)), h("dt", {}, "Checkpoints"), h("dd", {}, h("code", {}, keys.checkpoint))),
         table("Whose keys", ["Name", "Class", "Standing", "Kept in", "Since"],
           agents.agents.map((agent) => h("tr", { key: agent.agent }, h("td", {}, who(agent.agent)), h("td", {}, agent.class), h("td", {}, agent.status), h("td", {}, h("code", { title: plain(agent.custodian || "", 80) }, plain(agent.custodian || "", 80).slice(0, 8))), h("td", {}, ago(agent.since)))))),
+      status.shared ? section("Machines", "machines", machines(status.shared)) : null,
       section("Overlaps", "overlaps", overlaps(sessions.incursions)),
       section("Unguarded times", "unguarded", status.unguarded.length ? h("ul", { class: "rows" }, status.unguarded.map((span, place) => h("li", { key: place, class: "row" }, h("div", { class: "line" }, who(span.agent), say(span.tool, 60), h("span", {}, "from ", moment(span.since), span.until ? [" to ", moment(span.until)] : " until now")), h("div", { class: "said" }, say(span.why, 300))))) : empty("Every tool's edits were checked.")),
     ];
   },
 };
+
+function machines(shared) {
+  return [
+    shared.why_old ? h("p", { key: "old", class: "caution" }, "What is shown here may be old: ", say(shared.why_old, 300)) : null,
+    h("p", { key: "kept" }, shared.here ? ["Kept at ", h("code", {}, plain(shared.keeper, 120)), ". This machine is ", h("b", {}, plain(shared.here, 60)), "."] : ["Kept on this machine, at ", h("code", {}, plain(shared.keeper, 120)), "."],
+      shared.keeper_version ? ` The keeper's moot is ${plain(shared.keeper_version, 40)}.` : null),
+    shared.machines.length ? table("Machines that share this ledger", ["Machine", "Agents", "Moot", "Last seen", "Standing"],
+      shared.machines.map((row) => h("tr", { key: row.name }, h("td", {}, plain(row.name, 60)), h("td", { class: "number" }, row.agents), h("td", {}, plain(row.version, 40)), h("td", {}, row.last_seen_at ? ago(row.last_seen_at) : row.here ? "here" : "never"), h("td", {}, row.is_revoked ? chip("bad", "taken off") : row.here ? chip("neutral", "this one") : ""))))
+      : empty("Nobody has joined yet: moot invite"),
+  ];
+}
 
 function details(check) {
   if (!check.verdict) return null;

@@ -1,0 +1,121 @@
+"""A machine's own copy of a ledger that is kept elsewhere: the same records in the same order.
+
+Every record is verified before it is taken over: that it continues its stream, and that the key it
+names signed it and was valid there. The copy is a beginning of the kept ledger, event by event; so
+its length says how far it is, and a keeper that shows less, or something else, is found out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from moot.core import headtree
+from moot.core.errors import Malformed, Tampered
+from moot.core.ledger import Heartbeat, RecordToAppend, Snapshot, WriteTransaction
+from moot.core.machine import Put
+from moot.core.names import REGISTRY
+from moot.core.note import Checkpoint, read_note
+from moot.core.record import Record
+from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
+from moot.engine.checkpoints import NewCheckpoint, StoredNodes, newest_checkpoint
+from moot.engine.keys import LedgerTrust
+from moot.engine.replay import LoadedStream, Replay, read_record
+from moot.engine.signs_of_life import SEEN, is_genuine_heartbeat
+
+if TYPE_CHECKING:
+    from moot.core.registry.model import State as Registry
+
+
+def copy_records(change: WriteTransaction, replay: Replay, records: Sequence[Record]) -> None:
+    """Take over records that follow on what the copy has; Tampered if one does not hold."""
+    states: dict[str, LoadedStream] = {}
+    entries: list[RecordToAppend] = []
+    newest_of = {record.body.actor.id: record for record in records}
+    for record in records:
+        before = _state(change, replay, states, record.stream)
+        registry = None if record.stream == REGISTRY else _registry(change, replay, states)
+        after = replay.apply_record(before, record.stream, record, registry, True)
+        states[record.stream] = after
+        recorded = read_record(after.machine, record)
+        changes = tuple(after.machine.index(recorded))
+        if newest_of[recorded.actor.id] is record:
+            changes = (*changes, Put(SEEN, recorded.actor.id, {"at": recorded.at}))
+        entries.append(RecordToAppend(record, record.body.key, changes))
+    change.append(entries)
+    for stream, loaded in states.items():
+        replay.put_in_cache(stream, loaded)
+
+
+def _state(
+    change: WriteTransaction, replay: Replay, states: dict[str, LoadedStream], stream: str
+) -> LoadedStream:
+    if stream not in states:
+        states[stream] = replay.load(change, stream)
+    return states[stream]
+
+
+def _registry(
+    change: WriteTransaction, replay: Replay, states: dict[str, LoadedStream]
+) -> Registry:
+    return REGISTRY_MACHINE.require_state(_state(change, replay, states, REGISTRY).state)
+
+
+def copy_snapshots(change: WriteTransaction, snapshots: Iterable[Snapshot]) -> None:
+    """Take over states that the keeper signed; whoever reads one verifies it (decision 0003)."""
+    for snapshot in snapshots:
+        head = change.head(snapshot.stream)
+        known = change.snapshot(snapshot.stream)
+        is_newer = known is None or known.seq < snapshot.seq
+        if head is not None and snapshot.seq <= head.seq and is_newer:
+            change.put_snapshot(snapshot)
+
+
+def copy_heartbeats(
+    change: WriteTransaction, replay: Replay, heartbeats: Iterable[Heartbeat]
+) -> None:
+    """Take over signs of life that are newer than ours and genuine."""
+    registry = replay.registry(change)
+    for heartbeat in heartbeats:
+        known = change.heartbeat(heartbeat.agent)
+        is_newer = known is None or known.at < heartbeat.at or known.kid != heartbeat.kid
+        if is_newer and is_genuine_heartbeat(registry, heartbeat):
+            change.put_heartbeat(heartbeat)
+
+
+def copy_checkpoint(
+    change: WriteTransaction, trust: LedgerTrust, note: str, checkpoint: Checkpoint
+) -> NewCheckpoint | None:
+    """Take over a checkpoint that signs for exactly what the copy has; None if it is not newer.
+
+    Tampered if it signs for another history than the copy's.
+    """
+    last = newest_checkpoint(change, trust)
+    if last is not None and last.number >= checkpoint.number:
+        return None
+    moved = tuple(change.moved_heads())
+    streams, _ = change.count_streams_and_events()
+    stored = StoredNodes(change)
+    leaves = [(head.number, headtree.leaf_hash(name, head.seq, head.hash)) for name, head in moved]
+    fresh = headtree.changed_nodes(stored, streams, leaves)
+    root = headtree.root_hash(stored.under(fresh), streams)
+    if (streams, root) != (checkpoint.streams, checkpoint.root):
+        raise another_history(f"checkpoint {checkpoint.number} signs for another ledger than ours")
+    change.put_note(note, fresh, moved)
+    return NewCheckpoint(note, checkpoint, moved)
+
+
+def read_sent_note(note: str, trust: LedgerTrust) -> Checkpoint:
+    """What a checkpoint of the keeper's says; Tampered if the ledger's key did not sign it."""
+    try:
+        return read_note(note, trust.checkpoint)
+    except Malformed as error:
+        raise Tampered(f"the keeper's checkpoint does not hold: {error}", code=error.code) from None
+
+
+def another_history(why: str) -> Tampered:
+    return Tampered(
+        why,
+        code="another_history",
+        hint="keep both as evidence (`moot ledger export`): the keeper was rolled back or lies",
+    )

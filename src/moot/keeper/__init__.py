@@ -1,0 +1,17 @@
+"""One ledger for many machines: one keeps it, the others join and have a copy of their own.
+
+    certificate.py    the keeper's own TLS certificate, known by its fingerprint
+    line.py           frames over a socket, plain or TLS
+    questions.py      what may be asked, and what comes back
+    members.py        the machines that joined, and who is invited
+    ledgers_part.py   what the ledger's own key signs for a machine
+    turns.py          whose turn it is on a stream that several want
+    door.py           the keeper's side: answers one question
+    listening.py      who may connect, how much at once, how long that may take
+    copying.py        a machine's side: bring the copy up to date
+    joined_engine.py  a machine's side: decide here, commit there
+
+A machine decides each command on its copy, signs what comes out with its agents' keys, and the
+keeper decides it again before it commits (`engine/given_signatures.py`). Reading needs nobody: all
+of the ledger is here, verified. The keeper signs for nobody but the ledger.
+"""

@@ -1,0 +1,370 @@
+"""A machine's side: its line to the keeper, and its copy of the ledger brought up to date."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Final, TypeVar
+
+import msgspec
+
+from moot.core.clock import Clock, Millis, system_clock
+from moot.core.errors import MootError, StoreFailed, Unavailable
+from moot.core.ledger import Store, View, WriteTransaction
+from moot.core.version import VERSION
+from moot.engine.checkpoints import NewCheckpoint, newest_checkpoint
+from moot.engine.keys import LedgerTrust
+from moot.engine.ledger_copy import (
+    copy_checkpoint,
+    copy_heartbeats,
+    copy_records,
+    copy_snapshots,
+    read_sent_note,
+)
+from moot.engine.replay import Replay
+from moot.keeper import questions as ask
+from moot.keeper.line import Line, LineBroken, connect
+from moot.keeper.questions import Answer, Question
+from moot.store.artifacts import Artifacts
+
+ANSWER_SECONDS: Final = 5.0
+# A process that lives long looks again this often; a command looks once when it begins.
+FRESH_SECONDS: Final = 0.2
+# Signs of life that reached the keeper late are asked for once more.
+BEATS_OVERLAP: Final[Millis] = 60_000
+# Clocks that differ by less than this are taken for the same.
+CLOCK_NOISE: Final[Millis] = 200
+
+T = TypeVar("T", bound=ask.Answer)
+
+
+class Membership(msgspec.Struct, frozen=True):
+    """Where the keeper is, what its certificate is known by, and who this machine is there."""
+
+    address: str
+    fingerprint: str
+    machine: str
+    secret: bytes = msgspec.field(default=b"")
+
+
+class KeeperLine:
+    """Questions to the keeper, one at a time, over one line that is made anew if it breaks."""
+
+    def __init__(self, membership: Membership, seconds: float = ANSWER_SECONDS) -> None:
+        self._membership = membership
+        self._seconds = seconds
+        self._line: Line | None = None
+        self._turn = threading.RLock()
+        self.offset: Millis = 0  # how far the keeper's clock is ahead of ours
+        self.keepers_version: str | None = None  # as it said when it was last greeted
+
+    @property
+    def address(self) -> str:
+        return self._membership.address
+
+    def greet(self) -> None:
+        """See whether the keeper answers and knows this machine; the error if not."""
+        with self._turn:
+            try:
+                if self._line is None:
+                    self._connect()
+            except LineBroken as error:
+                raise keeper_away(self.address, str(error)) from None
+
+    def ask(self, question: Question, kind: type[T], *others: type[Answer]) -> T:
+        """The answer; the keeper's error if it refused, Unavailable (`keeper_away`) if nobody
+        answers. A line that had been broken before is made anew once."""
+        with self._turn:
+            for is_new in (self._line is None, True):
+                try:
+                    return self._ask(question, kind, *others)
+                except LineBroken as error:
+                    self.close()
+                    if is_new:
+                        raise keeper_away(self.address, str(error)) from None
+        raise AssertionError("the second line was new")
+
+    def ask_once(self, question: Question, kind: type[T], *others: type[Answer]) -> T:
+        """The same on the line there is; LineBroken as it is, for a caller that must know whether
+        its question may have arrived."""
+        with self._turn:
+            try:
+                return self._ask(question, kind, *others)
+            except LineBroken:
+                self.close()
+                raise
+
+    def _ask(self, question: Question, kind: type[T], *others: type[Answer]) -> T:
+        line = self._line or self._connect()
+        before = system_clock()
+        line.send(ask.encode(question), self._seconds)
+        answer = ask.decode_answer(line.receive(self._seconds))
+        if isinstance(answer, ask.News):
+            self._measure(answer.now, before)
+        if isinstance(answer, ask.Failed):
+            raise ask.raise_failure(answer)
+        if not isinstance(answer, (kind, *others)):
+            self.close()
+            raise StoreFailed("bad_answer", "the keeper answered something else", hint="try again")
+        return answer  # type: ignore[return-value]
+
+    def _connect(self) -> Line:
+        membership = self._membership
+        line = connect(membership.address, membership.fingerprint)
+        greeting = ask.Greet(ask.VERSION, membership.machine, membership.secret, VERSION)
+        try:
+            before = system_clock()
+            line.send(ask.encode(greeting), self._seconds)
+            answer = ask.decode_answer(line.receive(self._seconds))
+            if isinstance(answer, ask.Failed):
+                raise ask.raise_failure(answer)
+            if not isinstance(answer, ask.Welcome):
+                raise StoreFailed("bad_answer", "the keeper answered something else")
+        except BaseException:
+            line.close()
+            raise
+        self._measure(answer.now, before)
+        self.keepers_version = answer.keeper
+        self._line = line
+        return line
+
+    def _measure(self, keepers: Millis, before: Millis) -> None:
+        """Compare clocks: on each new line, and again if one was set while a line was open, as
+        after a long sleep. Small differences are the line's own delay."""
+        after = system_clock()
+        offset = keepers - (before + after) // 2
+        if abs(offset - self.offset) > CLOCK_NOISE + (after - before) // 2:
+            self.offset = offset
+
+    def close(self) -> None:
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+
+
+def keeper_away(address: str, why: str) -> Unavailable:
+    return Unavailable(
+        "keeper_away",
+        f"the keeper at {address} does not answer ({why}): nothing can be recorded",
+        hint="what is known here can be read; try again once `moot keep` runs there",
+    )
+
+
+class LedgerCopy:
+    """Keeps the local store a beginning of the keeper's ledger."""
+
+    def __init__(
+        self,
+        store: Store,
+        line: KeeperLine,
+        trust: LedgerTrust,
+        replay: Replay,
+        on_checkpoint: Callable[[NewCheckpoint], None],
+    ) -> None:
+        self._store = store
+        self.line = line
+        self._trust = trust
+        self._replay = replay
+        self._on_checkpoint = on_checkpoint
+        self._asked_at = 0.0
+        self._beats: Millis = 0
+        self._turn = threading.RLock()
+        self._newest: NewCheckpoint | None = None
+        self.away: MootError | None = None  # why the copy may be old
+
+    def follow(self) -> NewCheckpoint | None:
+        """Bring the copy up to date; Unavailable if the keeper does not answer. Returns the newest
+        checkpoint, if there is a new one."""
+        with self._turn:
+            self._newest = None
+            more = True
+            while more:
+                news = self.line.ask(self.position(), ask.News)
+                more = self.take(news)
+            self._asked_at = time.monotonic()
+            self.away = None
+            return self._newest
+
+    def hold(self, streams: tuple[str, ...]) -> None:
+        """Wait for one's turn on these streams; the copy is then up to date."""
+        with self._turn:
+            if self.take(self.line.ask(ask.Hold(streams, self.position()), ask.News)):
+                self.follow()
+            self._asked_at = time.monotonic()
+            self.away = None
+
+    @property
+    def is_fresh(self) -> bool:
+        """Has the keeper just been asked for news?"""
+        return self.away is None and time.monotonic() - self._asked_at < FRESH_SECONDS
+
+    def follow_if_old(self) -> None:
+        """For reading: what is here is better than nothing, if the keeper is away or shows another
+        history; `away` says so to whoever is shown it."""
+        if time.monotonic() - self._asked_at < FRESH_SECONDS:
+            return
+        try:
+            self.follow()
+        except MootError as error:
+            self.away = error
+            self._asked_at = time.monotonic()
+
+    def position(self) -> ask.Follow:
+        """How far the copy is, as the keeper wants to know it."""
+        with self._store.read() as view:
+            position = view.newest_position()
+            last = view.records_after(position - 1, 1)[0].hash if position else b""
+            note = newest_checkpoint(view, self._trust)
+        return ask.Follow(position, last, note.number if note is not None else 0, self._beats)
+
+    def take(self, news: ask.News) -> bool:
+        """Take over what came; True if there is more."""
+        if news.records or news.heartbeats or news.note is not None:
+            with self._turn:
+                self._take(news)
+        return news.more
+
+    def _take(self, news: ask.News) -> None:
+        records = ask.read_records(news.records)
+        made: NewCheckpoint | None = None
+        with self._store.read() as view:
+            if not records and not self._lacks(view, news):
+                return
+        with self._store.write() as change:
+            # Another process of this machine may have taken some of them meanwhile.
+            records = [record for record in records if not _has(change, record)]
+            checkpoint = None if news.note is None else read_sent_note(news.note, self._trust)
+            missing = 0
+            if checkpoint is not None:
+                missing = checkpoint.events - change.newest_position()
+            if records:
+                first = records[: max(missing, 0)] if checkpoint is not None else records
+                copy_records(change, self._replay, first)
+                records = records[len(first) :]
+            if checkpoint is not None and change.newest_position() == checkpoint.events:
+                made = copy_checkpoint(change, self._trust, news.note or "", checkpoint)
+            if records:
+                copy_records(change, self._replay, records)
+            copy_snapshots(change, ask.read_snapshots(news.snapshots))
+            copy_heartbeats(change, self._replay, ask.read_heartbeats(news.heartbeats))
+        self._beats = max(self._beats, news.now - BEATS_OVERLAP)
+        if made is not None:
+            self._newest = made
+            self._on_checkpoint(made)
+
+    def _lacks(self, view: View, news: ask.News) -> bool:
+        """Is there a checkpoint or a sign of life among the news that the copy does not have?"""
+        if news.note is not None and view.newest_note() != news.note:
+            checkpoint = read_sent_note(news.note, self._trust)
+            if checkpoint.events == view.newest_position():
+                return True
+        for agent, at, *_ in news.heartbeats:
+            known = view.heartbeat(agent)
+            if known is None or known.at < at:
+                return True
+        return False
+
+
+def _has(change: WriteTransaction, record: object) -> bool:
+    from moot.core.record import Record
+
+    assert isinstance(record, Record)
+    head = change.head(record.stream)
+    return head is not None and head.seq >= record.seq
+
+
+class FollowingStore:
+    """A machine's copy as a store: reading looks whether there is news, writing is the copy's own
+    (`LedgerCopy`); what is to be recorded goes to the keeper (`joined_engine.py`)."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.copy: LedgerCopy | None = None
+        self._reading = threading.local()  # how many reads of this thread are open
+
+    @contextmanager
+    def read(self) -> Iterator[View]:
+        depth = getattr(self._reading, "depth", 0)
+        if self.copy is not None and depth == 0:  # inside a view nothing may move
+            self.copy.follow_if_old()
+        self._reading.depth = depth + 1
+        try:
+            with self._store.read() as view:
+                yield view
+        finally:
+            self._reading.depth = depth
+
+    @contextmanager
+    def write(self) -> Iterator[WriteTransaction]:
+        with self._store.write() as change:
+            yield change
+
+    def version(self) -> int:
+        return self._store.version()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def close(self) -> None:
+        if self.copy is not None:
+            self.copy.line.close()
+        self._store.close()
+
+
+class FetchedArtifacts:
+    """Artifacts of a machine that joined: here if they were used here, else at the keeper."""
+
+    def __init__(self, here: Artifacts, line: KeeperLine) -> None:
+        self._here = here
+        self._line = line
+
+    def fetch(self, sha256: str) -> bool:
+        """Bring an artifact here; False if the keeper has none either."""
+        pieces: list[bytes] = []
+        size, have = 1, 0
+        while have < size:
+            with suppress(MootError):
+                answer = self._line.ask(ask.WantArtifact(sha256, have), ask.Piece)
+                size = answer.size
+                pieces.append(answer.piece)
+                have += len(answer.piece)
+                if answer.piece or not size:
+                    continue
+            return False
+        return self._here.put(b"".join(pieces), "").sha256 == sha256
+
+    def give(self, sha256: str) -> None:
+        """Let the keeper have an artifact before an event cites it."""
+        size = self._here.size(sha256) or 0
+        offset = 0
+        while True:
+            piece = self._here.piece(sha256, offset)[1] if size else b""  # type: ignore[attr-defined]
+            at = self._line.ask(ask.GiveArtifact(sha256, size, offset, piece), ask.Done).at
+            if at >= size:
+                return
+            offset = at
+
+    def put(self, data: bytes, media_type: str) -> object:
+        return self._here.put(data, media_type)
+
+    def has(self, sha256: str) -> bool:
+        return self._here.has(sha256) or self.fetch(sha256)
+
+    def size(self, sha256: str) -> int | None:
+        size = self._here.size(sha256)
+        return size if size is not None or not self.fetch(sha256) else self._here.size(sha256)
+
+    def chunks(self, sha256: str) -> Iterator[bytes]:
+        if not self._here.has(sha256):
+            self.fetch(sha256)
+        return self._here.chunks(sha256)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._here, name)
+
+
+def keepers_clock(line: KeeperLine, clock: Clock = system_clock) -> Clock:
+    """The keeper's time, as far as this machine can tell."""
+    return lambda: clock() + line.offset

@@ -1,0 +1,291 @@
+"""The keeper's side of the door: one question of a machine, one answer.
+
+Everything that a machine says is either signed, or an argument of a rule. What it decided is
+decided again here; what it wants of the ledger's own key is looked up in `ledgers_part.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from moot.core.clock import Millis
+from moot.core.errors import Malformed, MootError, Refused
+from moot.core.ledger import Heartbeat, View
+from moot.core.names import protocol_of
+from moot.core.record import Record
+from moot.engine.batch import Batch, Result
+from moot.engine.engine import Engine
+from moot.engine.given_signatures import DecidedOtherwise, GivenKeys
+from moot.engine.job import Job
+from moot.engine.ledger_copy import another_history
+from moot.engine.machines import Machines
+from moot.engine.signatures import sign_one_by_one
+from moot.engine.signs_of_life import is_genuine_heartbeat
+from moot.keeper import questions as ask
+from moot.keeper.ledgers_part import WITH_A_HOME, require_may_ask
+from moot.keeper.members import Member
+from moot.keeper.turns import Turns
+from moot.store.artifacts import CHUNK, MAX_BYTES, FileArtifacts, require_hash
+
+MOST_RECORDS: Final = 1_000
+MOST_BYTES: Final = 8 * 1024 * 1024
+MOST_JOBS: Final = 1_000
+# How old the time of a command may be: two exchanges and a person's slow line.
+MOST_AGE: Final[Millis] = 5_000
+MOST_UNFINISHED: Final = 16  # artifacts of one machine that are on their way
+_HOME: Final = "@home"  # the delivery cursors' name for "this stream began on machine NUMBER"
+
+
+class Door:
+    """Answers the questions of all machines; threads may share it."""
+
+    def __init__(self, engine: Engine, artifacts: FileArtifacts, folder: Path) -> None:
+        self._engine = engine
+        self._artifacts = artifacts
+        self._machines = Machines()
+        self._turns = Turns()
+        self._folder = folder  # for artifacts on their way
+
+    def answer(self, member: Member, line: object, question: ask.AnyQuestion) -> ask.AnyAnswer:
+        """One answer; `line` is who asks, among the lines of this moment."""
+        handle = _HANDLERS.get(type(question))
+        if handle is None:
+            raise Malformed("this is not asked here", code="bad_request")
+        return handle(self, member, line, question)
+
+    def forget(self, line: object) -> None:
+        """A line has ended: what it held is free."""
+        self._turns.release(line)
+
+    def _follow(self, _member: Member, _line: object, question: ask.Follow) -> ask.News:
+        return self._news(question)
+
+    def _commit(
+        self, member: Member, line: object, question: ask.Commit
+    ) -> ask.Committed | ask.DecideAgain:
+        jobs = self._read_jobs(question)
+        streams = list(dict.fromkeys(job.stream for job in jobs))
+        self._turns.wait(line, member.number, streams)
+        with self._engine.store.read() as view:  # one look for all that is asked beforehand
+            if _are_recorded(view, question.places):  # asked again: the answer was lost
+                return ask.Committed(self._news(question.follow))
+            self._require_recent(question.now)
+            registry = self._engine.registry()
+            require_may_ask(
+                jobs, registry, member.custodian, lambda stream: _is_home(view, member, stream)
+            )
+            new = [name for name in streams if view.head(name) is None]
+        keys = GivenKeys(self._engine.keys, dict(question.signed), frozenset(question.attended))
+        self._claim_new(member, new)
+        try:
+            self._engine.commit_signed(
+                lambda batch: self._decide(batch, jobs, question, keys), keys, question.now
+            )
+        except DecidedOtherwise as otherwise:
+            problem = otherwise.problem
+            return ask.DecideAgain(
+                self._news(question.follow),
+                tuple(otherwise.hashes.items()),
+                None if problem is None else ask.fail(problem),
+            )
+        finally:
+            self._turns.release(line)
+        return ask.Committed(self._news(question.follow))
+
+    def _decide(
+        self, batch: Batch, jobs: list[Job], question: ask.Commit, keys: GivenKeys
+    ) -> list[Result]:
+        keys.registry = batch.registry
+        guarded = {
+            job.stream
+            for job in jobs
+            if type(job.command) in self._machines.machine_of(job.stream).guarded
+        }
+        results: list[Result]
+        if question.chain:
+            then: list[Callable[[object], Job]] = [lambda _, job=job: job for job in jobs[1:]]  # type: ignore[misc]
+            results = list(batch.run_chain(jobs[0], then, guarded))
+        else:
+            results = batch.run_all(jobs, guarded, sign_one_by_one)
+        for result in results:
+            if isinstance(result, DecidedOtherwise):
+                raise result
+        places = tuple(
+            (entry.record.stream, entry.record.seq, entry.record.hash) for entry in batch.entries
+        )
+        if places != question.places:
+            problem = next((one for one in results if isinstance(one, MootError)), None)
+            raise DecidedOtherwise(keys.hashes, problem)
+        return results
+
+    def _read_jobs(self, question: ask.Commit) -> list[Job]:
+        if not 1 <= len(question.jobs) <= MOST_JOBS:
+            raise Malformed(f"1 to {MOST_JOBS} jobs at once", code="bad_request")
+        return [ask.read_job(sent, self._machines) for sent in question.jobs]
+
+    def _require_recent(self, now: Millis) -> None:
+        """The time of a command is the machine's guess of ours: not far off, and never ahead."""
+        if abs(self._engine.clock() - now) > MOST_AGE:
+            raise Refused(
+                "clock_differs",
+                "the command is dated by a clock that differs from the keeper's",
+                hint="try again",
+            )
+
+    def _claim_new(self, member: Member, new: Sequence[str]) -> None:
+        """Streams that begin with this commit belong to the machine that begins them. A claim on
+        one that has no events yet counts for nothing: the next machine replaces it."""
+        with_home = [name for name in new if protocol_of(name) in WITH_A_HOME]
+        if with_home:
+            claimed = dict.fromkeys(with_home, member.number)
+            self._engine.deliver(_HOME, lambda _view: (None, claimed))
+
+    def _hold(self, member: Member, line: object, question: ask.Hold) -> ask.News:
+        if len(question.streams) > MOST_JOBS:
+            raise Malformed(f"at most {MOST_JOBS} streams at once", code="bad_request")
+        self._turns.take(line, member.number, question.streams)
+        return self._news(question.follow)
+
+    def _beat(self, _member: Member, _line: object, question: ask.Beat) -> ask.Done:
+        """Kept if its agent signed it and it is not beyond our clock."""
+        heartbeat = Heartbeat(*question.heartbeat)
+        registry = self._engine.registry()
+        if not is_genuine_heartbeat(registry, heartbeat):
+            raise Refused("bad_heartbeat", "this sign of life is not signed by its agent")
+        now = self._engine.clock()
+        if heartbeat.at > now + MOST_AGE:
+            raise Refused("clock_differs", "this sign of life is dated in the future")
+        return ask.Done(self._engine.keep_heartbeat(heartbeat))
+
+    def _settle(self, _member: Member, _line: object, question: ask.Settle) -> ask.Done:
+        self._engine.tick(question.stream)
+        return ask.Done()
+
+    def _pin(self, _member: Member, _line: object, _question: ask.Pin) -> ask.Done:
+        made = self._engine.checkpoint()
+        return ask.Done(made.checkpoint.number if made is not None else 0)
+
+    def _give_artifact(self, member: Member, _line: object, question: ask.GiveArtifact) -> ask.Done:
+        """Put a piece to its place; the whole is stored once its hash is the one that was named."""
+        if self._artifacts.size(question.sha256) == question.size:
+            return ask.Done(question.size)
+        place = self._unfinished_place(member, question)
+        with place.open("r+b" if place.exists() else "w+b") as file:
+            file.seek(0, 2)
+            if file.tell() != question.offset:
+                return ask.Done(file.tell())  # go on from here
+            file.write(question.piece)
+            end = file.tell()
+        if end < question.size:
+            return ask.Done(end)
+        try:
+            with place.open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() != question.sha256:
+                    raise Malformed("the bytes are not those of this artifact", code="bad_hash")
+                file.seek(0)
+                self._artifacts.put_stream(iter(lambda: file.read(CHUNK), b""), "")
+        finally:
+            place.unlink(missing_ok=True)
+        return ask.Done(end)
+
+    def _unfinished_place(self, member: Member, question: ask.GiveArtifact) -> Path:
+        """Where the pieces go; Refused for more than a record may cite, or than fits here."""
+        if not len(question.piece) <= question.size <= MAX_BYTES:
+            raise Refused("artifact_too_large", f"an artifact has at most {MAX_BYTES} bytes")
+        place = self._folder / f".{member.number}-{require_hash(question.sha256)}"
+        unfinished = list(self._folder.glob(f".{member.number}-*"))
+        if place not in unfinished and len(unfinished) >= MOST_UNFINISHED:
+            oldest = min(unfinished, key=lambda file: file.stat().st_mtime_ns)
+            oldest.unlink(missing_ok=True)  # whoever is still sending it begins again
+        return place
+
+    def _want_artifact(
+        self, _member: Member, _line: object, question: ask.WantArtifact
+    ) -> ask.Piece:
+        size, piece = self._artifacts.piece(question.sha256, question.offset)
+        return ask.Piece(size, piece)
+
+    def _news(self, asked: ask.Follow) -> ask.News:
+        with self._engine.store.read() as view:
+            _require_same_history(view, asked)
+            records = view.records_after(asked.position, MOST_RECORDS)
+            sent, more = _within_bytes(records)
+            reached = {stream: seq for stream, seq, *_ in sent}
+            snapshots = (view.snapshot(stream) for stream in reached)
+            return ask.News(
+                tuple(sent),
+                tuple(
+                    ask.send_snapshot(snapshot)
+                    for snapshot in snapshots
+                    if snapshot is not None and snapshot.seq <= reached[snapshot.stream]
+                ),
+                tuple(
+                    ask.send_heartbeat(beat) for beat in view.heartbeats() if beat.at >= asked.beats
+                ),
+                view.newest_note(),
+                self._engine.clock(),
+                more or len(records) == MOST_RECORDS,
+            )
+
+
+def _within_bytes(records: Sequence[Record]) -> tuple[list[ask.SentRecord], bool]:
+    """As many as one answer holds; at least one."""
+    sent: list[ask.SentRecord] = []
+    size = 0
+    for record in records:
+        size += len(record.raw)
+        if sent and size > MOST_BYTES:
+            return sent, True
+        sent.append(ask.send_record(record))
+    return sent, False
+
+
+def _is_home(view: View, member: Member, stream: str) -> bool:
+    return view.head(stream) is None or view.cursor(_HOME, stream) == member.number
+
+
+def _are_recorded(view: View, places: tuple[ask.Place, ...]) -> bool:
+    return bool(places) and all(_holds(view, *place) for place in places)
+
+
+def _holds(view: View, stream: str, seq: int, record_hash: bytes) -> bool:
+    record = next(view.records(stream, after=seq - 1), None)
+    return record is not None and (record.seq, record.hash) == (seq, record_hash)
+
+
+def _require_same_history(view: View, asked: ask.Follow) -> None:
+    """Tampered unless what the machine has is a beginning of what we have."""
+    if asked.position == 0:
+        return
+    found = view.records_after(asked.position - 1, 1)
+    if not found or found[0].hash != asked.last:
+        raise another_history(
+            "the keeper's ledger lacks events that this machine has seen"
+            if not found
+            else "the keeper's ledger holds other events than this machine has seen"
+        )
+
+
+_HANDLERS: Final[Mapping[type, Callable[..., ask.AnyAnswer]]] = {
+    ask.Follow: Door._follow,
+    ask.Commit: Door._commit,
+    ask.Hold: Door._hold,
+    ask.Beat: Door._beat,
+    ask.Settle: Door._settle,
+    ask.Pin: Door._pin,
+    ask.GiveArtifact: Door._give_artifact,
+    ask.WantArtifact: Door._want_artifact,
+}
+
+
+def answer_safely(answer: Callable[[], ask.AnyAnswer]) -> ask.AnyAnswer:
+    """The answer, or the error as one. The outermost function of a question."""
+    try:
+        return answer()
+    except MootError as error:
+        return ask.fail(error)
+    except Exception as error:  # noqa: BLE001 - the machine is told; the keeper goes on
+        return ask.fail(MootError("internal_error", f"{type(error).__name__}: {error}"))

@@ -1,0 +1,313 @@
+"""The engine of a machine that joined: it decides here, on its own copy, and commits at the keeper.
+
+What comes out of a command is signed here by whoever acts and sent with the command itself. The
+keeper decides again; if the ledger has moved on meanwhile it answers with what is new, and the
+machine decides again on that. After the first such answer it lines up, so that nobody starves. A
+lost answer is asked for again: the same question is recorded once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from moot.core.clock import Millis
+from moot.core.errors import Conflict, MootError, Refused, StoreFailed
+from moot.core.ledger import WriteTransaction
+from moot.engine.batch import Batch
+from moot.engine.checkpoints import NewCheckpoint
+from moot.engine.engine import Engine
+from moot.engine.given_signatures import KeysWithoutLedgers, WithheldSignature, WithheldSigner
+from moot.engine.job import Job, JobOutcome
+from moot.engine.keys import Signatories, find_signatory
+from moot.engine.replay import read_record
+from moot.engine.signatures import SignAll, sign_one_by_one
+from moot.engine.signs_of_life import make_heartbeat
+from moot.keeper import questions as ask
+from moot.keeper.copying import FetchedArtifacts, LedgerCopy
+from moot.keeper.line import LineBroken
+
+if TYPE_CHECKING:
+    from moot.engine.batch import Result
+
+MOST_TRIES: Final = 12
+# How long a question whose answer was lost is asked again before the outcome is called unknown.
+UNKNOWN_SECONDS: Final = 10.0
+# The keeper takes no command that is dated long ago.
+RENEW_AFTER: Final[Millis] = 2_000
+# How long others are expected on a stream where they were first.
+LINE_UP_SECONDS: Final = 2.0
+
+T = TypeVar("T")
+# Decides on a batch: the jobs as they came out, and their results.
+Decide = Callable[[Batch], tuple[list[Job], T]]
+
+
+class JoinedEngine(Engine):
+    """An engine whose commits are the keeper's. `follow_with` gives it its copy."""
+
+    _copy: LedgerCopy
+    _overtaken: dict[str, float]  # streams where others were first, and until when that counts
+
+    def follow_with(self, copy: LedgerCopy) -> None:
+        self._copy = copy
+        self._overtaken = {}
+
+    @property
+    def replay(self) -> Any:
+        return self._replay
+
+    def execute_all(
+        self,
+        jobs: Iterable[Job],
+        before_commit: Callable[[list[Result]], None] | None = None,
+        sign_all: SignAll = sign_one_by_one,
+    ) -> list[Result]:
+        waiting = list(jobs)
+
+        def decide(batch: Batch) -> tuple[list[Job], list[Result]]:
+            return waiting, batch.run_all(waiting, guarded, sign_all)
+
+        with self._turn:
+            self._begin(_streams_of(waiting))
+            guarded = self._prove_guarded(waiting)
+            return self._commit_there(decide, before_commit, chain=False)
+
+    def execute_chain(
+        self,
+        first: Job,
+        *then: Callable[[JobOutcome], Job],
+        proved: Iterable[str] = (),
+        before_commit: Callable[[list[JobOutcome]], None] | None = None,
+    ) -> list[JobOutcome]:
+        def decide(batch: Batch) -> tuple[list[Job], list[JobOutcome]]:
+            taken = [first]
+
+            def noted(make: Callable[[JobOutcome], Job]) -> Callable[[JobOutcome], Job]:
+                def make_and_note(outcome: JobOutcome) -> Job:
+                    taken.append(make(outcome))
+                    return taken[-1]
+
+                return make_and_note
+
+            done = batch.run_chain(first, [noted(make) for make in then], guarded)
+            return taken, done
+
+        with self._turn:
+            self._begin([first.stream])
+            guarded = self._prove_guarded([first]) | self._prove(proved)
+            return self._commit_there(decide, before_commit, chain=True)
+
+    @property
+    def signs_as_ledger(self) -> bool:
+        """The keeper signs the ledger's part, where it may (`ledgers_part.py`)."""
+        return True
+
+    @property
+    def makes_checkpoints(self) -> bool:
+        return True
+
+    def tick(self, stream: str) -> JobOutcome | None:
+        self._begin([])
+        before = self.load(stream)
+        if before.seq < 0 or not before.machine.timeouts(before.state, self.clock()):
+            return None
+        self._copy.line.ask(ask.Settle(stream), ask.Done)
+        self._copy.follow()
+        with self.store.read() as view:
+            done = tuple(
+                read_record(before.machine, record)
+                for record in view.records(stream, after=before.seq)
+            )
+        return JobOutcome(stream, done, self.load(stream).state) if done else None
+
+    def beat(self, name: str) -> Millis:
+        if self._write_error is not None:
+            raise self._write_error
+        signatory = find_signatory(self.registry(), self.keys, name)
+        heartbeat = make_heartbeat(signatory, self.trust.origin, self.clock())
+        at = self._copy.line.ask(ask.Beat(ask.send_heartbeat(heartbeat)), ask.Done).at
+        self.keep_heartbeat(heartbeat)
+        return at
+
+    def checkpoint(self, beyond: int = 0) -> NewCheckpoint | None:  # noqa: ARG002
+        """Ask the keeper for one; what it signed for is taken over with the next news."""
+        self._copy.line.ask(ask.Pin(), ask.Done)
+        return self._copy.follow()
+
+    def close(self) -> None:
+        """Ask for a checkpoint over what this process wrote, if the keeper answers; then close."""
+        try:
+            if self._unpinned:
+                with suppress(MootError):  # what was acknowledged is durable; the next covers it
+                    self.checkpoint()
+        finally:
+            self.store.close()
+
+    def _begin(self, streams: list[str]) -> None:
+        """Look for news, unless that was just done. Where others were first a moment ago, line up
+        at once: a command that is overtaken costs more than one that waits."""
+        if self._write_error is not None:
+            raise self._write_error
+        now = time.monotonic()
+        if any(self._overtaken.get(stream, 0.0) > now for stream in streams):
+            self._copy.hold(tuple(streams))
+        elif not self._copy.is_fresh:
+            self._copy.follow()
+
+    def _commit_there(
+        self, decide: Decide[T], before_commit: Callable[[T], None] | None, *, chain: bool
+    ) -> T:
+        hashes: dict[bytes, bytes] = {}
+        now, streams = self.clock(), list[str]()
+        problem: ask.Failed | None = None
+        for tries in range(MOST_TRIES):
+            if streams:  # overtaken, or about to write a file: with nobody in between
+                self._copy.hold(tuple(streams))
+            now = now if self.clock() - now < RENEW_AFTER else self.clock()
+            ledgers = WithheldSigner(self.trust.root, hashes)
+            keys = KeysWithoutLedgers(self.keys, ledgers)
+            batch, jobs, result = self._decide_on_news(decide, keys, now, tries)
+            if not batch.entries:
+                return result  # nothing to record: refused, or a repeat
+            streams = _streams_of(jobs)
+            if before_commit is not None and not tries:
+                continue
+            self._give_artifacts(batch)
+            is_final = ledgers.is_complete and before_commit is not None
+            if is_final and before_commit is not None:
+                before_commit(result)
+            try:
+                question = self._question(batch, jobs, keys, now, ledgers, chain)
+                answer = self._ask_until_known(question)
+            except Refused as error:
+                now = self._compare_clocks(error, tries)
+                continue
+            if isinstance(answer, ask.Committed):
+                self._unpinned += batch.count
+                return result
+            if is_final:
+                break  # the other file is ahead now: its owner signs what stands there
+            self._note_overtaken(answer, streams)
+            hashes.update(answer.hashes)
+            problem = answer.problem
+        raise _overtaken_for_good(problem)
+
+    def _compare_clocks(self, error: Refused, tries: int) -> Millis:
+        """A clock was set since the keeper was last asked: once more, by the time it says now."""
+        if error.code != "clock_differs" or tries:
+            raise error
+        self._copy.follow()
+        return self.clock()
+
+    def _note_overtaken(self, answer: ask.DecideAgain, streams: list[str]) -> None:
+        if not answer.hashes:
+            self._overtaken = dict.fromkeys(streams, time.monotonic() + LINE_UP_SECONDS)
+
+    def _decide_on_news(
+        self, decide: Decide[T], keys: KeysWithoutLedgers, now: Millis, tries: int
+    ) -> tuple[Batch, list[Job], T]:
+        """Decide on the copy as it is. A refusal counts only on what the keeper shows now."""
+        if tries:
+            return self._decide_here(decide, keys, now)
+        try:
+            batch, jobs, result = self._decide_here(decide, keys, now)
+        except MootError:
+            batch, jobs, result = None, [], None
+        results = result if isinstance(result, list) else []
+        is_refused = batch is None or any(isinstance(one, MootError) for one in results)
+        if batch is not None and batch.entries and not is_refused:
+            return batch, jobs, cast("T", result)
+        self._copy.follow()
+        return self._decide_here(decide, keys, now)
+
+    def _decide_here(
+        self, decide: Decide[T], keys: KeysWithoutLedgers, now: Millis
+    ) -> tuple[Batch, list[Job], T]:
+        with self.store.read() as view:
+            if self._rollback_guard is not None:
+                self._rollback_guard.before_writing(view)
+            batch = Batch(
+                cast("WriteTransaction", view),
+                self._replay,
+                keys,
+                Signatories(self.trust),
+                now,
+                self.artifacts,
+                self._rollback_guard,
+                self._debug,
+            )
+            jobs, result = decide(batch)
+        return batch, jobs, result
+
+    def _question(
+        self,
+        batch: Batch,
+        jobs: list[Job],
+        keys: KeysWithoutLedgers,
+        now: Millis,
+        ledgers: WithheldSigner,
+        chain: bool,
+    ) -> ask.Commit:
+        """The command with its signatures. What rests on a record of the ledger's own whose hash
+        is not known yet cannot be signed: then it asks for that hash first."""
+        records = [entry.record for entry in batch.entries]
+        signed = tuple(
+            (record.raw, record.signature)
+            for record in records
+            if not isinstance(record.signature, WithheldSignature)
+            and not ledgers.rests_on_stand_in(record.raw)
+        )
+        return ask.Commit(
+            self._copy.position(),
+            now,
+            chain,
+            tuple(map(ask.send_job, jobs)),
+            signed,
+            tuple((record.stream, record.seq, record.hash) for record in records),
+            tuple(sorted(keys.attended)),
+        )
+
+    def _ask_until_known(self, question: ask.Commit) -> ask.Committed | ask.DecideAgain:
+        """Ask again if the answer was lost: the keeper knows what it has recorded already."""
+        until = time.monotonic() + UNKNOWN_SECONDS
+        pause = 0.05
+        while True:
+            try:
+                answer = self._copy.line.ask_once(question, ask.Committed, ask.DecideAgain)
+            except LineBroken as error:
+                why = str(error)
+            else:
+                if self._copy.take(answer.news):
+                    self._copy.follow()
+                return answer
+            if time.monotonic() > until:
+                raise _unknown(self._copy.line.address, why)
+            time.sleep(pause)
+            pause = min(pause * 2, 1.0)
+
+    def _give_artifacts(self, batch: Batch) -> None:
+        if isinstance(self.artifacts, FetchedArtifacts):
+            cited = {ref.sha256 for e in batch.entries for ref in e.record.body.artifacts}
+            for sha256 in sorted(cited):
+                self.artifacts.give(sha256)
+
+
+def _streams_of(jobs: Iterable[Job]) -> list[str]:
+    return list(dict.fromkeys(job.stream for job in jobs))
+
+
+def _overtaken_for_good(problem: ask.Failed | None) -> MootError:
+    if problem is not None:
+        return ask.raise_failure(problem)
+    return Conflict("too_busy", "others were first, again and again", hint="try again in a moment")
+
+
+def _unknown(address: str, why: str) -> MootError:
+    return StoreFailed(
+        "outcome_unknown",
+        f"the line to the keeper at {address} broke ({why}): whether this was recorded is unknown",
+        hint="`moot log` shows it as soon as the keeper answers; with a key a repeat is harmless",
+    )

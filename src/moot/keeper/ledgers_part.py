@@ -1,0 +1,74 @@
+"""What the ledger's own key signs because a machine asks for it, and what not.
+
+Most of it is the clerk's part in a session that the machine itself began: its debates, parliaments,
+questions, traces. For the rest the table below says when. Time limits are no machine's business:
+the keeper applies what is overdue itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from moot.core.errors import Refused
+from moot.core.machine import Command
+from moot.core.names import SYSTEM, protocol_of
+from moot.core.registry.model import State as Registry
+from moot.engine.job import Job
+
+# Protocols whose sessions have a home: the machine that began one keeps its files and its minutes.
+WITH_A_HOME: Final = frozenset({"debate", "parliament", "decision", "trace", "observed", "path"})
+
+# Says whether the ledger signs such a command for a machine with this custodian.
+Allows = Callable[[Command, Registry, str], bool]
+
+
+def _is_own_new_key(command: Command, _registry: Registry, custodian: str) -> bool:
+    """A new name is entered under the custodian who really has its key."""
+    return getattr(command, "custodian", None) == custodian
+
+
+def _is_own_agent(command: Command, registry: Registry, custodian: str) -> bool:
+    name = getattr(command, "name", None) or getattr(command, "agent", None)
+    agent = registry.agents.get(name or "")
+    return agent is not None and registry.keys[agent.kid].custodian == custodian
+
+
+def _always(_command: Command, _registry: Registry, _custodian: str) -> bool:
+    return True
+
+
+# protocol and command -> when. What stands in no row is refused. A new key for an old name, and a
+# person's key, need the consent of the old key or of a person: the registry's rules see to that.
+ALLOWED: Final[Mapping[tuple[str, str], Allows]] = {
+    ("registry", "AddKey"): _is_own_new_key,
+    ("registry", "RotateKey"): _is_own_new_key,
+    ("registry", "RetireAgent"): _is_own_agent,
+    ("presence", "EndGone"): _is_own_agent,
+    ("mail", "Send"): _always,
+    ("mail", "Lapse"): _always,
+    ("mail", "LapseAnswer"): _always,
+    ("presence", "LapseAnswer"): _always,
+}
+
+
+def require_may_ask(
+    jobs: Sequence[Job], registry: Registry, custodian: str, is_home: Callable[[str], bool]
+) -> None:
+    """Refused (`ledgers_part`) unless the ledger may sign its part of these jobs for a machine."""
+    for job in jobs:
+        if job.actor != SYSTEM:
+            continue  # whoever acts has signed it
+        protocol, name = protocol_of(job.stream), type(job.command).__name__
+        if protocol in WITH_A_HOME:
+            allowed, why = is_home(job.stream), "another machine keeps the minutes of it"
+        else:
+            allows = ALLOWED.get((protocol, name))
+            allowed = allows is not None and allows(job.command, registry, custodian)
+            why = "it is not this machine's to ask for"
+        if not allowed:
+            raise Refused(
+                "ledgers_part",
+                f"the keeper signs no {name} on {job.stream} for this machine: {why}",
+                hint="run this on the machine where it began, or where the ledger is kept",
+            )

@@ -1,0 +1,120 @@
+"""The line between a machine and its keeper: frames over a socket, plain on one machine, TLS else.
+
+A frame is four bytes of length and as many bytes. The other side is known by its certificate's
+fingerprint, which came with the invitation; no public authority is asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+import ssl
+import struct
+import time
+from typing import Final
+
+from moot.core.errors import Tampered, Unavailable
+
+MAX_FRAME: Final = 64 * 1024 * 1024
+_LENGTH: Final = struct.Struct(">I")
+CONNECT_SECONDS: Final = 3.0
+UNIX: Final = "unix:"
+
+
+class LineBroken(Exception):
+    """The line ended, or what came is no frame, is too long, or came too slowly."""
+
+
+class Line:
+    """One connection. Whoever uses it takes turns with nobody: it is one thread's."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+        self._data = bytearray()
+
+    def send(self, frame: bytes, seconds: float) -> None:
+        self._socket.settimeout(seconds)
+        try:
+            self._socket.sendall(_LENGTH.pack(len(frame)) + frame)
+        except OSError as error:
+            raise LineBroken(str(error) or "it broke off") from None
+
+    def receive(self, seconds: float | None, most: int = MAX_FRAME) -> bytes:
+        """One whole frame, within the time; None: however long it takes to begin."""
+        until = None if seconds is None else time.monotonic() + seconds
+        while len(self._data) < _LENGTH.size:
+            self._read_more(until)
+        (length,) = _LENGTH.unpack_from(self._data)
+        if length > most:
+            raise LineBroken("it is too long")
+        end = _LENGTH.size + length
+        while len(self._data) < end:
+            self._read_more(until)
+        frame = bytes(self._data[_LENGTH.size : end])
+        del self._data[:end]
+        return frame
+
+    def _read_more(self, until: float | None) -> None:
+        left = None if until is None else until - time.monotonic()
+        if left is not None and left <= 0:
+            raise LineBroken("no answer in time")
+        self._socket.settimeout(left)
+        try:
+            data = self._socket.recv(1 << 18)
+        except TimeoutError:
+            raise LineBroken("no answer in time") from None
+        except OSError as error:
+            raise LineBroken(str(error) or "it broke off") from None
+        if not data:
+            raise LineBroken("it broke off")
+        self._data += data
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def connect(address: str, fingerprint: str, seconds: float = CONNECT_SECONDS) -> Line:
+    """A line to the keeper at `address`: HOST:PORT, or unix:PATH on the same machine.
+
+    Tampered if somebody else answers there; LineBroken if nobody does.
+    """
+    try:
+        if address.startswith(UNIX):
+            plain = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            plain.settimeout(seconds)
+            plain.connect(address.removeprefix(UNIX))
+            return Line(plain)
+        return Line(_connect_tls(address, fingerprint, seconds))
+    except OSError as error:
+        raise LineBroken(str(error) or type(error).__name__) from None
+
+
+def _connect_tls(address: str, fingerprint: str, seconds: float) -> ssl.SSLSocket:
+    host, _, port = address.rpartition(":")
+    if not port.isdigit():
+        raise Unavailable("bad_address", f"{address} is no address", hint="an address is HOST:PORT")
+    plain = socket.create_connection((host.strip("[]"), int(port)), seconds)
+    plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE  # the fingerprint below is the check
+    try:
+        line = context.wrap_socket(plain, server_hostname=None)
+    except BaseException:
+        plain.close()
+        raise
+    shown = line.getpeercert(binary_form=True) or b""
+    if fingerprint_of(shown) != fingerprint:
+        line.close()
+        raise Tampered(
+            f"another keeper answers at {address} than the one that was joined",
+            code="another_keeper",
+            hint="ask whoever keeps the ledger for its fingerprint (`moot keep` shows it)",
+        )
+    return line
+
+
+def fingerprint_of(certificate: bytes) -> str:
+    """What a certificate is known by; 32 hex digits, short enough to be typed."""
+    return hashlib.sha256(certificate).hexdigest()[:32]

@@ -1,0 +1,280 @@
+"""What a machine asks its keeper, and what comes back: frozen values, packed with msgpack."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from moot.core import errors
+from moot.core.clock import Millis
+from moot.core.errors import Malformed, MootError
+from moot.core.findings import Finding
+from moot.core.ledger import Heartbeat, Snapshot
+from moot.core.record import Record
+from moot.engine.job import Job
+from moot.engine.machines import Machines
+
+# What this version of the door says and understands; both sides compare it when they meet.
+VERSION: Final = 1
+
+SentRecord = tuple[str, int, str, bytes, bytes]  # stream, seq, kid, body, signature
+SentHeartbeat = tuple[str, int, str, bytes, bytes]  # agent, at, kid, body, signature
+SentSnapshot = tuple[str, int, bytes, str, bytes, bytes]
+Place = tuple[str, int, bytes]  # stream, seq, hash
+
+
+class Question(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """The base of all questions."""
+
+
+class Greet(Question, frozen=True):
+    """The first thing said on a line: which machine this is, its secret, and its moot's version."""
+
+    version: int
+    machine: str
+    secret: bytes
+    program: str = ""
+
+
+class Join(Question, frozen=True):
+    """Or this, from a machine that was invited: the code stands behind an HMAC, never here."""
+
+    version: int
+    machine: str
+    custodian: str
+    repository: str
+    invitation: str
+    proof: bytes
+
+
+class Follow(Question, frozen=True):
+    """What came after `position`? `last` is the hash of the record that stands there; `note` the
+    number of the newest checkpoint known; `beats` when signs of life were last asked for."""
+
+    position: int
+    last: bytes
+    note: int
+    beats: Millis
+
+
+class SentJob(msgspec.Struct, frozen=True, array_like=True):
+    """A job: `engine/job.py`, with the command's name and fields."""
+
+    stream: str
+    name: str
+    command: msgspec.Raw
+    actor: str
+    key: str | None
+    role: str | None
+    cause: str | None
+    corr: str | None
+
+
+class Commit(Question, frozen=True):
+    """Record what these jobs lead to, at the time `now`: the bytes that were decided, signed.
+
+    `places` are where the records will stand, and their hashes: so a question that is asked again
+    because its answer was lost is known again. `attended` are the keys that a person has unlocked
+    just now. In a chain all are recorded or none.
+    """
+
+    follow: Follow
+    now: Millis
+    chain: bool
+    jobs: tuple[SentJob, ...]
+    signed: tuple[tuple[bytes, bytes], ...]
+    places: tuple[Place, ...]
+    attended: tuple[str, ...] = ()
+
+
+class Hold(Question, frozen=True):
+    """Let nobody else move these streams for a moment: what follows writes a file as well, or has
+    been overtaken before. The answer is what is new once it is one's turn."""
+
+    streams: tuple[str, ...]
+    follow: Follow
+
+
+class Beat(Question, frozen=True):
+    """A sign of life, signed by its agent."""
+
+    heartbeat: SentHeartbeat
+
+
+class Settle(Question, frozen=True):
+    """Apply what is overdue on a stream."""
+
+    stream: str
+
+
+class Pin(Question, frozen=True):
+    """Make a checkpoint now."""
+
+
+class GiveArtifact(Question, frozen=True):
+    """Send a piece of an artifact; the keeper has it once its last piece has come."""
+
+    sha256: str
+    size: int
+    offset: int
+    piece: bytes
+
+
+class WantArtifact(Question, frozen=True):
+    """A piece of an artifact."""
+
+    sha256: str
+    offset: int
+
+
+AnyQuestion = (
+    Greet | Join | Follow | Commit | Hold | Beat | Settle | Pin | GiveArtifact | WantArtifact
+)
+
+
+class Answer(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """The base of all answers."""
+
+
+class Welcome(Answer, frozen=True):
+    version: int
+    keeper: str
+    now: Millis
+
+
+class Joined(Answer, frozen=True):
+    """The secret of a new machine, and the ledger's trust file."""
+
+    secret: bytes
+    trust: bytes
+
+
+class News(Answer, frozen=True):
+    """What the copy lacks, in order. `more`: it was too much for one answer."""
+
+    records: tuple[SentRecord, ...]
+    snapshots: tuple[SentSnapshot, ...]
+    heartbeats: tuple[SentHeartbeat, ...]
+    note: str | None
+    now: Millis
+    more: bool
+
+
+class Committed(Answer, frozen=True):
+    """It is durable; `news` has the records, and what came before them."""
+
+    news: News
+
+
+class Failed(Answer, frozen=True):
+    """An error, as it was raised there."""
+
+    kind: str
+    code: str
+    message: str
+    hint: str
+    findings: tuple[Finding, ...]
+
+
+class DecideAgain(Answer, frozen=True):
+    """The keeper decided otherwise. `hashes`: of the ledger's own records, by their bytes;
+    `problem`: why it refused, if it did."""
+
+    news: News
+    hashes: tuple[tuple[bytes, bytes], ...]
+    problem: Failed | None = None
+
+
+class Done(Answer, frozen=True):
+    """It was done; `at` is a time or a size, if there is one to tell."""
+
+    at: int = 0
+
+
+class Piece(Answer, frozen=True):
+    size: int
+    piece: bytes
+
+
+AnyAnswer = Welcome | Joined | News | Committed | DecideAgain | Done | Piece | Failed
+
+encode: Final = msgspec.msgpack.Encoder().encode
+_question_decoder: Final[msgspec.msgpack.Decoder[AnyQuestion]] = msgspec.msgpack.Decoder(
+    AnyQuestion
+)
+_answer_decoder: Final[msgspec.msgpack.Decoder[AnyAnswer]] = msgspec.msgpack.Decoder(AnyAnswer)
+
+
+def decode_question(data: bytes) -> AnyQuestion:
+    try:
+        return _question_decoder.decode(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Malformed(f"this is no question: {error}", code="bad_request") from None
+
+
+def decode_answer(data: bytes) -> AnyAnswer:
+    try:
+        return _answer_decoder.decode(data)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Malformed(f"the keeper's answer cannot be read: {error}", code="bad_answer") from None
+
+
+def send_job(job: Job) -> SentJob:
+    command = msgspec.Raw(msgspec.msgpack.encode(job.command))
+    name = type(job.command).__name__
+    return SentJob(job.stream, name, command, job.actor, job.key, job.role, job.cause, job.corr)
+
+
+def read_job(sent: SentJob, machines: Machines) -> Job:
+    """The job; Malformed if the stream's protocol knows no such command, or its fields are odd."""
+    machine = machines.machine_of(sent.stream)
+    kind = next((kind for kind in machine.commands if kind.__name__ == sent.name), None)
+    if kind is None:
+        raise Malformed(f"{machine.name} knows no {sent.name}", code="unknown_command")
+    try:
+        command: Any = msgspec.msgpack.decode(sent.command, type=kind)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Malformed(f"{sent.name}: {error}", code="bad_request") from None
+    return Job(sent.stream, command, sent.actor, sent.key, sent.role, sent.cause, sent.corr)
+
+
+def send_record(record: Record) -> SentRecord:
+    return record.stream, record.seq, record.kid, record.raw, record.signature
+
+
+def send_heartbeat(heartbeat: Heartbeat) -> SentHeartbeat:
+    return heartbeat.agent, heartbeat.at, heartbeat.kid, heartbeat.raw, heartbeat.signature
+
+
+def send_snapshot(snapshot: Snapshot) -> SentSnapshot:
+    sent = snapshot
+    return sent.stream, sent.seq, sent.hash, sent.machine, sent.state, sent.signature
+
+
+def read_records(sent: tuple[SentRecord, ...]) -> list[Record]:
+    return [Record(*fields) for fields in sent]
+
+
+def read_snapshots(sent: tuple[SentSnapshot, ...]) -> list[Snapshot]:
+    return [Snapshot(*fields) for fields in sent]
+
+
+def read_heartbeats(sent: tuple[SentHeartbeat, ...]) -> list[Heartbeat]:
+    return [Heartbeat(*fields) for fields in sent]
+
+
+def fail(error: MootError) -> Failed:
+    return Failed(type(error).__name__, error.code, str(error), error.hint, error.findings)
+
+
+def raise_failure(failed: Failed) -> MootError:
+    """The same error as it was raised at the keeper."""
+    kind = getattr(errors, failed.kind, MootError)
+    if not (isinstance(kind, type) and issubclass(kind, MootError)):
+        kind = MootError
+    error: MootError = kind.__new__(kind)
+    MootError.__init__(
+        error, failed.code, failed.message, hint=failed.hint, findings=failed.findings
+    )
+    return error

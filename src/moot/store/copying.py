@@ -1,0 +1,53 @@
+"""A whole ledger from one store into another: the same records in the same order, and with them
+what is derived from them and the two side tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from moot.core.ledger import RecordToAppend, RowEdit, Store, View
+from moot.core.machine import Put, Words
+
+_AT_ONCE: Final = 1_000
+
+
+def copy_ledger(source: View, target: Store) -> int:
+    """Fill an empty store; returns how many events there are. All of it is one commit, or none."""
+    with target.write() as change:
+        for entries in _batches(source):
+            change.append(entries)
+        change.edit_rows(_row_edits(source))
+        for snapshot in source.all_snapshots():
+            change.put_snapshot(snapshot)
+        for heartbeat in source.heartbeats():
+            change.put_heartbeat(heartbeat)
+        for agent, name, position in source.all_cursors():
+            change.put_cursor(agent, name, position)
+        for record in source.forks():
+            change.keep_fork(record)
+        *earlier, newest = list(source.all_notes()) or [""]
+        for note in earlier:
+            change.put_note(note, {}, ())
+        if newest:
+            change.put_note(newest, dict(source.all_nodes()), list(source.pinned_heads()))
+        return change.newest_position()
+
+
+def _batches(source: View) -> Iterator[list[RecordToAppend]]:
+    keys: dict[str, dict[int, str]] = {}  # stream -> position -> idempotency key
+    position = 0
+    while records := source.records_after(position, _AT_ONCE):
+        for stream in {record.stream for record in records} - keys.keys():
+            keys[stream] = {seq: key for key, seq in source.keys(stream, "")}
+        yield [RecordToAppend(one, keys[one.stream].get(one.seq)) for one in records]
+        position += len(records)
+
+
+def _row_edits(source: View) -> Iterator[RowEdit]:
+    for space, row in source.all_rows():
+        yield RowEdit(Put(space, row.key, msgspec.json.decode(row.value)), row.stream, row.seq)
+    for space, key, text in source.all_words():
+        yield RowEdit(Words(space, key, text), "", 0)

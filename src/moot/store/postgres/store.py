@@ -1,0 +1,243 @@
+"""The connection: one lock for the ledger, taken before anything is read (LDG-075: the contract is
+the one of all stores).
+
+READ COMMITTED and locks of a transaction only: under REPEATABLE READ a first statement that waits
+for the lock would read the state from before its wait, and a lock of the session would outlive a
+broken line. Readers wait for nobody.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import psycopg
+from psycopg import sql
+
+from moot.core.errors import Malformed, Refused, StoreFailed
+from moot.core.record import Record
+from moot.store.postgres.errors import as_moot_error, translate_errors
+from moot.store.postgres.transaction import PostgresTransaction
+from moot.store.postgres.view import PostgresView, to_bytes
+
+VERSION: Final = 1
+CONNECT_SECONDS: Final = 5
+LOCK_SECONDS: Final = 30
+STATEMENT_SECONDS: Final = 30
+IDLE_SECONDS: Final = 60
+_SCHEMA_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,50}\Z")
+_SCHEMA: Final = Path(__file__).with_name("schema.sql")
+
+
+class PostgresStore:
+    """One ledger in one schema. Threads of a process take turns on one connection."""
+
+    def __init__(self, url: str, schema: str, *, create: bool = False) -> None:
+        """`url` is a libpq address; `create` makes the schema if there is none."""
+        if not _SCHEMA_NAME.match(schema):
+            raise Malformed(f"{schema!r} is no name for a schema", code="bad_schema")
+        self._url = url
+        self.schema = schema
+        self._turn = threading.RLock()
+        self._own_writes = 0
+        self._view: PostgresView | None = None
+        with translate_errors():
+            self._db = self._connect()
+            try:
+                if create:
+                    self._make_schema()
+                self._require_version()
+            except BaseException:
+                self._db.close()
+                raise
+
+    @contextmanager
+    def read(self) -> Iterator[PostgresView]:
+        """One unchanging view, however much others write meanwhile."""
+        with self._turn, translate_errors():
+            if self._view is not None:  # inside a read or write of ours: share its view
+                yield self._view
+                return
+            self._ensure_line()
+            self._db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            try:
+                with closing(PostgresView(self._db, self._writes_of_others())) as view:
+                    self._view = view
+                    yield view
+            finally:
+                self._view = None
+                self._undo()
+
+    def write(self) -> AbstractContextManager[PostgresTransaction]:
+        return self._write()
+
+    @contextmanager
+    def _write(self) -> Iterator[PostgresTransaction]:
+        with self._turn, translate_errors():
+            if self._view is not None:
+                raise StoreFailed("nested_write", "a write began inside a read or another write")
+            self._ensure_line()
+            try:
+                self._begin_write()
+                change = PostgresTransaction(self._db, self._writes_of_others())
+                self._view = change
+                try:
+                    yield change
+                    change.require_whole()
+                    self._db.execute("UPDATE ledger SET writes = writes + 1")
+                finally:
+                    self._view = None
+                    change.close()
+                    change.is_whole = False  # whoever kept a reference cannot write any more
+            except BaseException:
+                self._undo()
+                raise
+            self._commit(change.newest)
+            self._own_writes += 1
+
+    def _begin_write(self) -> None:
+        self._db.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+        # LDG-066: the lock comes before the first read.
+        self._db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self.schema,))
+
+    def _commit(self, newest: Record | None) -> None:
+        """LDG-065, LDG-076: nobody is answered before this has returned."""
+        warnings: list[str] = []
+        self._db.add_notice_handler(lambda notice: warnings.append(notice.severity or ""))
+        try:
+            self._db.execute("COMMIT")
+        except psycopg.Error as error:
+            self._undo()
+            if not self._is_there(newest):
+                raise as_moot_error(error) from error
+        else:
+            # A commit whose wait for a standby was cancelled is committed here, and perhaps
+            # nowhere else: one more record must reach the standby.
+            if "WARNING" in warnings and not self._is_there(newest):
+                raise StoreFailed("store_failed", "the commit was not confirmed")
+
+    def _is_there(self, newest: Record | None) -> bool:
+        """After a lost answer: was the record committed? Asked under the lock, and answered with a
+        commit of its own, so that what is said has reached wherever commits must reach."""
+        if newest is None:
+            return False
+        with suppress(psycopg.Error):
+            self._ensure_line()
+            self._begin_write()
+            found = self._db.execute(
+                "SELECT e.sig FROM events e JOIN streams s ON s.number = e.stream"
+                " WHERE s.name = %s AND e.seq = %s",
+                (to_bytes(newest.stream), newest.seq),
+                binary=True,
+            ).fetchone()
+            self._db.execute("UPDATE ledger SET writes = writes + 1")
+            self._db.execute("COMMIT")
+            return found is not None and bytes(found[0]) == newest.signature
+        self._undo()
+        return False
+
+    def version(self) -> int:
+        with self._turn, translate_errors():
+            if self._view is None:
+                self._ensure_line()
+            return self._count_writes()
+
+    def size(self) -> int:
+        """How many bytes the tables of this ledger take, with their indexes."""
+        with self.read() as view:
+            return view.count_bytes()
+
+    def backup(self, target: Path) -> None:
+        """A consistent copy in a new SQLite file."""
+        from moot.store.copying import copy_ledger
+        from moot.store.sqlite import SqliteStore
+
+        if target.exists():
+            raise Refused("file_exists", f"{target} exists already", hint="choose another name")
+        copy = SqliteStore(target, create=True)
+        try:
+            with self.read() as view:
+                copy_ledger(view, copy)
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
+        finally:
+            copy.close()
+
+    def missing_index_tables(self) -> list[str]:
+        """None: opening the schema fails if one of its tables is gone."""
+        return []
+
+    def integrity(self) -> list[str]:
+        """What is wrong with the tables: every event must stand in one stream, without a gap."""
+        with self.read() as view:
+            streams, events = view.count_streams_and_events()
+            position = view.newest_position()
+        del streams
+        return [] if events == position else [f"{position} events, of which {events} stand"]
+
+    def close(self) -> None:
+        with self._turn:
+            self._db.close()
+
+    def __enter__(self) -> PostgresStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        db = psycopg.connect(
+            self._url, autocommit=True, connect_timeout=CONNECT_SECONDS, prepare_threshold=3
+        )
+        limits = {
+            "lock_timeout": LOCK_SECONDS,
+            "statement_timeout": STATEMENT_SECONDS,
+            "idle_in_transaction_session_timeout": IDLE_SECONDS,
+        }
+        for name, seconds in limits.items():
+            db.execute(f"SET {name} = '{seconds}s'")
+        db.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(self.schema)))
+        return db
+
+    def _ensure_line(self) -> None:
+        """A line that broke while nothing was under way is made anew."""
+        if self._db.closed or self._db.broken:
+            self._db = self._connect()
+
+    def _undo(self) -> None:
+        with suppress(psycopg.Error):
+            self._db.execute("ROLLBACK")
+
+    def _make_schema(self) -> None:
+        with self._db.transaction():
+            self._db.execute(
+                "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self.schema,)
+            )
+            name = sql.Identifier(self.schema)
+            self._db.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
+            found = self._db.execute("SELECT to_regclass('events')").fetchone()
+            if found is None or found[0] is None:
+                self._db.execute(_SCHEMA.read_text("utf-8").encode())
+
+    def _require_version(self) -> None:
+        row = self._db.execute("SELECT version FROM ledger").fetchone()
+        if row is None or row[0] != VERSION:
+            found = None if row is None else row[0]
+            raise StoreFailed(
+                "newer_store",
+                f"the ledger has format {found}, this moot knows {VERSION}",
+                hint="update moot; nothing was changed",
+            )
+
+    def _count_writes(self) -> int:
+        row = self._db.execute("SELECT writes FROM ledger").fetchone()
+        assert row is not None, "made with the schema"
+        return int(row[0])
+
+    def _writes_of_others(self) -> int:
+        return self._count_writes() - self._own_writes

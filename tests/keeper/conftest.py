@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.project import Project
+from tests.keeper.keeper_process import end_all
+from tests.keeper.kept import KeptLedger
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_running() -> Iterator[None]:
+    yield
+    end_all()
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[KeptLedger]:
+    """A ledger that is kept for others, on a machine of its own."""
+    root = tmp_path / "kept" / "project"
+    root.mkdir(parents=True)
+    project = Project(root, tmp_path / "kept" / "keys")
+    project.ok("init")
+    ledger = KeptLedger(project)
+    yield ledger
+    ledger.close()
+
+
+@pytest.fixture
+def laptop(kept: KeptLedger, tmp_path: Path) -> Project:
+    """A machine that joined, with the agent amber-otter."""
+    project = kept.join(tmp_path / "laptop" / "project", tmp_path / "laptop" / "keys", "laptop")
+    project.ok("agent", "register", "amber-otter")
+    return project
+
+
+@pytest.fixture
+def desktop(kept: KeptLedger, tmp_path: Path) -> Project:
+    """Another one, with the agent teal-crane."""
+    project = kept.join(tmp_path / "desktop" / "project", tmp_path / "desktop" / "keys", "desktop")
+    project.ok("agent", "register", "teal-crane")
+    return project

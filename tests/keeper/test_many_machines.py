@@ -1,0 +1,244 @@
+"""Machines that share a ledger: kept apart, known by their keys, and told the truth."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from moot.core.errors import MootError, Refused, Tampered
+from moot.core.machine import Command
+from moot.core.names import REGISTRY, SYSTEM
+from moot.core.registry.commands import RetireAgent
+from moot.core.signing import Signer
+from moot.engine.agents import registration_command
+from moot.engine.job import Job
+from moot.keeper import questions as ask
+from moot.keeper.joined_engine import JoinedEngine
+from moot.keys.folder import KeyFolder
+from moot.protocols.presence import STREAM
+from moot.protocols.presence.commands import Leave
+from moot.workspace.joined import join_workspace
+from tests.cli.project import Project
+from tests.keeper.kept import KeptLedger
+from tests.keeper.proxy import CutLine
+
+OTTER, CRANE = "amber-otter", "teal-crane"
+
+
+def reserve(project: Project, name: str, path: str) -> str:
+    """Empty if it was reserved, else why not."""
+    done = project.json("reserve", path, MOOT_AGENT=name)
+    return "" if done.code == 0 else str(done.error["code"])
+
+
+def held_paths(project: Project) -> list[str]:
+    return [str(row["scope"]) for row in project.ok("scope", "list")["reservations"]]
+
+
+def events_of(project: Project) -> int:
+    with project.workspace() as workspace, workspace.store.read() as view:
+        return view.newest_position()
+
+
+def through(project: Project, line: CutLine) -> None:
+    """Let a machine reach its keeper by another line."""
+    file = project.root / ".moot" / "joined.json"
+    said = json.loads(file.read_text())
+    file.write_text(json.dumps({**said, "address": f"127.0.0.1:{line.port}"}))
+
+
+def test_an_agent_is_stopped_by_what_another_machines_agent_holds(
+    kept: KeptLedger, laptop: Project, desktop: Project
+) -> None:
+    assert reserve(laptop, OTTER, "src/a.py") == ""
+    assert reserve(desktop, CRANE, "src/a.py") == "reservation_conflict"
+    assert reserve(desktop, CRANE, "src/b.py") == ""
+    kept.project.ok("agent", "register", "coral-finch")
+    assert reserve(kept.project, "coral-finch", "src/b.py") == "reservation_conflict"
+    assert reserve(laptop, OTTER, "src/b.py") == "reservation_conflict"
+
+
+def test_every_machine_has_the_same_record_and_the_same_verdict(
+    kept: KeptLedger, laptop: Project, desktop: Project
+) -> None:
+    assert reserve(laptop, OTTER, "src/a.py") == ""
+    assert reserve(desktop, CRANE, "src/b.py") == ""
+    exports = []
+    for machine in (kept.project, laptop, desktop):
+        file = machine.root / "all.moot"
+        machine.ok("ledger", "export", "-o", str(file))
+        verdict = machine.ok("verify", str(file))
+        assert verdict["verdict"] == "valid"
+        exports.append(verdict["events"])
+    assert len(set(exports)) == 1
+
+
+def test_keys_of_two_machines_are_said_to_be_apart(laptop: Project, desktop: Project) -> None:
+    del desktop
+    listed = {row["agent"]: row for row in laptop.ok("agent", "list")["agents"]}
+    assert listed[OTTER]["custodian"] != listed[CRANE]["custodian"]
+    assert not list(laptop.keys.glob("*/system.*")), "the ledger's key is the keeper's"
+
+
+def test_a_machine_reads_on_while_the_keeper_is_away_and_writes_nothing(
+    kept: KeptLedger, laptop: Project
+) -> None:
+    assert reserve(laptop, OTTER, "src/a.py") == ""
+    before = events_of(laptop)
+    kept.keeping.close()
+    assert reserve(laptop, OTTER, "src/b.py") == "keeper_away"
+    assert held_paths(laptop) == ["src/a.py"]
+    assert events_of(laptop) == before
+
+
+def test_an_answer_that_was_lost_is_asked_for_again_and_recorded_once(
+    kept: KeptLedger, laptop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = CutLine(kept.port)
+    through(laptop, line)
+    with laptop.workspace() as workspace:
+        assert isinstance(workspace.engine, JoinedEngine)
+        workspace.joined.follow()  # type: ignore[union-attr]
+        before = events_of(kept.project)
+        keeper_line = workspace.engine._copy.line
+        original = keeper_line.ask_once
+
+        def lose_the_answer(question: ask.Question, *kinds: type) -> object:
+            line.swallow_answers = True
+            monkeypatch.setattr(keeper_line, "ask_once", original)
+            return original(question, *kinds)
+
+        monkeypatch.setattr(keeper_line, "ask_once", lose_the_answer)
+        workspace.engine.execute("example/today", _ask_errand(), OTTER)
+    line.close()
+    assert events_of(kept.project) == before + 1
+    assert line.lines == 2, "the line was really lost"
+
+
+def _ask_errand() -> Command:
+    from moot.protocols.example.commands import Ask
+
+    return Ask(title="look", of=OTTER, due_at=None)
+
+
+def test_a_keeper_that_was_rolled_back_is_found_out_by_every_machine(
+    kept: KeptLedger, laptop: Project, desktop: Project
+) -> None:
+    ledger = kept.project.root / ".moot" / "ledger.db"
+    kept.close()
+    older = ledger.with_name("older.db")
+    shutil.copy(ledger, older)
+    again = KeptLedger(kept.project, kept.port)
+    assert reserve(laptop, OTTER, "src/a.py") == ""
+    assert held_paths(desktop) == ["src/a.py"]
+    again.close()
+    for rest in ledger.parent.glob("ledger.db*"):
+        rest.unlink()
+    shutil.copy(older, ledger)
+    (kept.project.keys / "kept.db").unlink()  # its owner hides it from itself
+    lying = KeptLedger(kept.project, kept.port)
+    try:
+        for machine, name in ((laptop, OTTER), (desktop, CRANE)):
+            assert reserve(machine, name, "src/c.py") == "another_history"
+            assert held_paths(machine) == ["src/a.py"], "what was seen stays"
+    finally:
+        lying.close()
+
+
+def test_an_invitation_is_good_once_for_one_repository_with_its_code(
+    kept: KeptLedger, tmp_path: Path
+) -> None:
+    invitation = kept.invite()
+    keys = KeyFolder(tmp_path / "third-keys")
+    wrong = msgspec.structs.replace(invitation, code="00" * 16)
+    with pytest.raises(Refused, match="the code is wrong"):
+        join_workspace(tmp_path, keys, wrong, "third", "")
+    assert not (tmp_path / ".moot").exists()
+    other = msgspec.structs.replace(invitation, fingerprint="00" * 16)
+    with pytest.raises(Tampered) as found:
+        join_workspace(tmp_path, keys, other, "third", "")
+    assert found.value.code == "another_keeper"
+    assert join_workspace(tmp_path, keys, invitation, "third", "")
+    (tmp_path / "again").mkdir()
+    with pytest.raises(Refused) as again:
+        join_workspace(tmp_path / "again", KeyFolder(tmp_path / "more"), invitation, "fourth", "")
+    assert again.value.code == "not_invited"
+
+
+def test_a_machine_that_was_taken_off_can_ask_nothing(kept: KeptLedger, laptop: Project) -> None:
+    kept.project.ok("machine", "revoke", "laptop")
+    before = events_of(kept.project)
+    assert reserve(laptop, OTTER, "src/a.py") == "machine_revoked"
+    assert events_of(kept.project) == before
+
+
+@pytest.mark.parametrize("what", ["retire another's agent", "enter a key as another's"])
+def test_the_ledger_signs_nothing_for_a_machine_that_is_not_its_own(
+    kept: KeptLedger, laptop: Project, desktop: Project, what: str
+) -> None:
+    before = events_of(kept.project)
+    with desktop.workspace() as workspace:
+        command: Command = RetireAgent(name=OTTER, reason="mine now")
+        if what != "retire another's agent":
+            custodian = KeyFolder(laptop.keys).custodian
+            signer = Signer(Signer.new_seed())
+            command = registration_command(workspace.engine, "coral-finch", signer, custodian)
+        with pytest.raises(Refused) as refused:
+            workspace.engine.execute(REGISTRY, command, SYSTEM)
+    assert refused.value.code == "ledgers_part"
+    assert events_of(kept.project) == before
+
+
+def test_nobody_signs_for_another_machines_agent(
+    kept: KeptLedger, laptop: Project, desktop: Project
+) -> None:
+    """Not with a key of its own, and not with a signature that it makes up."""
+    assert reserve(laptop, OTTER, "src/a.py") == ""
+    before = events_of(kept.project)
+    with desktop.workspace() as workspace:
+        engine = workspace.engine
+        assert isinstance(engine, JoinedEngine)
+        with pytest.raises(Refused) as missing:
+            engine.execute(STREAM, Leave(reason="x"), OTTER)
+        assert missing.value.code == "key_missing"
+        engine._copy.follow()
+        forged = ask.Commit(
+            engine._copy.position(),
+            engine.clock(),
+            False,
+            (ask.send_job(Job(STREAM, Leave(reason="x"), OTTER)),),
+            ((b"{}", bytes(64)),),
+            ((STREAM, 99, bytes(32)),),
+        )
+        answer = engine._copy.line.ask(forged, ask.DecideAgain)
+        assert isinstance(answer, ask.DecideAgain)
+    assert events_of(kept.project) == before
+    assert reserve(desktop, CRANE, "src/a.py") == "reservation_conflict"
+
+
+def test_a_command_dated_by_a_wrong_clock_is_refused(kept: KeptLedger, laptop: Project) -> None:
+    before = events_of(kept.project)
+    with laptop.workspace() as workspace:
+        engine = workspace.engine
+        assert isinstance(engine, JoinedEngine)
+        true_clock = engine.clock
+        engine.clock = lambda: true_clock() - 60_000
+        with pytest.raises(MootError) as refused:
+            engine.execute("example/today", _ask_errand(), OTTER)
+    assert refused.value.code == "clock_differs"
+    assert events_of(kept.project) == before
+
+
+def test_a_lost_keeper_loses_nothing_that_a_machine_has_seen(
+    kept: KeptLedger, laptop: Project
+) -> None:
+    assert reserve(laptop, OTTER, "src/a.py") == ""
+    copy = laptop.root / "all.moot"
+    kept.close()
+    shutil.rmtree(kept.project.root / ".moot")
+    laptop.ok("ledger", "export", "-o", str(copy))
+    assert laptop.ok("verify", str(copy))["verdict"] == "valid"

@@ -1,0 +1,81 @@
+"""Several machines on one ledger, and a ledger that lies in a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from moot.api.machines import keep
+from moot.api.session import Session
+from moot.keys.folder import KeyFolder
+from tests.cli.project import Project
+from tests.scenarios.world import World, story
+from tests.store.postgres_server import fresh_database
+
+OTTER = "amber-otter"
+
+
+@contextmanager
+def keeping(project: Project) -> Iterator[str]:
+    """The ledger of this project is kept for others; gives the address."""
+    with (
+        Session(project.root, keys=KeyFolder(project.keys), env=project.env) as session,
+        keep(session, port=0) as kept,
+    ):
+        yield kept.address
+
+
+def clone(project: Project, name: str) -> Project:
+    """Another machine: a folder and a key folder of its own."""
+    place: Path = project.root.parent / name
+    (place / "project").mkdir(parents=True)
+    return Project(place / "project", place / "keys")
+
+
+@story(
+    does="invite init.join machine.list machine.revoke agent.register scope.reserve",
+    refuses="invite init.join machine.revoke scope.reserve",
+)
+def a_machine_joins_and_is_taken_off(world: World) -> None:
+    here, laptop = world.project, clone(world.project, "laptop")
+    assert world.do("machine.list") == {"keeper": None, "machines": []}
+    assert world.refuse("invite") == "not_kept"
+    with keeping(here) as address:
+        assert world.refuse("invite", OTTER) == "human_key_required"
+        invited = world.do("invite", hours=1)
+        assert invited["address"] == address
+        world.do("scope.reserve", OTTER, scopes=["src"])
+        world.project = laptop
+        assert world.refuse("init.join", invitation="nothing") == "bad_invitation"
+        joined = world.do("init.join", invitation=invited["invitation"], name="laptop")
+        assert (joined["created"], joined["joined"]["machine"]) == (True, "laptop")
+        assert world.do("machine.list")["keeper"] == address
+        world.do("agent.register", name="coral-finch")
+        refused = world.refuse_on_record("scope.reserve", "coral-finch", scopes=["src"])
+        assert refused == "reservation_conflict"
+        assert world.refuse("machine.revoke", name="laptop") == "kept_elsewhere"
+        world.project = here
+        (row,) = world.do("machine.list")["machines"]
+        assert (row["name"], row["agents"], row["is_revoked"]) == ("laptop", 1, False)
+        assert world.refuse("machine.revoke", name="desktop") == "machine_not_found"
+        assert world.do("machine.revoke", name="laptop")["is_revoked"] is True
+        world.project = laptop
+        assert world.refuse("scope.reserve", "coral-finch", scopes=["docs"]) == "machine_revoked"
+        world.project = here
+
+
+@story(does="ledger.move scope.reserve verify", refuses="ledger.move scope.reserve")
+def the_ledger_moves_into_a_database_and_back(world: World) -> None:
+    assert world.refuse("ledger.move", to="file") == "already_there"
+    assert world.refuse("ledger.move", to="mysql://x") == "bad_address"
+    with fresh_database() as address:
+        assert world.refuse("ledger.move", OTTER, to=address) == "human_key_required"
+        moved = world.do("ledger.move", to=address)
+        assert moved["to"] == "database"
+        world.do("scope.reserve", OTTER, scopes=["src"])
+        refused = world.refuse_on_record("scope.reserve", "teal-crane", scopes=["src"])
+        assert refused == "reservation_conflict"
+        back = world.do("ledger.move", to="file")
+        assert (back["to"], back["events"] > moved["events"]) == ("file", True)
+    assert world.do("verify")["verdict"] == "valid"
