@@ -37,8 +37,6 @@ MOST_TRIES: Final = 12
 UNKNOWN_SECONDS: Final = 10.0
 # The keeper takes no command that is dated long ago.
 RENEW_AFTER: Final[Millis] = 2_000
-# How long others are expected on a stream where they were first.
-LINE_UP_SECONDS: Final = 2.0
 
 T = TypeVar("T")
 # Decides on a batch: the jobs as they came out, and their results.
@@ -49,11 +47,9 @@ class JoinedEngine(Engine):
     """An engine whose commits are the keeper's. `follow_with` gives it its copy."""
 
     _copy: LedgerCopy
-    _overtaken: dict[str, float]  # streams where others were first, and until when that counts
 
     def follow_with(self, copy: LedgerCopy) -> None:
         self._copy = copy
-        self._overtaken = {}
 
     @property
     def replay(self) -> Any:
@@ -71,7 +67,7 @@ class JoinedEngine(Engine):
             return waiting, batch.run_all(waiting, guarded, sign_all)
 
         with self._turn:
-            self._begin(_streams_of(waiting))
+            self._begin()
             guarded = self._prove_guarded(waiting)
             return self._commit_there(decide, before_commit, chain=False)
 
@@ -96,7 +92,7 @@ class JoinedEngine(Engine):
             return taken, done
 
         with self._turn:
-            self._begin([first.stream])
+            self._begin()
             guarded = self._prove_guarded([first]) | self._prove(proved)
             return self._commit_there(decide, before_commit, chain=True)
 
@@ -110,7 +106,7 @@ class JoinedEngine(Engine):
         return True
 
     def tick(self, stream: str) -> JobOutcome | None:
-        self._begin([])
+        self._begin()
         before = self.load(stream)
         if before.seq < 0 or not before.machine.timeouts(before.state, self.clock()):
             return None
@@ -146,15 +142,11 @@ class JoinedEngine(Engine):
         finally:
             self.store.close()
 
-    def _begin(self, streams: list[str]) -> None:
-        """Look for news, unless that was just done. Where others were first a moment ago, line up
-        at once: a command that is overtaken costs more than one that waits."""
+    def _begin(self) -> None:
+        """Look for news, unless that was just done."""
         if self._write_error is not None:
             raise self._write_error
-        now = time.monotonic()
-        if any(self._overtaken.get(stream, 0.0) > now for stream in streams):
-            self._copy.hold(tuple(streams))
-        elif not self._copy.is_fresh:
+        if not self._copy.is_fresh:
             self._copy.follow()
 
     def _commit_there(
@@ -190,7 +182,6 @@ class JoinedEngine(Engine):
                 return result
             if is_final:
                 break  # the other file is ahead now: its owner signs what stands there
-            self._note_overtaken(answer, streams)
             hashes.update(answer.hashes)
             problem = answer.problem
         raise _overtaken_for_good(problem)
@@ -201,10 +192,6 @@ class JoinedEngine(Engine):
             raise error
         self._copy.follow()
         return self.clock()
-
-    def _note_overtaken(self, answer: ask.DecideAgain, streams: list[str]) -> None:
-        if not answer.hashes:
-            self._overtaken = dict.fromkeys(streams, time.monotonic() + LINE_UP_SECONDS)
 
     def _decide_on_news(
         self, decide: Decide[T], keys: KeysWithoutLedgers, now: Millis, tries: int
