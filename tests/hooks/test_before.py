@@ -283,7 +283,7 @@ def test_an_answer_loads_no_library_of_the_command_line(yard: Yard) -> None:
         "moot.api.operation",
         "moot.api.session",
     }
-    assert len({name for name in loaded if name.startswith("moot")}) <= 122
+    assert len({name for name in loaded if name.startswith("moot")}) <= 123
 
 
 def test_an_edit_that_has_ended_loads_nothing_to_ask_git_with(yard: Yard) -> None:
@@ -291,7 +291,7 @@ def test_an_edit_that_has_ended_loads_nothing_to_ask_git_with(yard: Yard) -> Non
     loaded = modules_after(yard, "claude-write-done")
     assert "moot.protocols.observed.machine" in loaded
     assert not loaded & TOO_SLOW
-    assert len({name for name in loaded if name.startswith("moot")}) <= 137
+    assert len({name for name in loaded if name.startswith("moot")}) <= 138
 
 
 def test_nothing_is_loaded_to_look_where_nothing_is(yard: Yard) -> None:
@@ -307,7 +307,7 @@ def test_nothing_is_loaded_to_look_where_nothing_is(yard: Yard) -> None:
         "moot.system.git_worktrees",
         "moot.workspace.file_versions",
     }
-    assert len({name for name in loaded if name.startswith("moot")}) <= 114
+    assert len({name for name in loaded if name.startswith("moot")}) <= 115
 
 
 def test_the_usual_key_folder_is_found_without_a_library(
