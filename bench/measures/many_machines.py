@@ -30,7 +30,7 @@ def measure(ground: Ground) -> Iterator[Figure]:
         hook = kept.join("hooked", ["coral-finch"])
         settings = {"MOOT_KEYS": str(hook / "keys"), "MOOT_AGENT": "coral-finch"}
         name = "hook over the line, a free file is reserved"
-        yield free_file_figure(ground, hook, name, DIRECT, settings, at_most(10))
+        yield free_file_figure(ground, hook, name, DIRECT, settings, at_most(5))
 
 
 def _one_command(ground: Ground, local: Path, joined: Path) -> Iterator[Figure]:
@@ -47,7 +47,7 @@ def _one_command(ground: Ground, local: Path, joined: Path) -> Iterator[Figure]:
         rounds.ours,
         rounds.raw,
         against="the same here",
-        target=at_most(6),
+        target=at_most(2.5),
     )
 
 
@@ -55,8 +55,8 @@ def _crowds(ground: Ground, local: Path, homes: dict[str, Path]) -> Iterator[Fig
     """Many at once, each on a stream of its own, and all on one."""
     seconds = ground.pick(4, 2)
     for what, streams, least in (
-        (f"{PROCESSES} clients on {PROCESSES} streams", [f"{STREAM}-{a}" for a in AGENTS], 0.5),
-        (f"{PROCESSES} clients on one stream", [STREAM] * PROCESSES, 0.3),
+        (f"{PROCESSES} clients on {PROCESSES} streams", [f"{STREAM}-{a}" for a in AGENTS], 1.5),
+        (f"{PROCESSES} clients on one stream", [STREAM] * PROCESSES, 1.0),
     ):
         joined: list[list[int]] = []
         alone: list[list[int]] = []

@@ -69,11 +69,11 @@ class Door:
         jobs = self._read_jobs(question)
         streams = list(dict.fromkeys(job.stream for job in jobs))
         self._turns.wait(line, member.number, streams)
+        registry = self._engine.registry()  # before the look: the engine's turn comes first
         with self._engine.store.read() as view:  # one look for all that is asked beforehand
             if _are_recorded(view, question.places):  # asked again: the answer was lost
                 return ask.Committed(self._news(question.follow))
             self._require_recent(question.now)
-            registry = self._engine.registry()
             require_may_ask(
                 jobs, registry, member.custodian, lambda stream: _is_home(view, member, stream)
             )
@@ -146,7 +146,10 @@ class Door:
     def _hold(self, member: Member, line: object, question: ask.Hold) -> ask.News:
         if len(question.streams) > MOST_JOBS:
             raise Malformed(f"at most {MOST_JOBS} streams at once", code="bad_request")
-        self._turns.take(line, member.number, question.streams)
+        if question.streams:
+            self._turns.take(line, member.number, question.streams)
+        else:  # its turn is over before its time
+            self._turns.release(line)
         return self._news(question.follow)
 
     def _beat(self, _member: Member, _line: object, question: ask.Beat) -> ask.Done:

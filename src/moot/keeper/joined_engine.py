@@ -162,8 +162,10 @@ class JoinedEngine(Engine):
             ledgers = WithheldSigner(self.trust.root, hashes)
             keys = KeysWithoutLedgers(self.keys, ledgers)
             batch, jobs, result = self._decide_on_news(decide, keys, now, tries)
-            if not batch.entries:
-                return result  # nothing to record: refused, or a repeat
+            if not batch.entries:  # nothing to record: refused, or a repeat
+                if streams:
+                    self._copy.hold(())  # the turn is for others
+                return result
             streams = _streams_of(jobs)
             if before_commit is not None and not tries:
                 continue
