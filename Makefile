@@ -73,7 +73,7 @@ endif
 # What several machines and PostgreSQL add: every store's contract, every story on a joined machine, on
 # a ledger in PostgreSQL and joined to that, faults and attacks. It starts what it needs by itself.
 test-machines: $(STAMP)
-	MOOT_TEST_MACHINES=1 $(BIN)/python -m pytest -n $(JOBS) tests/keeper tests/store $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) tests/keeper tests/store $(ARGS)
 
 # Not in CI. MOOT_AGENT_TOOLS names the folder the tools are installed in.
 test-agents: $(STAMP)
