@@ -42,6 +42,7 @@ def joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]
 
 # Stories about what only the machine that keeps the ledger has or may do.
 ONLY_WHERE_KEPT = {
+    "a_person_approves_what_was_carried": "it has the ledger sign an in-toto statement",
     "a_name_is_given_once": "it enters a key of another folder; a machine is one custodian",
     "keys_are_renewed_and_revoked": "it revokes without a person, as the ledger",
     "a_stored_file_is_shown_and_erased": "it erases without a person, as the ledger",

@@ -115,7 +115,8 @@ def a_program_runs_as_an_agent_and_leaves_nothing_behind(world: World) -> None:
     assert world.refuse("run", name="coral-finch", words=bare) == "guard_off"
     assert not mark.exists()
     ran = world.do("run", name="coral-finch", scopes=["src"], words=words)
-    assert ran == {"agent": "coral-finch", "exit_status": 3, "tools": [], "unguarded": []}
+    kept = {"agent": "coral-finch", "exit_status": 3, "tools": [], "unguarded": [], "usage": None}
+    assert ran == kept
     assert mark.read_text() == "coral-finch"
     assert world.do("prompt")["here"] == 0
     assert "coral-finch" not in {one["agent"] for one in world.do("status")["agents"]}
