@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 
 from tests.default_signals import restore_default_signals
 
 pytest_plugins = ("tests.golden.plugin",)
+
+# Stories assert like tests do, so their failures are explained like a test's; here, before any test
+# that tells them is imported.
+pytest.register_assert_rewrite("tests.scenarios.stories", "tests.scenarios.world")
 
 settings.register_profile("moot", deadline=None, print_blob=True)
 settings.load_profile("moot")

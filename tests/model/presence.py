@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from moot.core.machine import Recorded
 from moot.core.names import OPERATOR, SYSTEM
+from moot.core.paged_map import PagedMap
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
 from moot.protocols.presence.machine import MACHINE
@@ -126,9 +127,9 @@ class Presence(SmallWorld):
     def key_of(self, scene: Scene) -> bytes:
         state: State = scene.state
         order = sorted(held.fencing for held in state.live)
-        live = tuple(replace(held, fencing=order.index(held.fencing)) for held in state.live)
+        live = {held.key: replace(held, fencing=order.index(held.fencing)) for held in state.live}
         recent = tuple(_sent(state))
-        bare = replace(state, live=live, recent=recent, fencing=0, day_count=0)
+        bare = replace(state, live_by_key=PagedMap(live), recent=recent, fencing=0, day_count=0)
         return super().key_of(replace(scene, state=bare))
 
     def unify(self, text: str) -> str:

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from moot.core.machine import Command, Context, Decision, Machine, Recorded
+from moot.core.paged_map import PagedMap
 from moot.engine.machines import MODULES
 from moot.protocols.example import events as did
 from moot.protocols.presence import commands as ask
@@ -65,8 +66,8 @@ def _find(world: SmallWorld) -> str:
 def _forget_overlaps(state: Any, command: Command, context: Context) -> Decision:
     """A decision that sees no reservation of others."""
     if isinstance(command, ask.Reserve):
-        mine = tuple(held for held in state.live if held.owner == context.actor.id)
-        state = msgspec.structs.replace(state, live=mine)
+        mine = {held.key: held for held in state.live if held.owner == context.actor.id}
+        state = msgspec.structs.replace(state, live_by_key=PagedMap(mine))
     return PRESENCE.decide(state, command, context)
 
 

@@ -38,12 +38,14 @@ def test_two_holders_of_one_file_are_seen_and_one_after_the_other_is_not() -> No
 
 
 def test_what_was_acknowledged_and_is_not_on_record_is_named(tmp_path: Path) -> None:
-    create_workspace(tmp_path, KeyFolder(tmp_path / "keys"), system_clock)
+    root = tmp_path / "project"
+    root.mkdir()
+    create_workspace(root, KeyFolder(tmp_path / "keys"), system_clock)
     told = Acknowledged("otter", ("send", "thread:1"), 1.0)
-    assert list(find_flaws(tmp_path, [])) == []
-    (flaw,) = find_flaws(tmp_path, [told])
+    assert list(find_flaws(root, [])) == []
+    (flaw,) = find_flaws(root, [told])
     assert "('send', 'thread:1')" in flaw
-    assert count_events(tmp_path) > 0
+    assert count_events(root) > 0
 
 
 def test_growth_is_the_last_quarter_against_the_second(tmp_path: Path) -> None:

@@ -34,20 +34,21 @@ CROWD = Path(__file__).with_name("crowd.py")
 @pytest.mark.requirement("TRC-049")
 @pytest.mark.requirement("TRC-019")
 def test_twenty_processes_write_one_chain(tmp_path: Path) -> None:
-    keys = KeyFolder(tmp_path / "keys")
-    create_workspace(tmp_path, keys, system_clock)
-    with Workspace(tmp_path / ".moot", keys) as space:
+    root, keys = tmp_path / "project", KeyFolder(tmp_path / "keys")
+    root.mkdir()
+    create_workspace(root, keys, system_clock)
+    with Workspace(root / ".moot", keys) as space:
         roles = []
         for role, name in PARTS.items():
             signer = keys.add_key(space.trust.origin, name, KeyClass.AGENT)
             register(space.engine, name, signer, custodian=keys.custodian)
             roles.append(RoleBinding(role, name, 1, signer.kid))
         space.engine.execute(TRACE, ask.OpenTrace(task="t", roles=tuple(roles)), SYSTEM)
-    place = [str(tmp_path / ".moot"), str(tmp_path / "keys")]
+    place = [str(root / ".moot"), str(tmp_path / "keys")]
     command = [sys.executable, str(CROWD), *place, TRACE, PLANNER, "20"]
     crowd = [subprocess.Popen(command) for _ in range(20)]
     assert [process.wait(120) for process in crowd] == [0] * 20
-    with Workspace(tmp_path / ".moot", keys) as space:
+    with Workspace(root / ".moot", keys) as space:
         loaded = space.engine.load(TRACE, proved=True)
         assert loaded.seq == 400
         proposals = MACHINE.require_state(loaded.state).proposals

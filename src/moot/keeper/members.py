@@ -140,7 +140,7 @@ class MemberFile:
         raise Refused(
             "machine_unknown",
             f"the keeper knows no machine {name} with this secret",
-            hint="join anew: `moot init --join`",
+            hint="join anew: `moot init --join INVITATION`",
         )
 
     def note_seen(self, member: Member, version: str, now: Millis) -> None:
