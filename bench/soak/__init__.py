@@ -7,3 +7,12 @@ invariants.py  what must be true of the record afterwards, read from the record 
 picture.py     the three curves as one SVG
 __main__.py    `make soak`
 """
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def keys_beside(place: Path) -> Path:
+    """The key folder of the project at `place`: beside it, since none may lie in a project."""
+    return place.with_name(f"{place.name}-keys")

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import moot
+from bench.soak import keys_beside
 from bench.soak.crew import Crew
 from bench.soak.disturbances import Disturbances
 from bench.soak.invariants import count_events, find_flaws
@@ -30,11 +31,11 @@ SECONDS_BETWEEN = 5.0
 def begin(folder: Path, seed: int) -> tuple[Crew, Disturbances]:
     place = folder / "project"
     (place / "src").mkdir(parents=True)
-    create_workspace(place, KeyFolder(place / "keys"), system_clock)
+    create_workspace(place, KeyFolder(keys_beside(place)), system_clock)
     debate = place / "queue.md"
     crew = Crew(place, debate, seed)
     names = [crew.start() for _ in range(AGENTS)]
-    with moot.open(place, keys=place / "keys") as session:
+    with moot.open(place, keys=keys_beside(place)) as session:
         moot.api.debates.writing.new(
             session, debate, "Which queue?", names, max_rounds=100, max_turns_per_round=1
         )

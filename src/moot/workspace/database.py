@@ -52,7 +52,7 @@ def open_database(path: Path, folder: KeyFolder, origin: str) -> PostgresStore:
         raise Unavailable(
             "no_database_address",
             "this ledger lies in a database, and this key folder does not have its address",
-            hint="only whoever keeps the ledger opens it; others join: `moot init --join INVITATION`",
+            hint="only its keeper opens it; others join: `moot init --join INVITATION`",
         ) from None
     return PostgresStore(url, schema)
 

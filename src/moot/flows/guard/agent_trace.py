@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import msgspec
 
-from moot.core import version
 from moot.core.clock import Millis, to_text
+from moot.core.version import VERSION as OUR_VERSION
 from moot.flows.guard.line_authors import LineAuthor, LineRange, find_ranges
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _record(
     }
     if revision:
         record["vcs"] = {"type": "git", "revision": revision}
-    record["tool"] = {"name": "moot", "version": version.VERSION}
+    record["tool"] = {"name": "moot", "version": OUR_VERSION}
     record["files"] = shown
     sessions = {part.author: writers.get(part.author) for file in files for part in file.ranges}
     record["metadata"] = {

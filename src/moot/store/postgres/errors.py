@@ -42,7 +42,7 @@ _TROUBLE: tuple[tuple[tuple[type[psycopg.Error], ...], tuple[str, str, str]], ..
         (
             "store_unreachable",
             "the database does not answer",
-            "check that the server runs; the key folder has its address (`moot ledger move` wrote it)",
+            "check that the server runs; the key folder has its address",
         ),
     ),
 )
