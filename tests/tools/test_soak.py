@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from bench.soak import keys_beside
 from bench.soak.crew import Acknowledged
 from bench.soak.invariants import count_events, find_double_holders, find_flaws
 from bench.soak.picture import draw
@@ -40,7 +41,7 @@ def test_two_holders_of_one_file_are_seen_and_one_after_the_other_is_not() -> No
 def test_what_was_acknowledged_and_is_not_on_record_is_named(tmp_path: Path) -> None:
     root = tmp_path / "project"
     root.mkdir()
-    create_workspace(root, KeyFolder(tmp_path / "keys"), system_clock)
+    create_workspace(root, KeyFolder(keys_beside(root)), system_clock)
     told = Acknowledged("otter", ("send", "thread:1"), 1.0)
     assert list(find_flaws(root, [])) == []
     (flaw,) = find_flaws(root, [told])
