@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import moot
+from bench.soak import keys_beside
 
 WORDS = ("amber", "teal", "coral", "jade", "plum", "slate", "ruby", "olive", "umber", "ivory")
 BEASTS = ("otter", "crane", "finch", "heron", "wren", "lark", "raven", "swift", "robin", "stork")
@@ -47,7 +48,7 @@ class Crew:
         if name is None:
             pair = f"{self.random.choice(WORDS)}-{self.random.choice(BEASTS)}"
             name = f"{pair}-{self.started}"
-            with moot.open(self.place, keys=self.place / "keys") as session:
+            with moot.open(self.place, keys=keys_beside(self.place)) as session:
                 moot.api.joining.join(session, register=name)
         self.started += 1
         command = [sys.executable, "-m", "bench.soak.worker", str(self.place), name]

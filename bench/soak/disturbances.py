@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import moot
+from bench.soak import keys_beside
 from bench.soak.crew import Crew
 from moot.verify.verdict import BundleVerdict
 
@@ -83,7 +84,7 @@ class Disturbances:
         self._run(place, now, "verify")
 
     def _run(self, place: Path, now: str, *words: str) -> None:
-        env = {**os.environ, "MOOT_CLOCK": now, "MOOT_KEYS": str(place / "keys")}
+        env = {**os.environ, "MOOT_CLOCK": now, "MOOT_KEYS": str(keys_beside(place))}
         done = subprocess.run(
             [*MOOT, *words], cwd=place, env=env, capture_output=True, text=True, timeout=120,
             check=False,
@@ -92,7 +93,7 @@ class Disturbances:
             raise RuntimeError(f"at {now}, moot {' '.join(words)}: {done.stdout}{done.stderr}")
 
     def _open(self) -> moot.Session:
-        return moot.open(self.place, keys=self.place / "keys")
+        return moot.open(self.place, keys=keys_beside(self.place))
 
     def _count(self, what: str) -> int:
         before = self.counts.get(what, 0)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import moot
+from bench.soak import keys_beside
 from bench.soak.crew import Acknowledged
 from moot.core.ledger import View
 from moot.core.machine import Recorded
@@ -26,12 +27,12 @@ ENDINGS = (
 
 
 def count_events(place: Path) -> int:
-    with moot.open(place, keys=place / "keys") as session:
+    with moot.open(place, keys=keys_beside(place)) as session:
         return int(moot.api.status.status(session).record.events)
 
 
 def find_flaws(place: Path, acknowledged: list[Acknowledged]) -> Iterator[str]:
-    with moot.open(place, keys=place / "keys") as session:
+    with moot.open(place, keys=keys_beside(place)) as session:
         moot.api.ledger.checkpoint(session)
         verdict = moot.api.verification.verify(session)
         if not verdict:

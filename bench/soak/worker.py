@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import moot
+from bench.soak import keys_beside
 from moot.api.session import Session
 
 FILES = tuple(f"src/part{number}.py" for number in range(6))
@@ -77,7 +78,7 @@ def choose_acts(worker: Worker) -> tuple[tuple[str, Callable[[], str], int], ...
 
 
 def main(place: Path, name: str, seed: int, debate: Path, most_bytes: int = 0) -> None:
-    with moot.open(place, agent=name, keys=place / "keys") as session:
+    with moot.open(place, agent=name, keys=keys_beside(place)) as session:
         worker = Worker(session, name, seed, debate)
         acts = choose_acts(worker)
         if most_bytes:  # as on a disk with that much room; SIGXFSZ is ignored by Python
