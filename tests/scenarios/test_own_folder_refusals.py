@@ -35,6 +35,10 @@ class Moments:
     def __init__(self, project: Project, place: Path) -> None:
         self._folders = {project.root: place / "root", project.keys: place / "keys"}
 
+    def hold(self, project: Project) -> bool:
+        """Another machine's record lies at its keeper, so what is tried there cannot be undone."""
+        return project.root in self._folders
+
     def keep(self) -> None:
         for folder, kept in self._folders.items():
             shutil.rmtree(kept, ignore_errors=True)
@@ -64,7 +68,7 @@ class Trying(OwnFolder):
         return TRANSPORTS["command line"].call(caller, operation, arguments)
 
     def _try(self, caller: Caller, operation: str, arguments: Arguments) -> None:
-        if not caller.project.ledger.exists():
+        if not (caller.project.ledger.exists() and self._moments.hold(caller.project)):
             return
         self._moments.keep()
         world = World(caller.project, self)

@@ -48,6 +48,7 @@ def move(session: Session, to: str) -> MovedLedger:
             "the ledger lies in a database already" if to != "file" else "it lies in its file",
             hint="`moot ledger move file` brings it back" if to != "file" else "nothing to do",
         )
+    workspace.engine.checkpoint()  # an agent in a lent key folder may have written without one
     session.close()
     if to == "file":
         return MovedLedger("file", move_to_file(path, folder, origin))

@@ -78,4 +78,5 @@ def the_ledger_moves_into_a_database_and_back(world: World) -> None:
         assert refused == "reservation_conflict"
         back = world.do("ledger.move", to="file")
         assert (back["to"], back["events"] > moved["events"]) == ("file", True)
-    assert world.do("verify")["verdict"] == "valid"
+    found = world.do("verify")
+    assert found["verdict"] == "valid", found
