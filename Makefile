@@ -10,7 +10,7 @@ JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
 ARGS   ?=
 
 .PHONY: help setup demo test quick newest test-machines test-agents check bench bench-loss \
-        bench-collisions model mutants soak docs clean
+        bench-collisions model mutants soak docs clean collected
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
@@ -47,8 +47,13 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: check
-	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+test: $(STAMP)
+	@$(MAKE) --no-print-directory -j 2 check collected
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
+
+# Tests are compiled once, beside the types, and not by each process that runs them.
+collected: $(STAMP)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --collect-only -qq -p no:xdist > /dev/null || true
 
 # For the loop of someone who edits: what is pure, the shape of the tree, and the goldens.
 QUICK := tests/core tests/example tests/presence tests/mail tests/decision tests/path tests/tidy \

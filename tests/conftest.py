@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from hypothesis import settings
 
@@ -17,3 +19,11 @@ settings.register_profile("moot", deadline=None, print_blob=True)
 settings.load_profile("moot")
 
 restore_default_signals()
+
+# Many thousand collected tests stay until the end: nobody need look through them again and again.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,8 +26,14 @@ class Module:
         self.package = ".".join(parts[:-1])
         self.top = parts[0] if len(parts) > 1 else ""
         self.protocol = parts[1] if self.top == "protocols" and len(parts) > 2 else ""
-        self.text = path.read_text("utf-8")
-        self.tree = ast.parse(self.text)
+
+    @cached_property
+    def text(self) -> str:
+        return self.path.read_text("utf-8")
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text)
 
     def __repr__(self) -> str:
         return str(self.path.relative_to(ROOT))
