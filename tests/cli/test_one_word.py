@@ -212,7 +212,8 @@ def test_two_who_speak_at_once_are_heard_as_one(asked: Project, people: dict[str
     heard = [one for one in said if one["ok"]]
     codes = {one["error"]["code"] for one in said if not one["ok"]}
     assert len(heard) == 1
-    assert codes <= {"decided", "session_goes_on", "wrong_phase"}
+    # `busy`: the other word came between this one's look and its record.
+    assert codes <= {"decided", "session_goes_on", "wrong_phase", "busy"}
     assert standing(asked) in (
         ("approved", "complete", "approved"),
         ("arguing", "debate", None),
