@@ -62,7 +62,7 @@ MEASURES = {name: _loader(name) for name in _NAMES}
 
 def chosen(only: str) -> list[str]:
     """Measures whose name holds `only`; all if it is empty."""
-    names = [name for name in _NAMES if only in name]
+    names = [name for name in MEASURES if only in name]
     if not names:
-        raise SystemExit(f"no measure is called {only!r}; there are: {', '.join(_NAMES)}")
+        raise SystemExit(f"no measure is called {only!r}; there are: {', '.join(MEASURES)}")
     return names
