@@ -207,7 +207,7 @@ def _chamber(
 def _seat(seat: Seat, last: CountedBallot | None, played_by: str) -> page.ChamberSeat:
     vote = last.votes.get(seat.id) if last is not None else None
     motives = ", ".join(
-        f"{motive} {'not scored' if score is None else score}"
+        f"{motive} ({'not scored' if score is None else f'served {score} of 5'})"
         for motive, score in seat.scores_by_motive()
     )
     note = "; ".join(filter(None, (played_by, motives)))
