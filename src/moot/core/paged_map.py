@@ -43,14 +43,15 @@ class _StoredPage(msgspec.Struct, frozen=True, array_like=True):
 
     A long page is `compressed`: whoever starts reads and hashes all of them, and looks into few.
     `notes` are the different values, over all entries, of the fields that their type names in
-    `NOTED_FIELDS`: worktrees, say. So these are known without decoding the page.
+    `NOTED_FIELDS`: worktrees, say. So these are known without decoding the page. `entries` lie in
+    the snapshot's own bytes: nothing is copied for a page that nobody looks into.
     """
 
     first: str
     count: int
     notes: tuple[Note, ...]
     compressed: bool
-    entries: bytes
+    entries: memoryview
 
 
 class _Page(Generic[V]):
@@ -81,7 +82,7 @@ class _Page(Generic[V]):
         return self._entries is not None
 
     @property
-    def plain(self) -> bytes:
+    def plain(self) -> bytes | memoryview:
         """Its entries as they are stored, not compressed."""
         packed = self.stored.entries
         return decompress(packed) if self.stored.compressed else packed
@@ -93,7 +94,7 @@ class _Page(Generic[V]):
             plain = _encode(self.entries)
             long = len(plain) > SHORT_BYTES
             packed = compress(plain, FAST) if long else plain
-            self._stored = _StoredPage(self.first, self.count, notes, long, packed)
+            self._stored = _StoredPage(self.first, self.count, notes, long, memoryview(packed))
         return self._stored
 
     def count_where(self, notes: frozenset[Note], test: Callable[[V], bool]) -> int:

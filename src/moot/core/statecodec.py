@@ -41,7 +41,7 @@ def encode_state(state: Any) -> bytes:
     return _encoder.encode(state)
 
 
-def decode_state(kind: type[S], data: bytes) -> S:
+def decode_state(kind: type[S], data: bytes | msgspec.Raw) -> S:
     """Raises msgspec.DecodeError or ValidationError; the caller drops such a snapshot."""
     prepare_type(kind)
     return msgspec.msgpack.decode(data, type=kind, dec_hook=_from_plain)

@@ -172,7 +172,7 @@ class Replay:
             return None
         reg, state = msgspec.msgpack.decode(snapshot.state, type=tuple[int, msgspec.Raw])
         try:
-            opened = decode_state(machine.state_type, bytes(state))
+            opened = decode_state(machine.state_type, state)
         except msgspec.DecodeError:
             return None
         return LoadedStream(machine, snapshot.seq, snapshot.hash, reg, opened, True)
