@@ -77,7 +77,7 @@ def look_after_command(
     held, elsewhere = HeldFiles(), list["LostVersion"]()
     with never_in_the_way():
         with Copies(guarded.workspace, root) as copies:
-            held = compare_held(copies, command, others, changed)
+            held = compare_held(copies, command, others, changed, suspects)
             own = {lost.path for lost in held.lost}.union(suspects) - held.intact
             left = _left_by_command(copies, command, others, changed, own)
             copies.note_left(left, editor)
