@@ -15,9 +15,11 @@ present_files.py   what stands in a file now
 former_versions.py versions that can be brought back, and bringing one back
 stale_reads.py     whole files written from memory over what others changed
 command_stamps.py  when a shell command began
+worktree_before.py how its worktree was then, and which version of a file stood there
 shell/             what a shell command is about to do, read from its text
 destruction.py     which files such an act would reach
 git_changes.py     which files git calls changed
+replaced_files.py  which files a forced change to another commit would replace
 called_files.py    is there a file of a certain name below a path?
 unseen_changes.py  changes that an agent did not make and has not seen
 staged_files.py    what the next commit, merge or rebase would change

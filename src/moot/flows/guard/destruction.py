@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -19,11 +19,14 @@ from moot.flows.guard.guarded_paths import (
     find_guarded_folder,
     find_guarded_paths,
 )
-from moot.flows.guard.shell.act import DestructiveAct, Reach
+from moot.flows.guard.replaced_files import ReplacedFiles, find_replaced
+from moot.flows.guard.shell.act import DestructiveAct, Reach, Safer
 from moot.flows.guard.shell.values import UNKNOWN, Word
 
 MOST_PATHS: Final = 2_000
 _MOST_MATCHES: Final = 500
+# New in the index, and gone from the disk: there is nothing that could be lost or brought back.
+_ONLY_STAGED: Final = "AD"
 
 
 class ReachedFiles(msgspec.Struct, frozen=True):
@@ -31,7 +34,8 @@ class ReachedFiles(msgspec.Struct, frozen=True):
 
     `named_ends` are ends of paths whose beginning only the shell knows. `is_anywhere`: not even the
     folder is known. `is_discarded`: uncommitted work in this very worktree would be lost, so that
-    what others hold elsewhere does not count, and a person's edits do.
+    what others hold elsewhere does not count, and a person's edits do. `is_replaced`: they are as
+    committed and would become another version, so that only who holds them here counts.
     """
 
     act: DestructiveAct
@@ -40,6 +44,7 @@ class ReachedFiles(msgspec.Struct, frozen=True):
     named_ends: tuple[str, ...] = ()
     is_anywhere: bool = False
     is_discarded: bool = False
+    is_replaced: bool = False
 
 
 def find_reached(
@@ -159,9 +164,33 @@ def _changed(act: DestructiveAct, folder: str, home: Path | None) -> Iterator[Re
         git_options=act.git_options,
     )
     paths = tuple(path for path, state in letters.items() if _is_reached(act, path, state))
+    replaced = _replaced(act, folder, guarded, letters) if act.target else ReplacedFiles()
+    paths += replaced.new
     is_discarded = not act.reach.is_commit
     if paths:
         yield ReachedFiles(act, guarded, paths[:MOST_PATHS], is_discarded=is_discarded)
+    if replaced.committed:
+        forced = act._replace(safer=Safer.LEAVE_OUT)
+        yield ReachedFiles(forced, guarded, replaced.committed[:MOST_PATHS], is_replaced=True)
+
+
+def _replaced(
+    act: DestructiveAct, folder: str, guarded: GuardedPaths, letters: Mapping[str, str]
+) -> ReplacedFiles:
+    """What is as committed or not tracked, and is there under the name of what would come."""
+    replaced = find_replaced(folder, act.target, act.git_options)
+    if replaced is None:
+        return ReplacedFiles()
+    root = guarded.worktree_root
+    return ReplacedFiles(
+        tuple(path for path in replaced.committed if path not in letters),
+        tuple(path for path in replaced.new if path not in letters and _is_file(root / path)),
+    )
+
+
+def _is_file(path: Path) -> bool:
+    """Or a link; a folder is not replaced by a file as long as something is in it."""
+    return path.is_symlink() or path.is_file()
 
 
 def _untracked(act: DestructiveAct) -> str:
@@ -186,7 +215,7 @@ def _is_reached(act: DestructiveAct, path: str, state: str) -> bool:
     index, worktree = state[0], state[1]
     return {
         Reach.UNSTAGED: worktree != " ",
-        Reach.CHANGED: True,
+        Reach.CHANGED: state != _ONLY_STAGED,
         Reach.STAGED: index != " ",
         Reach.COMMITTED: True,
         Reach.COMMITTED_INDEX: index != " ",

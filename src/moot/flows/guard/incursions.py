@@ -12,14 +12,16 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from moot.flows.guard.worktree_before import WorktreeBefore
 from moot.protocols.presence.model import Reservation
 from moot.protocols.presence.paths import is_inside
 from moot.protocols.presence.resources import is_resource, key_of_file
+
+if TYPE_CHECKING:
+    from moot.flows.guard.worktree_before import WorktreeBefore
 
 GIT_SECONDS: Final = 3.0
 MOST_SCOPES: Final = 100

@@ -51,7 +51,8 @@ class DestructiveAct(NamedTuple):
     `only_called` are patterns of file names, if only such files are meant. `copied` are what is
     put into the last of the paths, if that is a folder. `keeps_content`: what stands in a file is
     added to or edited, and not lost. `is_understood` False:
-    it is only known that these are named. `git_options` lead git to another repository.
+    it is only known that these are named. `git_options` lead git to another repository. `target` is
+    the commit that the worktree is forced to, if one is named.
     """
 
     name: str
@@ -68,3 +69,4 @@ class DestructiveAct(NamedTuple):
     keeps_content: bool = False
     is_understood: bool = True
     git_options: tuple[str, ...] = ()
+    target: str = ""
