@@ -367,3 +367,21 @@ def test_what_is_only_staged_and_gone_from_the_disk_is_in_nobodys_way(
     (branched.root / "x.txt").unlink()
     assert asks(branched, command) == Reply()
     assert branched.events("INCURSION") == []
+
+
+@pytest.mark.parametrize("command", FORCED)
+def test_a_file_that_is_gone_and_not_in_the_other_commit_is_in_nobodys_way(
+    branched: Yard, command: str
+) -> None:
+    """Its holder has removed it. One that the other commit has would be brought back."""
+    assert branched.git("rm", "--quiet", "sub/d.txt", cwd=branched.other).code == 0
+    assert branched.git("commit", "--quiet", "--message=three", cwd=branched.other).code == 0
+    assert branched.git("branch", "--force", "feature", "HEAD", cwd=branched.other).code == 0
+    for name in ("sub/d.txt", "a.txt"):
+        branched.reserve(CRANE, name)
+    (branched.root / "sub/d.txt").unlink()
+    assert asks(branched, command) == Reply()
+    assert branched.events("INCURSION") == []
+    (branched.root / "a.txt").unlink()
+    assert f"a.txt: held by {CRANE}" in reason(asks(branched, command))
+    assert [noted["scope"] for noted in branched.events("INCURSION")] == ["a.txt"]

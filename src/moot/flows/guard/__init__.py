@@ -19,7 +19,7 @@ worktree_before.py how its worktree was then, and which version of a file stood 
 shell/             what a shell command is about to do, read from its text
 destruction.py     which files such an act would reach
 git_changes.py     which files git calls changed
-replaced_files.py  which files a forced change to another commit would replace
+commit_differences.py what differs in a commit that a worktree would be forced to
 called_files.py    is there a file of a certain name below a path?
 unseen_changes.py  changes that an agent did not make and has not seen
 staged_files.py    what the next commit, merge or rebase would change

@@ -13,20 +13,18 @@ from typing import Final
 
 import msgspec
 
+from moot.flows.guard.commit_differences import ADDED, DELETED, find_differences
 from moot.flows.guard.git_changes import IGNORED, NOT_TRACKED, changed_files
 from moot.flows.guard.guarded_paths import (
     GuardedPaths,
     find_guarded_folder,
     find_guarded_paths,
 )
-from moot.flows.guard.replaced_files import ReplacedFiles, find_replaced
 from moot.flows.guard.shell.act import DestructiveAct, Reach, Safer
 from moot.flows.guard.shell.values import UNKNOWN, Word
 
 MOST_PATHS: Final = 2_000
 _MOST_MATCHES: Final = 500
-# New in the index, and gone from the disk: there is nothing that could be lost or brought back.
-_ONLY_STAGED: Final = "AD"
 
 
 class ReachedFiles(msgspec.Struct, frozen=True):
@@ -163,29 +161,36 @@ def _changed(act: DestructiveAct, folder: str, home: Path | None) -> Iterator[Re
         also_ignored=act.also_ignored,
         git_options=act.git_options,
     )
-    paths = tuple(path for path, state in letters.items() if _is_reached(act, path, state))
-    replaced = _replaced(act, folder, guarded, letters) if act.target else ReplacedFiles()
-    paths += replaced.new
+    differences: Mapping[str, str] = {}
+    if act.target:
+        differences = find_differences(folder, act.target, act.git_options)
+    root = guarded.worktree_root
+    paths = tuple(
+        path
+        for path, state in letters.items()
+        if _is_reached(act, path, state)
+        and not (act.reach is Reach.CHANGED and _stays_gone(root, path, state, differences))
+    )
+    others = {path: letter for path, letter in differences.items() if path not in letters}
+    paths += tuple(
+        path for path, letter in others.items() if letter == ADDED and _is_file(root / path)
+    )
     is_discarded = not act.reach.is_commit
     if paths:
         yield ReachedFiles(act, guarded, paths[:MOST_PATHS], is_discarded=is_discarded)
-    if replaced.committed:
+    committed = tuple(path for path, letter in others.items() if letter != ADDED)
+    if committed:
         forced = act._replace(safer=Safer.LEAVE_OUT)
-        yield ReachedFiles(forced, guarded, replaced.committed[:MOST_PATHS], is_replaced=True)
+        yield ReachedFiles(forced, guarded, committed[:MOST_PATHS], is_replaced=True)
 
 
-def _replaced(
-    act: DestructiveAct, folder: str, guarded: GuardedPaths, letters: Mapping[str, str]
-) -> ReplacedFiles:
-    """What is as committed or not tracked, and is there under the name of what would come."""
-    replaced = find_replaced(folder, act.target, act.git_options)
-    if replaced is None:
-        return ReplacedFiles()
-    root = guarded.worktree_root
-    return ReplacedFiles(
-        tuple(path for path in replaced.committed if path not in letters),
-        tuple(path for path in replaced.new if path not in letters and _is_file(root / path)),
-    )
+def _stays_gone(root: Path, path: str, state: str, differences: Mapping[str, str]) -> bool:
+    """Is it gone from the disk, and not in the commit that comes either? Then nothing of it could
+    be lost, and nothing is brought back."""
+    if "D" not in state or os.path.lexists(root / path):
+        return False
+    is_only_staged = state.startswith("A") and path not in differences
+    return is_only_staged or differences.get(path) == DELETED
 
 
 def _is_file(path: Path) -> bool:
@@ -215,7 +220,7 @@ def _is_reached(act: DestructiveAct, path: str, state: str) -> bool:
     index, worktree = state[0], state[1]
     return {
         Reach.UNSTAGED: worktree != " ",
-        Reach.CHANGED: state != _ONLY_STAGED,
+        Reach.CHANGED: True,
         Reach.STAGED: index != " ",
         Reach.COMMITTED: True,
         Reach.COMMITTED_INDEX: index != " ",
