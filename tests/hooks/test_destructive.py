@@ -385,3 +385,22 @@ def test_a_file_that_is_gone_and_not_in_the_other_commit_is_in_nobodys_way(
     (branched.root / "a.txt").unlink()
     assert f"a.txt: held by {CRANE}" in reason(asks(branched, command))
     assert [noted["scope"] for noted in branched.events("INCURSION")] == ["a.txt"]
+
+
+def test_what_git_itself_refuses_as_a_whole_is_in_nobodys_way(branched: Yard) -> None:
+    """A staged file was changed again: `git reset --merge` does nothing then."""
+    for name in ("a.txt", "sub/d.txt"):
+        branched.reserve(CRANE, name)
+        (branched.root / name).write_text(WORK, encoding="utf-8")
+    assert branched.git("add", "a.txt", "sub/d.txt").code == 0
+    assert f"a.txt, sub/d.txt: held by {CRANE}" in reason(asks(branched, "git reset --merge"))
+    (branched.root / "sub/d.txt").write_text("more work\n", encoding="utf-8")
+    commands = ("git reset --merge", "git add a.txt; git reset --merge")
+    for command in commands:
+        assert asks(branched, command) == Reply()
+        assert does(branched, command) != 0
+    assert (branched.root / "a.txt").read_text("utf-8") == WORK
+    for command in ("git add sub/d.txt; git reset --merge", "git add -A; git reset --merge"):
+        assert CRANE in reason(asks(branched, command)), "now it is staged as it is"
+    assert does(branched, "git add sub/d.txt; git reset --merge") == 0
+    assert (branched.root / "a.txt").read_text("utf-8") == "one\n"

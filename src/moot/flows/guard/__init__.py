@@ -19,6 +19,7 @@ worktree_before.py how its worktree was then, and which version of a file stood 
 shell/             what a shell command is about to do, read from its text
 destruction.py     which files such an act would reach
 git_changes.py     which files git calls changed
+git_refusals.py    what git itself refuses, so that nobody has to be held back
 commit_differences.py what differs in a commit that a worktree would be forced to
 called_files.py    is there a file of a certain name below a path?
 unseen_changes.py  changes that an agent did not make and has not seen

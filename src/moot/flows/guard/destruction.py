@@ -15,6 +15,7 @@ import msgspec
 
 from moot.flows.guard.commit_differences import ADDED, DELETED, find_differences
 from moot.flows.guard.git_changes import IGNORED, NOT_TRACKED, changed_files
+from moot.flows.guard.git_refusals import is_refused_by_git
 from moot.flows.guard.guarded_paths import (
     GuardedPaths,
     find_guarded_folder,
@@ -25,6 +26,7 @@ from moot.flows.guard.shell.values import UNKNOWN, Word
 
 MOST_PATHS: Final = 2_000
 _MOST_MATCHES: Final = 500
+_THROWING_AWAY: Final = (Reach.CHANGED, Reach.STAGED)
 
 
 class ReachedFiles(msgspec.Struct, frozen=True):
@@ -147,7 +149,7 @@ def _may_be_meant(path: str, also_folders: bool) -> bool:
 
 def _changed(act: DestructiveAct, folder: str, home: Path | None) -> Iterator[ReachedFiles]:
     guarded = find_guarded_folder(Path(folder), home) if os.path.isdir(folder) else None
-    if guarded is None:
+    if guarded is None or is_refused_by_git(act, folder, guarded.worktree_root):
         return
     pathspecs = tuple(word.text for word in act.paths)
     if act.may_be_branches:
@@ -169,7 +171,7 @@ def _changed(act: DestructiveAct, folder: str, home: Path | None) -> Iterator[Re
         path
         for path, state in letters.items()
         if _is_reached(act, path, state)
-        and not (act.reach is Reach.CHANGED and _stays_gone(root, path, state, differences))
+        and not (act.reach in _THROWING_AWAY and _stays_gone(root, path, state, differences))
     )
     others = {path: letter for path, letter in differences.items() if path not in letters}
     paths += tuple(

@@ -116,7 +116,7 @@ def _reset(call: GitCall) -> Iterator[DestructiveAct]:
     if arguments.has("--hard"):
         yield call.act(Reach.CHANGED, safer=Safer.RESTORE, target=_target(arguments))
     elif arguments.has("--merge"):
-        yield call.act(Reach.STAGED, safer=Safer.RESTORE)
+        yield call.act(Reach.STAGED, safer=Safer.RESTORE, is_all_or_nothing=True)
 
 
 def _switch(call: GitCall) -> Iterator[DestructiveAct]:
