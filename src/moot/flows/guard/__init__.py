@@ -9,7 +9,7 @@ off_limits.py      what no agent writes: the record itself, git's own files, the
 blockers.py        who stands in the way of writing some files; records nothing
 requesters.py      who asks, which of its session's agents, and what is in its way
 incursions.py      what a shell command changed although someone else holds it
-left_versions.py   whose work is gone from the disk: compared with what its holder last left
+left_versions.py   whose work is gone from the disk since a command began
 copies.py          copies of files: after an edit, and before an act that may destroy them
 present_files.py   what stands in a file now
 former_versions.py versions that can be brought back, and bringing one back

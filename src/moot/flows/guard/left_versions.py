@@ -1,7 +1,7 @@
 """What a call left, and whose work is gone from the disk since.
 
-A file counts as changed if its bytes are no longer those that its holder last left, whatever git
-calls it: put back to what was committed, it is as lost as if it had been overwritten.
+A file counts as changed if its bytes are no longer those that stood there when the command began,
+whatever git calls it: put back to what was committed, it is as lost as if it had been overwritten.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _GIT: Final = "git"
 
 
 class LostVersion(NamedTuple):
-    """A file that its holder left as `blob_before`, and that a command changed to `blob_after`.
+    """A file that somebody holds, was `blob_before`, and was changed by a command to `blob_after`.
 
     Empty is a file that is not there. `reservation` is the number of what the holder holds.
     """
@@ -44,7 +44,7 @@ class LostVersion(NamedTuple):
 
 
 class HeldFiles(NamedTuple):
-    """What others left and hold: `lost` to the command; `intact`: as its holder left it."""
+    """What others hold: `lost` to the command, or `intact`, as it was before."""
 
     lost: tuple[LostVersion, ...] = ()
     intact: frozenset[str] = frozenset()
@@ -74,11 +74,16 @@ def compare_held(
         before, own = blobs_before[path], reservations_around(path, held)
         if present is None or present == before:
             intact.add(path)
-        elif before is not None:
+        elif before is not None and (here := [each for each in own if _is_held_in(each, root)]):
             put_back = runs_git and path not in changed
             if put_back or may_be_meant(path, named, root, own):
-                lost.append(LostVersion(root, path, before, present, own[-1].fencing))
+                lost.append(LostVersion(root, path, before, present, here[-1].fencing))
     return HeldFiles(tuple(lost[:MOST_LOSSES]), frozenset(intact))
+
+
+def _is_held_in(reservation: Reservation, root: Path) -> bool:
+    """Who works in another worktree has its own bytes there: nothing of it is lost here."""
+    return reservation.worktree in ("", str(root))
 
 
 def _touched_files(
