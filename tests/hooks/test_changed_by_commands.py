@@ -201,3 +201,37 @@ def test_a_copy_that_another_command_made_meanwhile_hides_nothing(scripted: Yard
     assert scripted.hook("claude", said, CRANE) == Reply()
     assert "on record" in tell_end(scripted, command)
     assert last_change(scripted) == (OTTER, CRANE, "a.txt", blob(WORK), blob("formatted\n"))
+
+
+def test_a_command_that_ran_in_another_worktree_is_compared_there(scripted: Yard) -> None:
+    """The session stands in one worktree, its shell was sent into another one."""
+    edit(scripted, WORK, root=scripted.other)
+    write(scripted, "standing where the session is\n", "b.txt")
+    (scripted.other / "a.txt").write_text(TYPED, encoding="utf-8")
+    asked = {"command": "sh format.sh a.txt", "workdir": str(scripted.other)}
+    said = call("claude-bash", scripted.root, tool_input=asked)
+    assert scripted.hook("claude", said, OTTER) == Reply()
+    (scripted.other / "a.txt").write_text("formatted\n", encoding="utf-8")
+    done = call("claude-bash-done", scripted.root, tool_input=asked)
+    assert "on record" in told(scripted.hook("claude", done, OTTER))
+    assert last_change(scripted) == (OTTER, CRANE, "a.txt", blob(TYPED), blob("formatted\n"))
+
+
+def test_a_change_in_another_worktree_than_the_holders_is_on_record_once(scripted: Yard) -> None:
+    edit(scripted, WORK, root=scripted.other)
+    assert "on record" in run(scripted, "sh format.sh a.txt")
+    write(scripted, TYPED)
+    assert run(scripted, "sh format.sh a.txt") == ""
+    assert len(scripted.events("INCURSION")) == 1
+
+
+def test_without_a_look_at_the_beginning_what_the_holder_left_counts(scripted: Yard) -> None:
+    """What was remembered of the beginning is damaged; when it was is still known."""
+    edit(scripted, WORK)
+    command = "sh format.sh a.txt"
+    assert ask(scripted, command) == Reply()
+    (stamp,) = (scripted.root / ".moot/hooks/calls").iterdir()
+    stamp.write_bytes(stamp.read_bytes()[:20])
+    write(scripted, "formatted\n")
+    assert "on record" in tell_end(scripted, command)
+    assert last_change(scripted) == (OTTER, CRANE, "a.txt", blob(WORK), blob("formatted\n"))
