@@ -67,15 +67,16 @@ def compare_held(
     if not held:
         return HeldFiles()
     root, lost, intact = copies.root, list[LostVersion](), set[str]()
+    changed_now = frozenset(changed)
     files = list(_touched_files(copies, command, held, suspects))
-    blobs_before = _find_blobs_before(copies, command, files, held, changed)
+    blobs_before = _find_blobs_before(copies, command, files, held, changed_now)
     named, runs_git = named_paths(command, root), _GIT in command.text.split()
     for path, _noted, present in files:
         before, own = blobs_before[path], reservations_around(path, held)
         if present is None or present == before:
             intact.add(path)
         elif before is not None and (here := [each for each in own if _is_held_in(each, root)]):
-            put_back = runs_git and path not in changed
+            put_back = runs_git and path not in changed_now
             if put_back or may_be_meant(path, named, root, own):
                 lost.append(LostVersion(root, path, before, present, here[-1].fencing))
     return HeldFiles(tuple(lost[:MOST_LOSSES]), frozenset(intact))
