@@ -58,7 +58,7 @@ def main() -> int:
     if options.docs:
         _keep_docs(figures)
     print(*page.lines(figures), f"\nkept in {BUILD.parent.name}/{BUILD.name}", sep="\n")
-    missed = figures.lost or figures.unrecorded or figures.misnamed
+    missed = figures.lost or figures.unrecorded or figures.misnamed or figures.causeless
     return 1 if options.check and (missed or figures.needless_share >= MOST_NEEDLESS) else 0
 
 

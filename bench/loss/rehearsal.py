@@ -15,10 +15,12 @@ _NOT_COPIED: Final = frozenset({".moot", "objects", "hooks"})
 
 
 class Effect(NamedTuple):
-    """What an act changes on the disk, and what it commits."""
+    """What an act changes on the disk, what it commits, and the worktrees that it removes: with
+    one goes whatever is held in it, a file or just the place of one."""
 
     changed: set[Place]
     committed: set[Place]
+    removed: frozenset[str]
 
     @property
     def places(self) -> set[Place]:
@@ -31,14 +33,21 @@ def rehearse(world: World, act: Act, worktree: str, folder: Path) -> Effect:
         if world.root(name).is_dir():
             _copy_folder(world.root(name), folder / name, {})
     _move_git(world.top, folder)
-    before, heads = read_trees(folder), read_heads(world, folder)
+    before, heads, there = read_trees(folder), read_heads(world, folder), list_worktrees(folder)
     env = {**world.env, "HOME": str(folder / "home")}
     act.perform(folder / worktree, env)
     effect = Effect(
-        changed_places(before, read_trees(folder)), find_committed(world, folder, heads)
+        changed_places(before, read_trees(folder)),
+        find_committed(world, folder, heads),
+        there - list_worktrees(folder),
     )
     shutil.rmtree(folder)
     return effect
+
+
+def list_worktrees(top: Path) -> frozenset[str]:
+    """Those that are there."""
+    return frozenset(name for name in WORKTREES if (top / name / ".git").exists())
 
 
 def _copy_folder(source: Path, target: Path, copied: dict[int, str]) -> None:

@@ -16,7 +16,7 @@ from bench.loss.acts import EDIT_KINDS, KINDS, Act, Scene, choose_act
 from bench.loss.asking import Asked, Hooks
 from bench.loss.ordinary import READING, choose_ordinary, commit_own
 from bench.loss.record import NotedIncursion, RecordReader
-from bench.loss.rehearsal import Effect, find_committed, read_heads, rehearse
+from bench.loss.rehearsal import Effect, find_committed, list_worktrees, read_heads, rehearse
 from bench.loss.trees import Place, Tree, changed_places, read_trees
 from bench.loss.truth import Hold, Truth, Version
 from bench.loss.world import PERSON, WORKTREES, Agent, World, make_text
@@ -218,10 +218,12 @@ class Simulation:
         if agent.tool == "gemini":  # its shell switches git's hooks off
             named = {"GIT_CONFIG_KEY_0": "core.hooksPath", "GIT_CONFIG_VALUE_0": "/dev/null"}
             env |= {"GIT_CONFIG_COUNT": "1", **named}
+        top = self.world.top
+        there = list_worktrees(top)
         act.perform(self.world.root(agent.worktree), env)
-        after = read_trees(self.world.top)
-        committed = find_committed(self.world, self.world.top, heads)
-        return Effect(changed_places(self._tree, after), committed)
+        changed = changed_places(self._tree, read_trees(top))
+        committed = find_committed(self.world, top, heads)
+        return Effect(changed, committed, there - list_worktrees(top))
 
     def _ask(self, row: Row, agent: Agent, message: dict[str, Any]) -> Asked:
         asked = self.hooks.ask(agent, message)
@@ -266,6 +268,7 @@ class Simulation:
         )
         row.misnamed = tuple(map(str, (noted for noted in new if not self._is_right(noted, agent))))
         reached = {place.path for place in effect.places}
+        reached |= set(self.truth.held_in_removed(agent.name, effect))
         words = str(act.call.input)
         row.causeless = tuple(
             str(noted)

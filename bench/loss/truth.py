@@ -107,7 +107,7 @@ class Truth:
     def harmed_holders(self, name: str, effect: Effect, *, is_edit: bool) -> dict[str, Hold]:
         """By path: others that hold what the act reaches, in the worktree they work in; an edit
         must not reach the same path elsewhere either."""
-        return {
+        return self.held_in_removed(name, effect) | {
             place.path: hold
             for place in effect.places
             if (hold := self.holds.get(place.path)) is not None
@@ -115,8 +115,19 @@ class Truth:
             and (is_edit or hold.worktree == place.worktree)
         }
 
+    def held_in_removed(self, name: str, effect: Effect) -> dict[str, Hold]:
+        """By path: what others hold in worktrees that the act removes, whether a file is there
+        just now or not."""
+        return {
+            path: hold
+            for path, hold in self.holds.items()
+            if hold.agent != name and hold.worktree in effect.removed
+        }
+
     def would_harm(self, name: str, effect: Effect, before: Tree) -> bool:
         """Does it reach what another holds, or another's unsaved bytes that `name` has not seen?"""
+        if self.held_in_removed(name, effect):
+            return True
         for place in effect.places:
             hold = self.holds.get(place.path)
             if hold is not None and hold.agent != name:

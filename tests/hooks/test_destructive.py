@@ -291,3 +291,116 @@ def test_outside_of_a_workspace_nothing_is_said(shared: Yard, tmp_path: Path) ->
     elsewhere.mkdir()
     for command in ("git checkout -- .", "rm -rf *", 'cd "$X" && rm y', "echo > x"):
         assert asks(shared, command, elsewhere) == Reply()
+
+
+FORCED = (
+    "git switch -f feature",
+    "git switch --discard-changes -c topic feature",
+    "git checkout -f feature",
+    "git checkout -fB topic feature",
+    "git reset -q --hard feature",
+    "git read-tree -u --reset feature",
+)
+
+
+@pytest.fixture
+def branched(shared: Yard) -> Yard:
+    """On `feature`, in the other worktree, c.txt has another line, and there is an n.txt."""
+    assert shared.git("merge", "--quiet", "main", cwd=shared.other).code == 0
+    for name in ("c.txt", "n.txt"):
+        (shared.other / name).write_text("two\n", encoding="utf-8")
+    for words in (("add", "."), ("commit", "--quiet", "--message=two"), ("checkout", "--detach")):
+        assert shared.git(*words, cwd=shared.other).code == 0
+    shared.ok("release", "--all", MOOT_AGENT=CRANE)
+    assert shared.git("checkout", "--quiet", "--", "a.txt").code == 0
+    return shared
+
+
+@pytest.mark.parametrize("command", FORCED)
+def test_a_held_file_that_another_commit_has_otherwise_is_not_replaced(
+    branched: Yard, command: str
+) -> None:
+    """It is as committed, so git has it; but its holder would find another version there."""
+    branched.reserve(CRANE, "c.txt")
+    said = reason(asks(branched, command))
+    assert f"c.txt: held by {CRANE}" in said
+    assert "would write over or remove files that others work on" in said
+    assert [noted["scope"] for noted in branched.events("INCURSION")] == ["c.txt"]
+    assert does(branched, command) == 0
+    assert (branched.root / "c.txt").read_text("utf-8") == "two\n", "it would have been"
+
+
+@pytest.mark.parametrize("command", FORCED)
+def test_an_untracked_file_that_another_commit_would_write_over_is_not_lost(
+    branched: Yard, command: str
+) -> None:
+    """A person's, and then a holder's."""
+    (branched.root / "n.txt").write_text(WORK, encoding="utf-8")
+    assert "n.txt: changed by a person" in reason(asks(branched, command))
+    branched.reserve(CRANE, "n.txt")
+    assert f"n.txt: held by {CRANE}" in reason(asks(branched, command))
+    assert [noted["scope"] for noted in branched.events("INCURSION")] == ["n.txt"]
+    if "--discard-changes" not in command:  # of that, some versions of git make an exception
+        assert does(branched, command) == 0
+        assert (branched.root / "n.txt").read_text("utf-8") == "two\n", "it would have been"
+
+
+@pytest.mark.parametrize("command", [*FORCED, "git switch -f nowhere", "git switch -f -"])
+def test_what_another_commit_leaves_as_it_is_is_in_nobodys_way(
+    branched: Yard, command: str
+) -> None:
+    branched.reserve(CRANE, "sub/d.txt")
+    edited = call("claude-write", branched.other, "c.txt")
+    assert branched.hook("claude", edited, CRANE).code == 0, "held in the other worktree"
+    assert asks(branched, command) == Reply()
+    assert branched.events("INCURSION") == []
+
+
+@pytest.mark.parametrize("command", ["git reset -q --hard", "git switch -f main", "git stash"])
+def test_what_is_only_staged_and_gone_from_the_disk_is_in_nobodys_way(
+    branched: Yard, command: str
+) -> None:
+    """Nothing on the disk would change; the bytes are among git's objects."""
+    assert branched.hook("claude", call("claude-write", branched.root, "x.txt"), CRANE) == Reply()
+    (branched.root / "x.txt").write_text(WORK, encoding="utf-8")
+    assert branched.git("add", "x.txt").code == 0
+    (branched.root / "x.txt").unlink()
+    assert asks(branched, command) == Reply()
+    assert branched.events("INCURSION") == []
+
+
+@pytest.mark.parametrize("command", FORCED)
+def test_a_file_that_is_gone_and_not_in_the_other_commit_is_in_nobodys_way(
+    branched: Yard, command: str
+) -> None:
+    """Its holder has removed it. One that the other commit has would be brought back."""
+    assert branched.git("rm", "--quiet", "sub/d.txt", cwd=branched.other).code == 0
+    assert branched.git("commit", "--quiet", "--message=three", cwd=branched.other).code == 0
+    assert branched.git("branch", "--force", "feature", "HEAD", cwd=branched.other).code == 0
+    for name in ("sub/d.txt", "a.txt"):
+        branched.reserve(CRANE, name)
+    (branched.root / "sub/d.txt").unlink()
+    assert asks(branched, command) == Reply()
+    assert branched.events("INCURSION") == []
+    (branched.root / "a.txt").unlink()
+    assert f"a.txt: held by {CRANE}" in reason(asks(branched, command))
+    assert [noted["scope"] for noted in branched.events("INCURSION")] == ["a.txt"]
+
+
+def test_what_git_itself_refuses_as_a_whole_is_in_nobodys_way(branched: Yard) -> None:
+    """A staged file was changed again: `git reset --merge` does nothing then."""
+    for name in ("a.txt", "sub/d.txt"):
+        branched.reserve(CRANE, name)
+        (branched.root / name).write_text(WORK, encoding="utf-8")
+    assert branched.git("add", "a.txt", "sub/d.txt").code == 0
+    assert f"a.txt, sub/d.txt: held by {CRANE}" in reason(asks(branched, "git reset --merge"))
+    (branched.root / "sub/d.txt").write_text("more work\n", encoding="utf-8")
+    commands = ("git reset --merge", "git add a.txt; git reset --merge")
+    for command in commands:
+        assert asks(branched, command) == Reply()
+        assert does(branched, command) != 0
+    assert (branched.root / "a.txt").read_text("utf-8") == WORK
+    for command in ("git add sub/d.txt; git reset --merge", "git add -A; git reset --merge"):
+        assert CRANE in reason(asks(branched, command)), "now it is staged as it is"
+    assert does(branched, "git add sub/d.txt; git reset --merge") == 0
+    assert (branched.root / "a.txt").read_text("utf-8") == "one\n"

@@ -145,16 +145,14 @@ class FileVersions:
 
     def last_left(self, worktree: str) -> list[FileVersion]:
         """The newest version that each agent left of each file there."""
-        return self._newest_of_each(worktree, Act.LEFT)
-
-    def last_kept(self, worktree: str) -> list[FileVersion]:
-        """The newest version of each file there that was kept before somebody's act."""
-        return self._newest_of_each(worktree, Act.KEPT)
-
-    def _newest_of_each(self, worktree: str, act: Act) -> list[FileVersion]:
         where = "worktree = ? AND act = ?"
         newest = f"SELECT max(number) FROM versions WHERE {where} GROUP BY path, agent"
-        return list(self._select(f"number IN ({newest})", [worktree, str(act)], MOST_ROWS))
+        return list(self._select(f"number IN ({newest})", [worktree, str(Act.LEFT)], MOST_ROWS))
+
+    def newest_of_each(self, worktree: str) -> list[FileVersion]:
+        """The newest version of each file there, however it came to be known."""
+        newest = "SELECT max(number) FROM versions WHERE worktree = ? AND path <> '' GROUP BY path"
+        return list(self._select(f"number IN ({newest})", [worktree], MOST_ROWS))
 
     def copied_bytes(self, act: Act, since: Millis) -> int:
         """How many bytes were copied for this reason since then."""

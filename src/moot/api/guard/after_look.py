@@ -60,9 +60,9 @@ def look_after_command(
     editor: Editor,
     others: tuple[Reservation, ...],
 ) -> AfterLook:
-    """What others left and hold is compared with what is there now; of what nobody was seen to
-    leave, git tells what is changed. A command that only reads has changed nothing, whatever
-    others did meanwhile."""
+    """What stood in the files that others hold is compared with what is there now; of what nobody
+    looked at before, git tells what is changed. A command that only reads has changed nothing,
+    whatever others did meanwhile."""
     from moot.flows.guard.left_versions import HeldFiles, compare_held, find_lost_elsewhere
     from moot.flows.guard.shell.first_look import only_reads
     from moot.flows.guard.stale_reads import note_printed
@@ -77,7 +77,7 @@ def look_after_command(
     held, elsewhere = HeldFiles(), list["LostVersion"]()
     with never_in_the_way():
         with Copies(guarded.workspace, root) as copies:
-            held = compare_held(copies, command, others, changed)
+            held = compare_held(copies, command, others, changed, suspects)
             own = {lost.path for lost in held.lost}.union(suspects) - held.intact
             left = _left_by_command(copies, command, others, changed, own)
             copies.note_left(left, editor)

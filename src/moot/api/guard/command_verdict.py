@@ -91,7 +91,7 @@ def _conflicts(
     asking = root, name, session.stale_millis, session.sub_agent
     for conflict in find_blockers(session.workspace, claims, *asking):
         is_here = reached.is_anywhere or conflict.held.worktree in ("", str(root))
-        only_here = reached.is_discarded or not conflict.claim.key
+        only_here = reached.is_discarded or reached.is_replaced or not conflict.claim.key
         if (is_here or not only_here) and _is_called_so(conflict, reached):
             yield conflict
 

@@ -16,6 +16,7 @@ from moot.core.quoted import Quoted
 
 if TYPE_CHECKING:
     from moot.api.session import Session
+    from moot.flows.guard.worktree_before import WorktreeBefore
 
 
 class EndangeredFiles(msgspec.Struct, frozen=True):
@@ -70,17 +71,17 @@ def before_command(
     from moot.flows.guard.guarded_paths import find_guarded_folder
     from moot.flows.guard.shell.first_look import may_destroy, only_reads
 
-    verdict = CommandVerdict(allowed=True)
+    verdict, worktree = CommandVerdict(allowed=True), None
     if command and may_destroy(command):
         from moot.api.guard.command_check import check_command
 
         verdict = check_command(session, command, folder)
     if verdict.allowed and command and not only_reads(command):
-        _keep_unsaved(session, command, folder)
+        worktree = _keep_unsaved(session, command, folder)
     with suppress(MootError):
         guarded = find_guarded_folder(session.folder, session.home) if verdict.allowed else None
         if guarded is not None:
-            stamp_beginning(guarded.workspace, session.tool_session_name, call_id)
+            stamp_beginning(guarded.workspace, session.tool_session_name, call_id, worktree)
             if guarded.is_watched:
                 from moot.flows.guard.call_notes import CallNote, note_beginning
 
@@ -89,8 +90,8 @@ def before_command(
     return verdict
 
 
-def _keep_unsaved(session: Session, command: str, folder: str) -> None:
-    """Where a workspace cannot be found, nothing is guarded either."""
+def _keep_unsaved(session: Session, command: str, folder: str) -> WorktreeBefore | None:
+    """How the worktree is now. Where no workspace can be found, nothing is guarded either."""
     from pathlib import Path
 
     from moot.core.errors import MootError
@@ -99,8 +100,9 @@ def _keep_unsaved(session: Session, command: str, folder: str) -> None:
     try:
         guarded = find_guarded_folder(Path(folder or session.folder), session.home)
     except MootError:
-        return
-    if guarded is not None:
-        from moot.flows.guard.unsaved_work import keep_unsaved_work
+        return None
+    if guarded is None:
+        return None
+    from moot.flows.guard.unsaved_work import keep_unsaved_work
 
-        keep_unsaved_work(session, guarded, command)
+    return keep_unsaved_work(session, guarded, command)

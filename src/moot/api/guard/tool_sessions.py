@@ -291,13 +291,8 @@ def after_call(session: Session, call: ToolCall) -> EndedCall | None:
 
         note_end(guarded.workspace, session.tool_session_name, session.acting or "", call.id)
     there = session.in_workspace(guarded.workspace)
-    name, began = there.actor(), None
-    if call.command is not None:
-        from moot.flows.guard.command_stamps import take_beginning
-
-        stamp = session.tool_session_name, call.id, call.duration_ms
-        began = take_beginning(guarded.workspace, *stamp)
-    look = _look_after(there, call, guarded, name, began)
+    name = there.actor()
+    look = _look_after(there, call, guarded, name)
     alias = _note_sub_agent(there, name)
     # What waits is for the session, and not for whichever of its sub-agents calls next.
     waiting = Waiting() if alias else take_waiting(there.workspace, name)
@@ -320,9 +315,7 @@ def _untold_unmerged(session: Session, call: ToolCall) -> tuple[UnmergedChange, 
     return unmerged
 
 
-def _look_after(
-    session: Session, call: ToolCall, guarded: GuardedPaths, name: str, began: int | None
-) -> AfterLook:
+def _look_after(session: Session, call: ToolCall, guarded: GuardedPaths, name: str) -> AfterLook:
     from moot.api.guard.after_look import look_after_command, look_after_edit
     from moot.flows.guard.copies import Editor
     from moot.flows.guard.incursions import ShellCommand
@@ -332,10 +325,13 @@ def _look_after(
         editor = Editor(name, session.tool_session_name, now, call.tool)
         return look_after_edit(session, call.paths, guarded.worktree_root, editor, others)
     from moot.core.secrets import SECRET_PATTERNS, redact_text
+    from moot.flows.guard.command_stamps import take_beginning
 
+    stamp = session.tool_session_name, call.id, call.duration_ms
+    began = take_beginning(guarded.workspace, *stamp)
     shown = " ".join(redact_text(SECRET_PATTERNS, call.command[:LONGEST_COMMAND]).split())
     editor = Editor(name, session.tool_session_name, now, shown)
-    command = ShellCommand(call.command, call.folder, began)
+    command = ShellCommand(call.command, call.folder, *began)
     return look_after_command(session, command, guarded, editor, others)
 
 

@@ -9,15 +9,18 @@ off_limits.py      what no agent writes: the record itself, git's own files, the
 blockers.py        who stands in the way of writing some files; records nothing
 requesters.py      who asks, which of its session's agents, and what is in its way
 incursions.py      what a shell command changed although someone else holds it
-left_versions.py   whose work is gone from the disk: compared with what its holder last left
+left_versions.py   whose work is gone from the disk since a command began
 copies.py          copies of files: after an edit, and before an act that may destroy them
 present_files.py   what stands in a file now
 former_versions.py versions that can be brought back, and bringing one back
 stale_reads.py     whole files written from memory over what others changed
 command_stamps.py  when a shell command began
+worktree_before.py how its worktree was then, and which version of a file stood there
 shell/             what a shell command is about to do, read from its text
 destruction.py     which files such an act would reach
 git_changes.py     which files git calls changed
+git_refusals.py    what git itself refuses, so that nobody has to be held back
+commit_differences.py what differs in a commit that a worktree would be forced to
 called_files.py    is there a file of a certain name below a path?
 unseen_changes.py  changes that an agent did not make and has not seen
 staged_files.py    what the next commit, merge or rebase would change

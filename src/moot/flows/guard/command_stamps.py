@@ -1,7 +1,8 @@
-"""When a shell command began: an empty file whose time is the moment, by the disk's own clock.
+"""When a shell command began: a small file whose time is the moment, by the disk's own clock.
 
-Written before a shell command and removed after it. What the command changed is newer. A tool
-without call ids runs one shell command after the other.
+Written before a shell command and removed after it. What the command changed is newer. In the file
+stands how the worktree was (`worktree_before.py`), if that was looked at. A tool without call ids
+runs one shell command after the other.
 """
 
 from __future__ import annotations
@@ -10,37 +11,66 @@ import hashlib
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from moot.flows.guard.worktree_before import WorktreeBefore
 
 FOLDER: Final = "hooks/calls"
 _OLD_SECONDS: Final = 24 * 3600
 _MOST_SWEPT: Final = 200
 
 
-def stamp_beginning(workspace: Path, session: str, call_id: str) -> None:
+class CommandBeginning(NamedTuple):
+    """When a command began, in nanoseconds, and how its worktree was; each None if not known."""
+
+    began_ns: int | None = None
+    worktree: WorktreeBefore | None = None
+
+
+def stamp_beginning(
+    workspace: Path, session: str, call_id: str, worktree: WorktreeBefore | None = None
+) -> None:
     """Best effort: without a stamp, less is noticed afterwards, and nothing is held back."""
+    data = b""
+    if worktree is not None:
+        import msgspec
+
+        data = msgspec.msgpack.encode(worktree)
     with suppress(OSError):
         stamp = _stamp_file(workspace, session, call_id)
         stamp.parent.mkdir(parents=True, exist_ok=True)
-        stamp.write_bytes(b"")
+        stamp.write_bytes(data)
 
 
 def take_beginning(
     workspace: Path, session: str, call_id: str, duration_ms: int | None = None
-) -> int | None:
-    """Nanoseconds at which the command began; its stamp is gone afterwards.
+) -> CommandBeginning:
+    """When the command began, and how its worktree was; its stamp is gone afterwards.
 
     Without a stamp it is about `duration_ms` ago, if the tool told how long it took.
     """
     stamp = _stamp_file(workspace, session, call_id)
     try:
-        began = stamp.stat().st_mtime_ns
+        began, data = stamp.stat().st_mtime_ns, stamp.read_bytes()
         stamp.unlink()
     except OSError:
         if duration_ms is None:
-            return None
-        return time.time_ns() - (duration_ms + 1_000) * 1_000_000
-    return began
+            return CommandBeginning()
+        return CommandBeginning(time.time_ns() - (duration_ms + 1_000) * 1_000_000)
+    return CommandBeginning(began, _read_worktree(data) if data else None)
+
+
+def _read_worktree(data: bytes) -> WorktreeBefore | None:
+    """None for what was not written whole."""
+    import msgspec
+
+    from moot.flows.guard.worktree_before import WorktreeBefore
+
+    try:
+        return msgspec.msgpack.decode(data, type=WorktreeBefore)
+    except msgspec.DecodeError:
+        return None
 
 
 def sweep_old_stamps(workspace: Path) -> None:

@@ -119,14 +119,18 @@ class Copies:
         }
 
     def _is_kept(self, path: str, file: PresentFile) -> bool:
-        """Is there a copy already? It is made to last as long as a new one would."""
+        """Is there a copy already, and nothing else was seen there since?
+
+        The copy is made to last as long as a new one would.
+        """
         from moot.system.git_objects import store_blob
 
         if file.data is None or not self.versions.has_copy(str(self.root), path, file.blob):
             return False
         assert self._repository is not None
         store_blob(self._repository, file.data)
-        return True
+        newest = self.versions.newest(str(self.root), path)
+        return newest is not None and newest.blob == file.blob
 
     def _store(
         self, files: Mapping[str, PresentFile], act: Act, editor: Editor

@@ -6,24 +6,27 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from moot.flows.guard.commit_differences import ADDED, DELETED, find_differences
 from moot.flows.guard.git_changes import IGNORED, NOT_TRACKED, changed_files
+from moot.flows.guard.git_refusals import is_refused_by_git
 from moot.flows.guard.guarded_paths import (
     GuardedPaths,
     find_guarded_folder,
     find_guarded_paths,
 )
-from moot.flows.guard.shell.act import DestructiveAct, Reach
+from moot.flows.guard.shell.act import DestructiveAct, Reach, Safer
 from moot.flows.guard.shell.values import UNKNOWN, Word
 
 MOST_PATHS: Final = 2_000
 _MOST_MATCHES: Final = 500
+_THROWING_AWAY: Final = (Reach.CHANGED, Reach.STAGED)
 
 
 class ReachedFiles(msgspec.Struct, frozen=True):
@@ -31,7 +34,8 @@ class ReachedFiles(msgspec.Struct, frozen=True):
 
     `named_ends` are ends of paths whose beginning only the shell knows. `is_anywhere`: not even the
     folder is known. `is_discarded`: uncommitted work in this very worktree would be lost, so that
-    what others hold elsewhere does not count, and a person's edits do.
+    what others hold elsewhere does not count, and a person's edits do. `is_replaced`: they are as
+    committed and would become another version, so that only who holds them here counts.
     """
 
     act: DestructiveAct
@@ -40,6 +44,7 @@ class ReachedFiles(msgspec.Struct, frozen=True):
     named_ends: tuple[str, ...] = ()
     is_anywhere: bool = False
     is_discarded: bool = False
+    is_replaced: bool = False
 
 
 def find_reached(
@@ -144,7 +149,7 @@ def _may_be_meant(path: str, also_folders: bool) -> bool:
 
 def _changed(act: DestructiveAct, folder: str, home: Path | None) -> Iterator[ReachedFiles]:
     guarded = find_guarded_folder(Path(folder), home) if os.path.isdir(folder) else None
-    if guarded is None:
+    if guarded is None or is_refused_by_git(act, folder, guarded.worktree_root):
         return
     pathspecs = tuple(word.text for word in act.paths)
     if act.may_be_branches:
@@ -158,10 +163,41 @@ def _changed(act: DestructiveAct, folder: str, home: Path | None) -> Iterator[Re
         also_ignored=act.also_ignored,
         git_options=act.git_options,
     )
-    paths = tuple(path for path, state in letters.items() if _is_reached(act, path, state))
+    differences: Mapping[str, str] = {}
+    if act.target:
+        differences = find_differences(folder, act.target, act.git_options)
+    root = guarded.worktree_root
+    paths = tuple(
+        path
+        for path, state in letters.items()
+        if _is_reached(act, path, state)
+        and not (act.reach in _THROWING_AWAY and _stays_gone(root, path, state, differences))
+    )
+    others = {path: letter for path, letter in differences.items() if path not in letters}
+    paths += tuple(
+        path for path, letter in others.items() if letter == ADDED and _is_file(root / path)
+    )
     is_discarded = not act.reach.is_commit
     if paths:
         yield ReachedFiles(act, guarded, paths[:MOST_PATHS], is_discarded=is_discarded)
+    committed = tuple(path for path, letter in others.items() if letter != ADDED)
+    if committed:
+        forced = act._replace(safer=Safer.LEAVE_OUT)
+        yield ReachedFiles(forced, guarded, committed[:MOST_PATHS], is_replaced=True)
+
+
+def _stays_gone(root: Path, path: str, state: str, differences: Mapping[str, str]) -> bool:
+    """Is it gone from the disk, and not in the commit that comes either? Then nothing of it could
+    be lost, and nothing is brought back."""
+    if "D" not in state or os.path.lexists(root / path):
+        return False
+    is_only_staged = state.startswith("A") and path not in differences
+    return is_only_staged or differences.get(path) == DELETED
+
+
+def _is_file(path: Path) -> bool:
+    """Or a link; a folder is not replaced by a file as long as something is in it."""
+    return path.is_symlink() or path.is_file()
 
 
 def _untracked(act: DestructiveAct) -> str:

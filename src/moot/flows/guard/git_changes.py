@@ -30,16 +30,23 @@ def changed_files(
     `untracked` is `no`, `normal` (folders as one) or `all`. StoreFailed if git gives no answer in
     time: then nobody knows.
     """
+    words = ["status", "--porcelain=v1", "-z"]
+    words += ["--no-renames", "--ignore-submodules=none", f"--untracked-files={untracked}"]
+    words += ["--ignored=matching"] if also_ignored else []
+    answer = ask_what_changed(folder, (*git_options, *words, "--", *pathspecs))
+    entries = () if answer is None else answer.split("\0")
+    return {entry[3:]: entry[:2] for entry in entries if len(entry) > 3}
+
+
+def ask_what_changed(folder: str, words: tuple[str, ...]) -> str | None:
+    """Git's answer to these words; None if it fails. StoreFailed if there is none in time."""
     import subprocess
 
     from moot.system.git import git_environment
 
-    command = ["git", "--no-optional-locks", *git_options, "status", "--porcelain=v1", "-z"]
-    command += ["--no-renames", "--ignore-submodules=none", f"--untracked-files={untracked}"]
-    command += ["--ignored=matching"] if also_ignored else []
     try:
         done = subprocess.run(
-            [*command, "--", *pathspecs],
+            ["git", "--no-optional-locks", *words],
             cwd=folder,
             env=git_environment(),
             capture_output=True,
@@ -52,8 +59,5 @@ def changed_files(
             "git_failed", f"git does not say in {GIT_SECONDS:g} s what is changed in {folder}"
         ) from None
     except (OSError, ValueError):
-        return {}
-    if done.returncode != 0:
-        return {}
-    entries = os.fsdecode(done.stdout).split("\0")
-    return {entry[3:]: entry[:2] for entry in entries if len(entry) > 3}
+        return None
+    return os.fsdecode(done.stdout) if done.returncode == 0 else None

@@ -12,13 +12,16 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from moot.protocols.presence.model import Reservation
 from moot.protocols.presence.paths import is_inside
 from moot.protocols.presence.resources import is_resource, key_of_file
+
+if TYPE_CHECKING:
+    from moot.flows.guard.worktree_before import WorktreeBefore
 
 GIT_SECONDS: Final = 3.0
 MOST_SCOPES: Final = 100
@@ -34,11 +37,13 @@ _RUN: Final = re.compile(
 
 
 class ShellCommand(msgspec.Struct, frozen=True):
-    """A shell command: its text, where it ran, and when it began (by the disk's clock)."""
+    """A shell command: its text, where it ran, when it began (by the disk's clock), and how its
+    worktree was then, if that is known."""
 
     text: str
     folder: str
     began_ns: int | None
+    worktree_before: WorktreeBefore | None = None
 
 
 def changed_by_command(

@@ -17,13 +17,16 @@ from moot.core.errors import StoreFailed
 from moot.flows.guard.copies import CallingSession, keep_copies
 from moot.flows.guard.git_changes import changed_files
 from moot.flows.guard.guarded_paths import GuardedPaths
+from moot.flows.guard.worktree_before import WorktreeBefore, describe_worktree
 
 FOLDER: Final = "hooks/kept"
 LONGEST_TEXT: Final = 60
 
 
-def keep_unsaved_work(session: CallingSession, guarded: GuardedPaths, command: str) -> None:
-    """Copy what is changed here and not copied yet.
+def keep_unsaved_work(
+    session: CallingSession, guarded: GuardedPaths, command: str
+) -> WorktreeBefore | None:
+    """Copy what is changed here and not copied yet. Given back is how the worktree is now.
 
     StoreFailed (`copy_failed`) if there is no room for that: then the command must wait. If git
     does not say in time what is changed, nothing is copied: a command is not held back for that.
@@ -37,7 +40,7 @@ def keep_unsaved_work(session: CallingSession, guarded: GuardedPaths, command: s
         changed = changed_files(str(guarded.worktree_root), untracked="all")
     except (OSError, StoreFailed):
         fresh.unlink(missing_ok=True)
-        return
+        return None
     files = [path for path in changed if _is_touched(guarded.worktree_root / path, looked_ns)]
     try:
         if files:
@@ -47,6 +50,7 @@ def keep_unsaved_work(session: CallingSession, guarded: GuardedPaths, command: s
         raise
     with suppress(OSError):
         fresh.replace(stamp)
+    return describe_worktree(guarded.worktree_root, changed, session.clock())
 
 
 def _stamp_file(guarded: GuardedPaths) -> Path:

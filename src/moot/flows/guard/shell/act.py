@@ -50,8 +50,10 @@ class DestructiveAct(NamedTuple):
     `may_be_branches`: what is not there as a file is the name of a branch or commit.
     `only_called` are patterns of file names, if only such files are meant. `copied` are what is
     put into the last of the paths, if that is a folder. `keeps_content`: what stands in a file is
-    added to or edited, and not lost. `is_understood` False:
-    it is only known that these are named. `git_options` lead git to another repository.
+    added to or edited, and not lost. `is_understood` False: it is only known that these are named.
+    `git_options` lead git to another repository. `target` is the commit that the worktree is forced
+    to, if one is named. `is_all_or_nothing`: git does nothing if a staged file was changed again
+    since; `staged_before` are those that the same command stages just before.
     """
 
     name: str
@@ -68,3 +70,6 @@ class DestructiveAct(NamedTuple):
     keeps_content: bool = False
     is_understood: bool = True
     git_options: tuple[str, ...] = ()
+    target: str = ""
+    is_all_or_nothing: bool = False
+    staged_before: tuple[Word, ...] = ()

@@ -26,16 +26,28 @@ def destructive_acts(text: str, around: Surroundings) -> list[DestructiveAct]:
         for act in _acts_of(command):
             if act.reach.is_commit:
                 acts += added
-            elif act.reach is Reach.STAGED:
-                acts += (_after_adding(act, each) for each in added)
-            acts.append(act)
+            acts += _after_adding(act, added) if act.reach is Reach.STAGED else (act,)
         added += _added(command)
     return acts
 
 
-def _after_adding(act: DestructiveAct, added: DestructiveAct) -> DestructiveAct:
-    """What throws away staged files, on those that the same command stages before."""
-    return added._replace(name=act.name, reach=Reach.CHANGED, safer=act.safer)
+def _after_adding(act: DestructiveAct, added: list[DestructiveAct]) -> Iterator[DestructiveAct]:
+    """What throws away staged files, also on those that the same command stages before. Where
+    these are all files, or in another folder, nothing is said of what git would refuse."""
+    is_plain = all(each.paths and each.folder == act.folder for each in added)
+    informed = act._replace(
+        is_all_or_nothing=act.is_all_or_nothing and is_plain,
+        staged_before=tuple(word for each in added for word in each.paths),
+    )
+    for each in added:
+        yield informed._replace(
+            reach=Reach.CHANGED,
+            folder=each.folder,
+            paths=each.paths,
+            also_untracked=each.also_untracked,
+            git_options=each.git_options,
+        )
+    yield informed
 
 
 def _acts_of(command: SimpleCommand, nested: int = 0) -> Iterator[DestructiveAct]:

@@ -74,7 +74,7 @@ def _checkout(call: GitCall) -> Iterator[DestructiveAct]:
     if arguments.has("-p", "p", "--patch"):
         return
     if arguments.has("f", "--force"):
-        yield call.act(Reach.CHANGED, safer=Safer.RESTORE)
+        yield call.act(Reach.CHANGED, safer=Safer.RESTORE, target=_target(arguments))
     if arguments.has("b", "B", "--orphan", "--detach"):
         return
     if arguments.has("--pathspec-from-file"):
@@ -92,6 +92,14 @@ def _checkout(call: GitCall) -> Iterator[DestructiveAct]:
             yield call.act(reach, paths, safer=Safer.RESTORE, may_be_branches=True)
 
 
+def _target(arguments: Arguments) -> str:
+    """The commit that is named, if just one is, and no path."""
+    if len(arguments.operands) != 1 or arguments.has_mark or not arguments.operands[0].is_known:
+        return ""
+    name = arguments.operands[0].text
+    return "@{-1}" if name == "-" else name
+
+
 def _restore(call: GitCall) -> Iterator[DestructiveAct]:
     arguments = read_arguments(call.words, "s --source --conflict --pathspec-from-file")
     only_index = arguments.has("S", "--staged") and not arguments.has("W", "--worktree")
@@ -106,16 +114,15 @@ def _restore(call: GitCall) -> Iterator[DestructiveAct]:
 def _reset(call: GitCall) -> Iterator[DestructiveAct]:
     arguments = read_arguments(call.words, "--pathspec-from-file")
     if arguments.has("--hard"):
-        yield call.act(Reach.CHANGED, safer=Safer.RESTORE)
+        yield call.act(Reach.CHANGED, safer=Safer.RESTORE, target=_target(arguments))
     elif arguments.has("--merge"):
-        yield call.act(Reach.STAGED, safer=Safer.RESTORE)
+        yield call.act(Reach.STAGED, safer=Safer.RESTORE, is_all_or_nothing=True)
 
 
 def _switch(call: GitCall) -> Iterator[DestructiveAct]:
-    if read_arguments(call.words, "c C --orphan --conflict").has(
-        "f", "--force", "--discard-changes"
-    ):
-        yield call.act(Reach.CHANGED, safer=Safer.RESTORE)
+    arguments = read_arguments(call.words, "c C --orphan --conflict")
+    if arguments.has("f", "--force", "--discard-changes"):
+        yield call.act(Reach.CHANGED, safer=Safer.RESTORE, target=_target(arguments))
 
 
 def _stash(call: GitCall) -> Iterator[DestructiveAct]:
@@ -225,7 +232,7 @@ def _mv(call: GitCall) -> Iterator[DestructiveAct]:
 def _read_tree(call: GitCall) -> Iterator[DestructiveAct]:
     arguments = read_arguments(call.words, "--prefix --index-output")
     if arguments.has("u") and arguments.has("--reset"):
-        yield call.act(Reach.CHANGED, safer=Safer.RESTORE)
+        yield call.act(Reach.CHANGED, safer=Safer.RESTORE, target=_target(arguments))
 
 
 def _checkout_index(call: GitCall) -> Iterator[DestructiveAct]:

@@ -1,0 +1,237 @@
+"""After a command: each change of what another holds is on record, with what stood there when the
+command began and what stands there now; and what was so before is nobody's doing.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any
+
+import pytest
+
+from moot.surfaces.hooks.entry import Reply
+from moot.system.git_objects import blob_id
+from tests.hooks.test_copies import edit
+from tests.hooks.yard import CRANE, IDENTITY, OTTER, Yard, call, reason, told
+
+TYPED = "typed by a person\n"
+WORK = "hours of work\n"
+SCRIPTS = {
+    "tidy.sh": "git checkout -q -- .\n",
+    "format.sh": 'echo formatted > "$1"\n',
+    "prune.sh": 'rm -f "$1"\n',
+    "clear.sh": "rm -f sub/two.txt\n",
+    "retire.sh": "git rm -q sub/one.txt && git commit -qm retired\n",
+}
+
+
+def ask(yard: Yard, command: str) -> Reply:
+    said = call("claude-bash", yard.root, tool_input={"command": command})
+    return yard.hook("claude", said, OTTER)
+
+
+def tell_end(yard: Yard, command: str) -> str:
+    """What the model is told after the command."""
+    done = call("claude-bash-done", yard.root, tool_input={"command": command})
+    reply = yard.hook("claude", done, OTTER)
+    return told(reply) if reply.out else ""
+
+
+def run(yard: Yard, command: str) -> str:
+    """The whole of a shell call that is allowed: what the model is told after it."""
+    assert ask(yard, command) == Reply()
+    subprocess.run(
+        ["sh", "-c", command],
+        cwd=yard.root,
+        env={**yard.env, **IDENTITY},
+        check=True,
+        timeout=60,
+    )
+    return tell_end(yard, command)
+
+
+def write(yard: Yard, text: str, file: str = "a.txt") -> None:
+    (yard.root / file).write_text(text, encoding="utf-8")
+
+
+def last_change(yard: Yard) -> tuple[str, str, str, str, str]:
+    """Of the newest INCURSION: who, whose, where, and the ids before and after."""
+    noted: dict[str, Any] = yard.events("INCURSION")[-1]
+    payload = noted["payload"]
+    blobs = payload["blob_before"], payload["blob_after"]
+    return noted["from_agent"], noted["to_agent"], noted["scope"], *blobs
+
+
+def blob(text: str) -> str:
+    return blob_id(text.encode())
+
+
+@pytest.fixture
+def scripted(yard: Yard) -> Yard:
+    """With scripts in git, and a folder `sub` with two files."""
+    for name, text in SCRIPTS.items():
+        write(yard, text, name)
+    (yard.root / "sub").mkdir()
+    for name in ("sub/one.txt", "sub/two.txt"):
+        write(yard, "one\n", name)
+    for words in (("add", "."), ("commit", "--quiet", "--message=scripts")):
+        assert yard.git(*words).code == 0
+    assert yard.git("merge", "--quiet", "main", cwd=yard.other).code == 0
+    return yard
+
+
+def test_a_change_is_on_record_although_an_attempt_was_before(scripted: Yard) -> None:
+    """The holder's file was changed by a person since, so nobody was seen to leave it so."""
+    edit(scripted, WORK)
+    reason(ask(scripted, "git rm -qf a.txt"))
+    write(scripted, TYPED)
+    assert "on record" in run(scripted, "sh format.sh a.txt")
+    expected = OTTER, CRANE, "a.txt", blob(TYPED), blob("formatted\n")
+    assert last_change(scripted) == expected
+    assert len(scripted.events("INCURSION")) == 2
+
+
+def test_a_removal_is_on_record_although_an_attempt_was_before(scripted: Yard) -> None:
+    edit(scripted, WORK)
+    reason(ask(scripted, "rm a.txt"))
+    write(scripted, TYPED)
+    assert "on record" in run(scripted, "sh prune.sh a.txt")
+    assert last_change(scripted) == (OTTER, CRANE, "a.txt", blob(TYPED), "")
+
+
+def test_a_held_file_that_was_as_committed_has_its_own_id_before(scripted: Yard) -> None:
+    scripted.reserve(CRANE, "a.txt")
+    reason(ask(scripted, "rm a.txt"))
+    assert "on record" in run(scripted, "sh format.sh a.txt")
+    assert last_change(scripted) == (OTTER, CRANE, "a.txt", blob("one\n"), blob("formatted\n"))
+
+
+def test_what_another_left_and_the_holder_took_is_the_holders(scripted: Yard) -> None:
+    """The crane may go on with what the otter wrote; it has not written anything itself yet."""
+    edit(scripted, WORK, agent=OTTER)
+    scripted.ok("release", "--all", MOOT_AGENT=OTTER)
+    scripted.reserve(CRANE, "a.txt")
+    assert "on record" in run(scripted, "sh tidy.sh")
+    assert last_change(scripted) == (OTTER, CRANE, "a.txt", blob(WORK), blob("one\n"))
+
+
+def test_what_slipped_in_and_is_put_back_is_on_record_twice(scripted: Yard) -> None:
+    """The holder left just what is committed; it stands there again, but it was changed twice."""
+    edit(scripted, "one\n")
+    run(scripted, "sh format.sh a.txt")
+    assert "on record" in run(scripted, "sh tidy.sh")
+    assert last_change(scripted) == (OTTER, CRANE, "a.txt", blob("formatted\n"), blob("one\n"))
+    assert len(scripted.events("INCURSION")) == 2
+
+
+def test_bytes_that_came_back_are_what_stood_there(scripted: Yard) -> None:
+    """Of both there is a copy already; what was last in the file counts."""
+    edit(scripted, WORK)
+    run(scripted, "sh format.sh a.txt")
+    write(scripted, WORK)
+    run(scripted, "sh format.sh a.txt")
+    assert last_change(scripted) == (OTTER, CRANE, "a.txt", blob(WORK), blob("formatted\n"))
+    assert len(scripted.events("INCURSION")) == 2
+
+
+def test_a_file_that_a_command_removes_and_commits_is_on_record(scripted: Yard) -> None:
+    """Nothing is left of it that git would call changed."""
+    edit(scripted, "one\n", file="sub/one.txt")
+    assert "on record" in run(scripted, "sh retire.sh")
+    assert last_change(scripted) == (OTTER, CRANE, "sub/one.txt", blob("one\n"), "")
+
+
+@pytest.mark.parametrize("staged", [False, True])
+@pytest.mark.parametrize("is_held_here", [False, True])
+def test_what_was_gone_before_is_nobodys_incursion(
+    scripted: Yard, staged: bool, is_held_here: bool
+) -> None:
+    """Its folder is newer than the command, which removed another file in it."""
+    edit(scripted, WORK, file="sub/one.txt", root=scripted.root if is_held_here else scripted.other)
+    (scripted.root / "sub/one.txt").unlink()
+    if staged:
+        assert scripted.git("add", "sub/one.txt").code == 0
+    run(scripted, "sh clear.sh")
+    assert not (scripted.root / "sub/two.txt").exists()
+    assert scripted.events("INCURSION") == []
+
+
+def test_a_new_file_that_was_gone_before_is_nobodys_incursion(scripted: Yard) -> None:
+    """Git never knew of it."""
+    edit(scripted, WORK, file="sub/new.txt")
+    (scripted.root / "sub/new.txt").unlink()
+    run(scripted, "sh clear.sh")
+    assert scripted.events("INCURSION") == []
+
+
+def test_a_file_that_a_change_of_the_branch_takes_away_is_on_record(scripted: Yard) -> None:
+    """It was committed, so git takes it away without a word."""
+    assert scripted.git("branch", "former").code == 0
+    edit(scripted, WORK, file="sub/new.txt")
+    for words in (("add", "."), ("commit", "--quiet", "--message=new")):
+        assert scripted.git(*words).code == 0
+    assert "on record" in run(scripted, "git switch -q former")
+    assert last_change(scripted) == (OTTER, CRANE, "sub/new.txt", blob(WORK), "")
+
+
+def test_a_touched_file_whose_bytes_are_the_same_is_nobodys_incursion(scripted: Yard) -> None:
+    """It was put back by a person before: that is not the command's."""
+    edit(scripted, WORK)
+    write(scripted, "one\n")
+    run(scripted, "touch a.txt")
+    assert scripted.events("INCURSION") == []
+
+
+def test_what_its_holder_wrote_meanwhile_is_nobodys_incursion(scripted: Yard) -> None:
+    """It was as committed when the command began."""
+    assert ask(scripted, "make") == Reply()
+    edit(scripted, WORK)
+    assert tell_end(scripted, "make") == ""
+    assert scripted.events("INCURSION") == []
+
+
+def test_a_copy_that_another_command_made_meanwhile_hides_nothing(scripted: Yard) -> None:
+    """It is of what the first command had written."""
+    edit(scripted, WORK)
+    command = "sh format.sh a.txt"
+    assert ask(scripted, command) == Reply()
+    write(scripted, "formatted\n")
+    other = {"session_id": "of-the-crane", "tool_use_id": "its-own"}
+    said = call("claude-bash", scripted.root, tool_input={"command": "make"}, **other)
+    assert scripted.hook("claude", said, CRANE) == Reply()
+    assert "on record" in tell_end(scripted, command)
+    assert last_change(scripted) == (OTTER, CRANE, "a.txt", blob(WORK), blob("formatted\n"))
+
+
+def test_a_command_that_ran_in_another_worktree_is_compared_there(scripted: Yard) -> None:
+    """The session stands in one worktree, its shell was sent into another one."""
+    edit(scripted, WORK, root=scripted.other)
+    write(scripted, "standing where the session is\n", "b.txt")
+    (scripted.other / "a.txt").write_text(TYPED, encoding="utf-8")
+    asked = {"command": "sh format.sh a.txt", "workdir": str(scripted.other)}
+    said = call("claude-bash", scripted.root, tool_input=asked)
+    assert scripted.hook("claude", said, OTTER) == Reply()
+    (scripted.other / "a.txt").write_text("formatted\n", encoding="utf-8")
+    done = call("claude-bash-done", scripted.root, tool_input=asked)
+    assert "on record" in told(scripted.hook("claude", done, OTTER))
+    assert last_change(scripted) == (OTTER, CRANE, "a.txt", blob(TYPED), blob("formatted\n"))
+
+
+def test_a_change_in_another_worktree_than_the_holders_is_on_record_once(scripted: Yard) -> None:
+    edit(scripted, WORK, root=scripted.other)
+    assert "on record" in run(scripted, "sh format.sh a.txt")
+    write(scripted, TYPED)
+    assert run(scripted, "sh format.sh a.txt") == ""
+    assert len(scripted.events("INCURSION")) == 1
+
+
+def test_without_a_look_at_the_beginning_what_the_holder_left_counts(scripted: Yard) -> None:
+    """What was remembered of the beginning is damaged; when it was is still known."""
+    edit(scripted, WORK)
+    command = "sh format.sh a.txt"
+    assert ask(scripted, command) == Reply()
+    (stamp,) = (scripted.root / ".moot/hooks/calls").iterdir()
+    stamp.write_bytes(stamp.read_bytes()[:20])
+    write(scripted, "formatted\n")
+    assert "on record" in tell_end(scripted, command)
+    assert last_change(scripted) == (OTTER, CRANE, "a.txt", blob(WORK), blob("formatted\n"))
