@@ -18,7 +18,10 @@ from tests.agents.terminal import end_servants_of, run_in_terminal
 from tests.agents.tools import SECONDS, TOOLS, installed
 from tests.cli.project import MOOT, Project, Result
 
-ASK = ("ask", "Which queue?", "--with", "claude,codex", "--choose", "borda")
+ASK = (
+    *("ask", "Which queue?", "--with", "claude,codex", "--choose", "borda"),
+    *("--env", "FAKE_KEY"),  # the key of the model that codex is pointed at
+)
 NAME = re.compile(r"You are (claude|codex)\S*, (?:one of several|a participant)")
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 

@@ -265,6 +265,45 @@ sys.stdout.write(open({str(tmp_path / "printed")!r}).read())
     assert made.nature.model == model
 
 
+MISSING = "Missing environment variable: `MY_KEY`."
+FAILED: dict[str, list[dict[str, Any]]] = {
+    "claude -p": [{"type": "result", "is_error": True, "result": "Credit balance is too low"}],
+    "codex exec": [
+        {"type": "turn.started"},
+        {"type": "error", "message": MISSING},
+        {"type": "turn.failed", "error": {"message": MISSING}},
+    ],
+    "gemini -p": [{"error": {"type": "Error", "message": "No key was given", "code": 41}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("claude -p", "exit status 1: Credit balance is too low"),
+        ("codex exec", f"exit status 1: {MISSING} (`--env NAME` hands a variable on)"),
+        ("gemini -p", "exit status 1: No key was given"),
+        ("opencode run", "exit status 1: a warning about something else"),
+    ],
+)
+def test_a_tool_that_failed_is_quoted_with_its_own_reason(
+    tmp_path: Path, command: str, reason: str
+) -> None:
+    """Not with whatever it warned of last on the standard error."""
+    tool = tmp_path / command.split()[0]
+    printed = "\n".join(map(json.dumps, FAILED.get(command, [])))
+    tool.write_text(
+        f"#!{sys.executable}\nimport sys\nprint({printed!r})\n"
+        "print('a warning about something else', file=sys.stderr)\nsys.exit(1)\n",
+        encoding="utf-8",
+    )
+    tool.chmod(0o755)
+    made = participant(tmp_path, f"cmd:{tool} {' '.join(command.split()[1:])}")
+    with pytest.raises(NoAnswer) as failed:
+        made.reply(brief(), 20)
+    assert (failed.value.ending, str(failed.value)) == (CallEnding.CRASHED, reason)
+
+
 @pytest.mark.parametrize("command", PRINTED)
 @pytest.mark.parametrize(
     "raw",

@@ -34,6 +34,7 @@ from moot.system.running import ProgramNotStarted, ProgramResult, RunOrder, run_
 # A tool's own envelope around the answer may be long.
 MOST_OUTPUT: Final = 4 * MOST_BYTES
 _TAIL: Final = 300
+_HOW_TO_HAND_ON: Final = " (`--env NAME` hands a variable on)"
 
 
 class CommandParticipant:
@@ -74,7 +75,7 @@ class CommandParticipant:
         heard = read_output(self._words, ran.stdout.beginning)
         cost = msgspec.structs.replace(heard.cost, millis=ran.nanos // 1_000_000)
         self._note_model(heard.model)
-        _require_output(ran, seconds, cost)
+        _require_output(ran, seconds, cost, heard.error)
         try:
             return ParticipantReply(read_reply(heard.text), cost)  # AGT-030
         except Malformed as error:
@@ -122,9 +123,9 @@ def _require_installed(program: str, folder: Path, env: Mapping[str, str]) -> No
         )
 
 
-def _require_output(ran: ProgramResult, seconds: float, cost: Cost) -> None:
+def _require_output(ran: ProgramResult, seconds: float, cost: Cost, error: str) -> None:
     """NoAnswer if the program was killed, failed, printed nothing, or printed without end
-    (AGT-031)."""
+    (AGT-031). `error` is what it says itself of its failure, if it says so where it answers."""
     if ran.timed_out:
         raise NoAnswer(CallEnding.TIMED_OUT, f"no answer within {seconds:g} s; it was ended", cost)
     if ran.stdout.truncated:
@@ -133,7 +134,7 @@ def _require_output(ran: ProgramResult, seconds: float, cost: Cost) -> None:
         how = f"signal {ran.signal}" if ran.signal else f"exit status {ran.exit_status}"
         raise NoAnswer(
             CallEnding.CRASHED,
-            f"{how}{_last_words(ran.stderr.beginning)}",
+            f"{how}{_last_words(error.encode() or ran.stderr.beginning)}",
             cost,
             exit_status=ran.exit_status,
             signal=ran.signal,
@@ -146,7 +147,8 @@ def _require_output(ran: ProgramResult, seconds: float, cost: Cost) -> None:
 
 def _last_words(raw: bytes) -> str:
     lines = raw.decode("utf-8", "replace").strip().splitlines()
-    return f": {lines[-1][-_TAIL:]}" if lines else ""
+    words = f": {lines[-1][-_TAIL:]}" if lines else ""
+    return f"{words}{_HOW_TO_HAND_ON}" if "environment variable" in words.lower() else words
 
 
 def _model_in(words: tuple[str, ...]) -> str | None:

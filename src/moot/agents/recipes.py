@@ -31,11 +31,15 @@ class ProgramCall(NamedTuple):
 
 
 class ProgramOutput(NamedTuple):
-    """The agent's own words out of a program's output, with the cost that the program reports."""
+    """The agent's own words out of a program's output, with the cost that the program reports.
+
+    `error` is why it failed, where the output says so.
+    """
 
     text: bytes
     cost: Cost
     model: str | None = None
+    error: str = ""
 
 
 class Recipe(NamedTuple):
@@ -143,28 +147,31 @@ def _claude(raw: bytes) -> ProgramOutput:
         if isinstance(one := usage.get(name), int)
     )
     cost = cost_of_call(read, usage.get("output_tokens"), said.get("total_cost_usd"))
-    return ProgramOutput(
-        _bytes(said["result"]), cost, next(iter(_dict(said.get("modelUsage"))), None)
-    )
+    model = next(iter(_dict(said.get("modelUsage"))), None)
+    error = said["result"] if said.get("is_error") is True else ""
+    return ProgramOutput(_bytes(said["result"]), cost, model, error)
 
 
 def _codex(raw: bytes) -> ProgramOutput:
     """`--json`: one event a line; the last agent message is the answer."""
-    text, cost = None, cost_of_call()
+    text, cost, error = None, cost_of_call(), ""
     for event in _events(raw):
         item, usage = _dict(event.get("item")), _dict(event.get("usage"))
+        if event.get("type") == "error" and isinstance(event.get("message"), str):
+            error = event["message"]
         if item.get("type") == "agent_message" and isinstance(item.get("text"), str):
             text = item["text"]
         if usage:
             cost = cost_of_call(usage.get("input_tokens"), usage.get("output_tokens"))
-    return ProgramOutput(raw if text is None else _bytes(text), cost)
+    return ProgramOutput(raw if text is None else _bytes(text), cost, error=error)
 
 
 def _gemini(raw: bytes) -> ProgramOutput:
     """`-o json`: one object with `response` and, by model, `stats`."""
     said = _json(raw[raw.find(b"{") :] if b"{" in raw else raw)
     if not isinstance(said.get("response"), str):
-        return ProgramOutput(raw, cost_of_call())
+        error = _dict(said.get("error")).get("message")
+        return ProgramOutput(raw, cost_of_call(), error=error if isinstance(error, str) else "")
     models = _dict(_dict(said.get("stats")).get("models"))
     tokens = [_dict(_dict(one).get("tokens")) for one in models.values()]
     read = sum(one for some in tokens if isinstance(one := some.get("prompt"), int))
