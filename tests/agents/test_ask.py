@@ -18,9 +18,10 @@ from tests.agents.terminal import end_servants_of, run_in_terminal
 from tests.agents.tools import SECONDS, TOOLS, installed
 from tests.cli.project import MOOT, Project, Result
 
+HANDED_ON = ("--env", "FAKE_KEY")  # the key of the model that codex is pointed at
 ASK = (
     *("ask", "Which queue?", "--with", "claude,codex", "--choose", "borda"),
-    *("--env", "FAKE_KEY"),  # the key of the model that codex is pointed at
+    *HANDED_ON,
 )
 NAME = re.compile(r"You are (claude|codex)\S*, (?:one of several|a participant)")
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
@@ -146,7 +147,8 @@ def test_whoever_cannot_be_read_or_crashes_is_absent_and_the_rest_goes_on(hall: 
     council.codex_is_readable = False
     with council as model:
         hall.point_at(model)
-        done = hall.ask("--json", *words, "--option", "Kafka", "--choose", "plurality")
+        words = (*words, *HANDED_ON, "--option", "Kafka", "--choose", "plurality")
+        done = hall.ask("--json", *words)
     assert done.code == 0, done
     absent = {each["agent"]: each for each in done.data["absent"]}
     assert set(absent) == {"codex", "false"}, done
