@@ -147,8 +147,8 @@ def test_whoever_cannot_be_read_or_crashes_is_absent_and_the_rest_goes_on(hall: 
     council.codex_is_readable = False
     with council as model:
         hall.point_at(model)
-        words = (*words, *HANDED_ON, "--option", "Kafka", "--choose", "plurality")
-        done = hall.ask("--json", *words)
+        more = (*HANDED_ON, "--option", "Kafka", "--choose", "plurality")
+        done = hall.ask("--json", *words, *more)
     assert done.code == 0, done
     absent = {each["agent"]: each for each in done.data["absent"]}
     assert set(absent) == {"codex", "false"}, done
