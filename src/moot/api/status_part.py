@@ -201,10 +201,11 @@ class _Chooser:
     def _judge_unshown(self, agents: tuple[str, ...]) -> tuple[Liveness, ...]:
         """How alive the others are who are here; of too many only who was seen longest ago, as
         rows claim that nobody has proved."""
-        others = self._here.keys() - agents
+        shown = frozenset(agents)
+        others = [name for name in self._here if name not in shown]
         if len(others) <= self._most:
             return tuple(self._judge(name).liveness for name in others)
-        oldest = min(self._claimed_times[name] for name in others)
+        oldest = min(map(self._claimed_times.__getitem__, others))
         usual = self._state.stale_millis
         stale = liveness.shown_stale_time(self._observation.stale_millis, usual)
         return (liveness.judge_liveness(oldest, self._observation.now, stale).liveness,)
