@@ -20,6 +20,8 @@ def find_differences(
 ) -> Mapping[str, str]:
     """Git's letter for each file, from the root of the worktree; nothing if there is no such
     commit. StoreFailed if git gives no answer in time: then nobody knows."""
+    if target.startswith("-"):  # git would take it for an option of this look
+        return {}
     answer = ask_what_changed(folder, (*git_options, *_DIFF, "HEAD", target, "--"))
     fields = [] if answer is None else answer.split("\0")  # letter and path by turns
     return dict(zip(fields[1::2], fields[::2], strict=False))
