@@ -12,7 +12,7 @@ from bench.peers.driver_process import DriverFailed, DriverProcess
 from bench.peers.rows import Offer, Row
 
 READY_SECONDS: Final = 240.0
-ROUND_SECONDS: Final = 60.0
+ROUND_SECONDS: Final = 150.0
 
 
 class Limits(NamedTuple):

@@ -105,7 +105,8 @@ OFFERED = {
     "turn": Offered(
         turn,
         "a discussion channel of the Network, SqliteKnowledgeStore",
-        "Several commits of SQLite a turn (on the disk each); the log of a channel is one value that grows; not signed.",
+        "Several commits of SQLite a turn, each on the disk; a channel's log is one value that"
+        " grows; not signed.",
     ),
     "memory": Offered(memory, "after one turn"),
 }

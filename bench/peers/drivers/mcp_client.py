@@ -88,7 +88,7 @@ class HttpClient:
 
     def __init__(self, port: int, path: str) -> None:
         self._numbers, self._path, self._session = count(1), path, ""
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=140)
         self.ask("initialize", **_GREETING)
         self._post({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
