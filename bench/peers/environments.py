@@ -26,7 +26,7 @@ _STARTS: Final = (
 )
 # Where pyenv and uv keep those that are installed and not on PATH.
 _SHELVES: Final = (".pyenv/versions", ".local/share/uv/python")
-INSTALL_SECONDS: Final = 420.0
+INSTALL_SECONDS: Final = 540.0
 _WANTED_PYTHON: Final = re.compile(r"Requires-Python ([<>=!~0-9.,]+)")
 _DESCRIBE: Final = """
 import importlib.metadata as known, json, platform, sys

@@ -42,7 +42,7 @@ class Journal(Application[UUID]):
     """As in the tutorial: change the aggregate, save it."""
 
     def begin(self) -> Log:
-        log = Log()
+        log: Log = Log()
         self.save(log)
         return log
 
