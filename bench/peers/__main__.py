@@ -51,7 +51,15 @@ def _measure(options: argparse.Namespace) -> Run:
             print(f"  {question} ...", file=sys.stderr, flush=True)
             rows += measure_question(question, contenders, folder, options.rounds)
     minutes = (time.monotonic() - began) / 60
-    return Run(_describe_machine(), minutes, options.rounds, environments, rows)
+    return Run(
+        machine=_describe_machine(),
+        minutes=minutes,
+        rounds=options.rounds,
+        environments=environments,
+        rows=rows,
+        note=options.note,
+        has_installed=not options.installed,
+    )
 
 
 def _is_wanted(peer: Peer, chosen: Sequence[str] | None) -> bool:
@@ -135,6 +143,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--peer", action="append", choices=names, help="only these beside Moot")
     parser.add_argument("--measure", action="append", choices=list(BY_NAME), help="only this")
     parser.add_argument("--rounds", type=int, default=7, help="how many each (default 7)")
+    parser.add_argument("--note", default="", help="what else must be said of this run")
     parser.add_argument("--installed", action="store_true", help="use the last environments again")
     parser.add_argument("--again", action="store_true", help="the page anew from the rows kept")
     parser.add_argument("--docs", action="store_true", help="write docs/peers.md and its picture")

@@ -173,8 +173,11 @@ def _missing(run: Run) -> Table:
 def _describe(run: Run) -> Iterator[Fact]:
     yield Fact("Command", "make bench-peers")
     yield Fact("Machine", run.machine)
-    yield Fact("Took", f"{run.minutes:.0f} minutes, installing included")
+    what = "installing included" if run.has_installed else "in environments made before"
+    yield Fact("Took", f"{run.minutes:.0f} minutes, {what}")
     yield Fact("Rounds", f"{run.rounds}, after one to get warm")
+    if run.note:
+        yield Fact("Note", run.note)
     yield Fact("Rows", "every value of every round: build/peers/rows.json")
 
 

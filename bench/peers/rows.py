@@ -118,6 +118,8 @@ class Run(msgspec.Struct, frozen=True):
     rounds: int
     environments: list[Environment]
     rows: list[Row]
+    note: str = ""
+    has_installed: bool = True
 
 
 def find_moot(rows: Iterable[Row], row: Row, moot: Sequence[str]) -> Row | None:

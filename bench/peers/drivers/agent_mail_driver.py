@@ -129,7 +129,13 @@ def mail(folder: Path, clients: int) -> Iterator[Measure]:
             partial(_send, server, client, name, receiver)
             for client, name in zip(connections, names, strict=True)
         ]
-        yield lambda: millis_together(acts, MESSAGES)
+
+        def measure() -> float:
+            for each in connections:
+                each.renew()
+            return millis_together(acts, MESSAGES)
+
+        yield measure
 
 
 def _send(server: Server, client: HttpClient, sender: str, receiver: str) -> None:
@@ -151,6 +157,7 @@ def reserve(folder: Path, held: int) -> Iterator[Measure]:
         name = server.register(client)
 
         def measure() -> float:
+            client.renew()
             files = [f"src/mine/f{next(numbers)}.py" for _ in range(10)]
             todo = iter(files)
             spent = millis_each(lambda: _reserve(server, client, name, [next(todo)]), len(files))
@@ -184,7 +191,12 @@ def _reserve(server: Server, client: HttpClient, name: str, files: Sequence[str]
 def tools(folder: Path) -> Iterator[Measure]:
     with running(folder) as server:
         client = server.connect()
-        yield lambda: count_tokens(client.ask("tools/list"))
+
+        def measure() -> float:
+            client.renew()
+            return count_tokens(client.ask("tools/list"))
+
+        yield measure
         client.close()
 
 

@@ -85,7 +85,7 @@ OFFERED = {
     "append": Offered(
         append,
         "Application.save after one event, eventsourcing.sqlite on a file",
-        "Not signed and not chained.",
+        "On the disk when it returns (SQLite, WAL, synchronous FULL); not signed, not chained.",
     ),
     "memory": Offered(memory, "after one event was saved"),
 }

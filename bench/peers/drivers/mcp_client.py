@@ -23,8 +23,10 @@ class ToolFailed(Exception):
 def result_of(answer: Mapping[str, Any]) -> Any:
     """What a call gave back, or `ToolFailed`."""
     result = answer.get("result")
-    if "error" in answer or result is None or result.get("isError"):
+    if "error" in answer or result is None:
         raise ToolFailed(json.dumps(answer)[:300])
+    if result.get("isError"):
+        raise ToolFailed(" ".join(part.get("text", "") for part in result["content"])[:300])
     return result
 
 
@@ -115,6 +117,11 @@ class HttpClient:
             raise ToolFailed(f"HTTP {response.status}: {text[:200]}")
         return text
 
+    def renew(self) -> None:
+        """Servers close what was idle for some seconds: before a round, connect anew, untimed."""
+        self._connection.close()
+        self._connection.connect()
+
     def close(self) -> None:
         self._connection.close()
 
@@ -129,7 +136,7 @@ def _find_answer(text: str, number: int) -> Any:
     raise ToolFailed(f"no answer to {number}: {text[:200]}")
 
 
-def wait_for_port(port: int, process: subprocess.Popen[bytes], seconds: float = 60) -> None:
+def wait_for_port(port: int, process: subprocess.Popen[bytes], seconds: float = 120) -> None:
     """Until somebody listens there, or the process that should is gone."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and process.poll() is None:
