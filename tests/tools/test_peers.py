@@ -38,7 +38,6 @@ from hypothesis import strategies as st
 from moot.pages import to_html, to_markdown
 
 QUICK = Limits(ready=20, round=20)
-HASTY = Limits(ready=0.3, round=0.3)
 GOOD = """
 from contextlib import contextmanager
 from bench.peers.drivers.protocol import Offered, serve
@@ -181,18 +180,18 @@ def test_one_that_fails_costs_its_own_row_only(tmp_path: Path) -> None:
 
 def test_one_that_hangs_is_ended_with_what_it_started(tmp_path: Path) -> None:
     text = """
-import subprocess, sys, time
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+import signal, subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
 open("child", "w").write(str(child.pid))
-time.sleep(600)
+print('{"type": "ready"}', flush=True)
+signal.pause()
 """
-    folder = tmp_path / "hanging"
-    process = DriverProcess(script(folder, text), folder, end_seconds=0.2)
+    process = DriverProcess(script(tmp_path, text), tmp_path, end_seconds=0.2)
+    process.wait_until_ready(QUICK.ready)
     with pytest.raises(DriverFailed, match="no answer within"):
-        process.wait_until_ready(HASTY.ready)
-    while not (folder / "child").exists() or not (folder / "child").read_text():
-        os.sched_yield()
-    child = int((folder / "child").read_text())
+        process.measure_round(0.2)
+    child = int((tmp_path / "child").read_text())
+    assert is_running(child)
     process.close()
     assert not is_running(child)
 
