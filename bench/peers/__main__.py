@@ -17,7 +17,13 @@ import msgspec
 
 from bench.peers import page
 from bench.peers.driver_process import DriverFailed
-from bench.peers.environments import describe, environment_python, find_pythons, install
+from bench.peers.environments import (
+    copy_checkout,
+    describe,
+    environment_python,
+    find_pythons,
+    install,
+)
 from bench.peers.interleaving import Contender, Limits, ask_for_offers, measure_question
 from bench.peers.peers import MOOT, MOOT_MCP, PEERS, ROOT, Peer
 from bench.peers.questions import BY_NAME, QUESTIONS
@@ -76,6 +82,9 @@ def install_all(peers: Sequence[Peer], folder: Path, reuse: bool) -> list[Enviro
         if reuse and environment_python(place).exists():
             return describe(peer, place)
         print(f"  installing {peer.package} ...", file=sys.stderr, flush=True)
+        if peer.package == MOOT:
+            copied = copy_checkout(ROOT, BUILD / "checkout")
+            return install(peer._replace(requirement=str(copied)), place, pythons)
         return install(peer, place, pythons)
 
     with ThreadPoolExecutor(_INSTALLING_AT_ONCE) as pool:

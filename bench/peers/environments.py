@@ -73,6 +73,16 @@ def install(
     return Environment(peer.name, peer.package, failure=failure)
 
 
+def copy_checkout(root: Path, folder: Path) -> Path:
+    """What a package is built from, copied: building in the checkout would leave things there."""
+    shutil.rmtree(folder, ignore_errors=True)
+    skipped = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    shutil.copytree(root / "src", folder / "src", ignore=skipped)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(root / name, folder / name)
+    return folder
+
+
 def _install_with(python: str, peer: Peer, folder: Path, end: float) -> str:
     """Empty, or why it did not install."""
     pip = [str(environment_python(folder)), "-m", "pip", "--disable-pip-version-check", "install"]

@@ -56,7 +56,7 @@ QUESTIONS: Final = (
     ),
     Question(
         "tools",
-        "Tokens of the MCP tools",
+        "MCP tools as a model reads them",
         "tokens",
         "What a model reads before it does anything: the bytes of the answer to tools/list,"
         " divided by four.",
