@@ -161,7 +161,7 @@ def _missing(run: Run) -> Table:
     for environment in run.environments:
         answers = {row.question for row in run.rows if row.peer == environment.peer}
         lacks = [each.title for each in answered_questions(run) if each.name not in answers]
-        if lacks and not environment.failure:
+        if lacks and not environment.failure and environment.peer not in _OURS:
             rows.append((environment.peer, "; ".join(lacks)))
     return Table(
         ("Who", "Not asked, because it does not offer it in this form"),

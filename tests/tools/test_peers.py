@@ -16,7 +16,7 @@ import pytest
 from bench.peers import page
 from bench.peers.__main__ import with_picture
 from bench.peers.driver_process import DriverFailed, DriverProcess
-from bench.peers.environments import find_pythons, install, last_line
+from bench.peers.environments import copy_checkout, find_pythons, install, last_line
 from bench.peers.interleaving import Contender, Limits, ask_for_offers, measure_question
 from bench.peers.peers import MOOT, MOOT_MCP, PEERS, Peer
 from bench.peers.questions import BY_NAME, QUESTIONS
@@ -234,6 +234,17 @@ def test_a_peer_that_does_not_install_is_the_last_line_of_why(tmp_path: Path) ->
     assert environment.failure
     assert "\n" not in environment.failure
     assert not environment.version
+
+
+def test_moot_is_built_from_a_copy_without_what_was_compiled(tmp_path: Path) -> None:
+    (tmp_path / "src" / "moot" / "__pycache__").mkdir(parents=True)
+    (tmp_path / "src" / "moot" / "__init__.py").write_text("")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        (tmp_path / name).write_text(name)
+    copied = copy_checkout(tmp_path, tmp_path / "copy")
+    found = sorted(str(path.relative_to(copied)) for path in copied.rglob("*") if path.is_file())
+    assert found == ["LICENSE", "README.md", "pyproject.toml", "src/moot/__init__.py"]
+    assert not (copied / "src" / "moot" / "__pycache__").exists()
 
 
 def test_no_time_left_and_no_python_are_said_too(tmp_path: Path) -> None:
