@@ -135,6 +135,7 @@ def _keep_page(run: Run, *, has_docs: bool) -> str:
         (BUILD / name).write_text(content, encoding="utf-8")
     if has_docs:
         (DOCS / "peers.md").write_text(with_picture(text), encoding="utf-8")
+        (DOCS / "peers.json").write_bytes((BUILD / "rows.json").read_bytes())
         (DOCS / "pictures" / "peers.svg").write_text(picture, encoding="utf-8")
     return text
 

@@ -178,7 +178,7 @@ def _describe(run: Run) -> Iterator[Fact]:
     yield Fact("Rounds", f"{run.rounds}, after one to get warm")
     if run.note:
         yield Fact("Note", run.note)
-    yield Fact("Rows", "every value of every round: build/peers/rows.json")
+    yield Fact("Rows", "every value of every round: peers.json beside this page")
 
 
 def list_charts(run: Run) -> list[BarChart]:

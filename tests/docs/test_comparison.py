@@ -5,9 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
+from bench.peers.__main__ import with_picture
+from bench.peers.page import build_report
 from bench.peers.peers import MOOT, MOOT_MCP, PEERS
 from bench.peers.questions import BY_NAME
+from bench.peers.rows import Run
+
+from moot.pages import to_markdown
 
 DOCS = Path(__file__).parents[2] / "docs"
 COMPARISON = (DOCS / "comparison.md").read_text("utf-8")
@@ -32,7 +38,7 @@ def test_the_release_that_is_compared_is_the_one_that_was_measured(name: str) ->
 
 @pytest.mark.parametrize("page", [COMPARISON, MEASURED], ids=["comparison", "peers"])
 def test_every_command_that_measures_again_names_a_question(page: str) -> None:
-    asked = re.findall(r'make bench-peers ARGS="--measure (\w+)"', page)
+    asked = re.findall(r'make bench-peers ARGS="--measure ([^"]+)"', page)
     assert asked
     assert set(asked) <= set(BY_NAME)
 
@@ -40,6 +46,14 @@ def test_every_command_that_measures_again_names_a_question(page: str) -> None:
 def test_the_picture_of_the_measured_page_is_there() -> None:
     assert "(pictures/peers.svg)" in MEASURED
     assert (DOCS / "pictures" / "peers.svg").read_text("utf-8").startswith("<svg")
+
+
+def test_the_measured_page_is_made_of_the_rows_beside_it() -> None:
+    run = msgspec.json.decode((DOCS / "peers.json").read_bytes(), type=Run)
+    assert with_picture(to_markdown(build_report(run))) == MEASURED
+    for peer in OTHERS:  # nobody is left out in silence
+        rows = [row for row in run.rows if row.peer == peer]
+        assert rows or any(each.failure for each in run.environments if each.peer == peer)
 
 
 def test_the_pages_name_no_folder_of_a_machine() -> None:

@@ -212,14 +212,14 @@ _KEPT = (
 )
 OFFERED = {
     "start": Offered(start, "serve-http: start, greet, ensure_project, end", "", "mcp"),
-    "mail_1": Offered(partial(mail, clients=1), "tool send_message", _KEPT, "mcp"),
-    "mail_8": Offered(
+    "mail-1": Offered(partial(mail, clients=1), "tool send_message", _KEPT, "mcp"),
+    "mail-8": Offered(
         partial(mail, clients=CLIENTS), "tool send_message, eight connections", _KEPT, "mcp"
     ),
-    "reserve_10": Offered(
+    "reserve-10": Offered(
         partial(reserve, held=10), "tool file_reservation_paths", f"Advisory. {_KEPT}", "mcp"
     ),
-    "reserve_10000": Offered(
+    "reserve-10000": Offered(
         partial(reserve, held=10_000), "tool file_reservation_paths", f"Advisory. {_KEPT}", "mcp"
     ),
     "tools": Offered(tools, "tools/list", "", "mcp"),

@@ -112,8 +112,8 @@ _LOCKS = (
 )
 OFFERED = {
     "start": Offered(start, "python -c: import the lock manager, lock one file, end", _LOCKS),
-    "reserve_10": Offered(partial(reserve, held=10), "FileLockManager.acquire", _LOCKS),
-    "reserve_10000": Offered(partial(reserve, held=10_000), "FileLockManager.acquire", _LOCKS),
+    "reserve-10": Offered(partial(reserve, held=10), "FileLockManager.acquire", _LOCKS),
+    "reserve-10000": Offered(partial(reserve, held=10_000), "FileLockManager.acquire", _LOCKS),
     "append": Offered(
         append,
         "AuditLog.log",

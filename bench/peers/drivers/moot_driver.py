@@ -130,8 +130,8 @@ OFFERED = {
         "moot.api.mail.sending.send in one process",
         f"Each record is {SIGNED}; the text is checked by the protocol's rules first.",
     ),
-    "reserve_10": Offered(partial(reserve, held=10), "moot.api.scopes.reserve", f"It is {SIGNED}."),
-    "reserve_10000": Offered(
+    "reserve-10": Offered(partial(reserve, held=10), "moot.api.scopes.reserve", f"It is {SIGNED}."),
+    "reserve-10000": Offered(
         partial(reserve, held=10_000), "moot.api.scopes.reserve", f"It is {SIGNED}."
     ),
     "turn": Offered(

@@ -105,22 +105,22 @@ def memory(folder: Path) -> Iterator[Measure]:
 _LIMIT = "An agent may send ten a minute this way, so every round has new agents."
 OFFERED = {
     "start": Offered(start, "moot mcp: start, greet, list the reservations, end", "", "mcp"),
-    "mail_1": Offered(
+    "mail-1": Offered(
         partial(mail, clients=1),
         "moot mcp, tool mail, action send, over pipes",
         f"The message is checked and {SIGNED}. {_LIMIT}",
         "mcp",
     ),
-    "mail_8": Offered(
+    "mail-8": Offered(
         partial(mail, clients=8),
         "eight moot mcp servers on one workspace",
         f"The message is checked and {SIGNED}. {_LIMIT}",
         "mcp",
     ),
-    "reserve_10": Offered(
+    "reserve-10": Offered(
         partial(reserve, held=10), "moot mcp, tool scope, action reserve", f"It is {SIGNED}.", "mcp"
     ),
-    "reserve_10000": Offered(
+    "reserve-10000": Offered(
         partial(reserve, held=10_000),
         "moot mcp, tool scope, action reserve",
         f"It is {SIGNED}.",
