@@ -10,7 +10,7 @@ JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
 ARGS   ?=
 
 .PHONY: help setup demo test quick newest test-machines test-agents check bench bench-loss \
-        bench-collisions model mutants soak docs clean collected
+        bench-collisions bench-peers model mutants soak docs clean collected
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
@@ -28,6 +28,7 @@ help:
 	@echo "make soak    half an hour of everything at once, then what the record says about it"
 	@echo "make bench-loss   simulate agents and a person, and look whose work is lost"
 	@echo "make bench-collisions   the same work under five ways to share a repository"
+	@echo "make bench-peers   the same work beside what people use instead, each installed by pip"
 
 # The stamp is newer than what it was made from, so an unchanged set-up costs nothing.
 $(STAMP): pyproject.toml constraints.txt
@@ -106,6 +107,10 @@ soak: $(STAMP)
 # About a quarter of an hour: ARGS="--seeds 1 --agents 4 --overlap 0.5" is a try.
 bench-collisions: $(STAMP)
 	$(BIN)/python -m bench.collisions $(ARGS)
+
+# Installs each into build/peers/environments; ARGS="--peer signet-auth --measure append" is a try.
+bench-peers: $(STAMP)
+	$(BIN)/python -m bench.peers $(ARGS)
 
 docs: $(STAMP)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
