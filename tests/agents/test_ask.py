@@ -172,7 +172,7 @@ def test_the_live_view_shows_both_at_work(hall: Hall) -> None:
     seen = COLOURS.sub("", drawn)
     assert "claude" in seen
     assert "codex" in seen
-    clocks = {float(each) for each in re.findall(r"thinking\D{0,10}(\d+(?:\.\d+)?)", seen)}
-    assert len(clocks) > 1, seen[-3000:]
+    assert re.search(r"thinking\D{0,10}\d", seen), seen[-3000:]
+    assert len(set(re.findall(r"(\d+) s so far", seen))) > 1, seen[-3000:]  # a clock that moves
     assert "codex agrees now." in seen  # what each said last, in one line
     assert "moot decide q-1" in seen
