@@ -72,6 +72,8 @@ def before_command(
     from moot.flows.guard.shell.first_look import may_destroy, only_reads
 
     verdict, worktree = CommandVerdict(allowed=True), None
+    with suppress(MootError):
+        _copy_unended(session)
     if command and may_destroy(command):
         from moot.api.guard.command_check import check_command
 
@@ -88,6 +90,16 @@ def before_command(
                 calling = session.tool_session_name, session.acting or "", call_id
                 note_beginning(guarded.workspace, *calling, CallNote(str(session.folder)))
     return verdict
+
+
+def _copy_unended(session: Session) -> None:
+    from moot.flows.guard.guarded_paths import find_guarded_folder
+
+    guarded = find_guarded_folder(session.folder, session.home)
+    if guarded is not None and guarded.has_unended_edits:
+        from moot.flows.guard.unended_edits import copy_unended_edits
+
+        copy_unended_edits(guarded.workspace, session.clock())
 
 
 def _keep_unsaved(session: Session, command: str, folder: str) -> WorktreeBefore | None:

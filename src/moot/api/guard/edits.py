@@ -63,6 +63,7 @@ def before_edit(
     whole: Sequence[str] = (),
     call_id: str = "",
     tells_unmerged: bool = True,
+    tells_end: bool = True,
 ) -> EditVerdict:
     """May the session's agent write these files (absolute paths)? What is free is reserved for it.
 
@@ -78,7 +79,8 @@ def before_edit(
     Changes of the files on another worktree, or on a branch that agents here worked on, which are
     not merged here are given with the verdict, once for each session and version, if
     `tells_unmerged`; where `moot.toml` says so they refuse the edit (`unmerged_changes`).
-    `call_id` is what the tool calls this edit; `after_call` is told the same.
+    `call_id` is what the tool calls this edit; `after_call` is told the same, unless the tool may
+    not tell that it ended (`tells_end`): then the next call of anyone copies what it left.
     """
     from moot.flows.guard.guarded_paths import find_guarded_paths
     from moot.flows.guard.off_limits import require_allowed
@@ -95,6 +97,10 @@ def before_edit(
     for guarded in all_guarded:
         require_allowed(guarded.scopes, guarded.worktree_root, guarded.workspace)
         there = session.in_workspace(guarded.workspace)
+        if guarded.has_unended_edits:
+            from moot.flows.guard.unended_edits import copy_unended_edits
+
+            copy_unended_edits(guarded.workspace, session.clock())
         if guarded.is_outer and not _has_key_in(there):
             verdict = _look_into_outer(there, guarded, verdict)
             if not verdict.allowed:
@@ -109,12 +115,23 @@ def before_edit(
         if tells_unmerged:
             reader = there.tool_session_name, there.actor()
             unmerged += select_untold(changes, guarded, reader)
-        if guarded.is_watched:
-            from moot.flows.guard.call_notes import CallNote, note_beginning
-
-            calling = session.tool_session_name, session.acting or "", call_id
-            note_beginning(guarded.workspace, *calling, CallNote(paths=tuple(paths)))
+        _note_beginning(session, guarded, paths, call_id, tells_end)
     return msgspec.structs.replace(verdict, unmerged=unmerged) if unmerged else verdict
+
+
+def _note_beginning(
+    session: Session, guarded: GuardedPaths, paths: Sequence[str], call_id: str, tells_end: bool
+) -> None:
+    """For whoever watches, and for an edit that tells no end."""
+    if guarded.is_watched:
+        from moot.flows.guard.call_notes import CallNote, note_beginning
+
+        calling = session.tool_session_name, session.acting or "", call_id
+        note_beginning(guarded.workspace, *calling, CallNote(paths=tuple(paths)))
+    if not tells_end:
+        from moot.flows.guard.unended_edits import remember_unended_edit
+
+        remember_unended_edit(guarded, f"{session.tool_session_name}\n{call_id}")
 
 
 def _require_merged(session: Session, guarded: GuardedPaths) -> tuple[UnmergedChange, ...]:

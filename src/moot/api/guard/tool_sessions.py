@@ -290,6 +290,10 @@ def after_call(session: Session, call: ToolCall) -> EndedCall | None:
         from moot.flows.guard.call_notes import note_end
 
         note_end(guarded.workspace, session.tool_session_name, session.acting or "", call.id)
+    if guarded.has_unended_edits:
+        from moot.flows.guard.unended_edits import copy_unended_edits
+
+        copy_unended_edits(guarded.workspace, session.clock())
     there = session.in_workspace(guarded.workspace)
     name = there.actor()
     look = _look_after(there, call, guarded, name)

@@ -27,6 +27,7 @@ from moot.workspace.find import (
 
 # In the workspace; there only while somebody watches files, who wants to know which calls run.
 NOTED_CALLS: Final = "hooks/watched"
+UNENDED_EDITS: Final = "hooks/unended"  # see `unended_edits.py`
 
 
 class GuardedPaths(msgspec.Struct, frozen=True):
@@ -44,6 +45,11 @@ class GuardedPaths(msgspec.Struct, frozen=True):
     def is_watched(self) -> bool:
         """Does anybody want to know which calls run (`call_notes.py`)? Mostly nobody does."""
         return os.path.isdir(os.path.join(self.workspace, NOTED_CALLS))
+
+    @property
+    def has_unended_edits(self) -> bool:
+        """Was there ever an edit here whose end no hook tells (`unended_edits.py`)?"""
+        return os.path.isdir(os.path.join(self.workspace, UNENDED_EDITS))
 
 
 def find_guarded_folder(folder: Path, home: Path | None) -> GuardedPaths | None:

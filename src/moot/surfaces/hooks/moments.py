@@ -47,6 +47,7 @@ def before(call: HookCall, session: Session) -> str:
         whole=find_overwritten(call, paths),
         call_id=call.call_id,
         tells_unmerged=call.tool.tells_before,
+        tells_end=text is None,  # Codex applies such a patch itself, and tells no end of it
     )
     if verdict.allowed and verdict.unmerged:
         return answers.context(call.tool, HookMoment.BEFORE, _unmerged_line(verdict.unmerged))
