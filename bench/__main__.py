@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,8 +23,9 @@ def main() -> int:
     # What is installed has its bytecode; here the first process of each kind may have to write it.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     figures: list[Figure] = []
+    broken: list[str] = []
     with tempfile.TemporaryDirectory(prefix="moot-bench-") as folder:
-        for figure in _measured(Ground(Path(folder), options.quick), options.only):
+        for figure in _measured(Ground(Path(folder), options.quick), options.only, broken):
             figures.append(figure)
             print(f"  {figure.name} ...", file=sys.stderr, flush=True)
     data = results.document(figures, options.quick)
@@ -36,12 +38,19 @@ def main() -> int:
     missed = [figure.name for figure in figures if figure.met is False]
     if missed:
         print("missed:", *missed, sep="\n  ", file=sys.stderr)
-    return 1 if missed and options.check else 0
+    if broken:
+        print("not measured to the end:", *broken, sep="\n  ", file=sys.stderr)
+    return 1 if broken or (missed and options.check) else 0
 
 
-def _measured(ground: Ground, only: str) -> Iterator[Figure]:
+def _measured(ground: Ground, only: str, broken: list[str]) -> Iterator[Figure]:
+    """A measure that fails is named in `broken` and spoils only its own figures."""
     for name in chosen(only):
-        yield from MEASURES[name]()(ground)
+        try:
+            yield from MEASURES[name]()(ground)
+        except Exception as error:
+            traceback.print_exc()
+            broken.append(f"{name}: {error}")
 
 
 def _options() -> argparse.Namespace:

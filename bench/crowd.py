@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench.ground import AGENT, STREAM, Ground, fill, opened
+from bench.ground import AGENT, STREAM, Ground, fill, keys_of, opened
 from moot.core.errors import MootError
 from moot.core.machine import KeyClass
 from moot.core.names import REGISTRY, SYSTEM
@@ -32,7 +32,7 @@ def gathered(ground: Ground, name: str, agents: int, held: int) -> Path:
     """A workspace with so many agents, who hold so many scopes together."""
     place = ground.new(name)
     names = [AGENT, *(f"agent-{number}" for number in range(agents - 1))]
-    keys = KeyFolder(place / "keys")
+    keys = KeyFolder(keys_of(place))
     with opened(place) as space:
         jobs = []
         for each in names[1:]:

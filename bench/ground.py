@@ -39,7 +39,7 @@ class Ground:
         """A fresh workspace; `opened` opens it."""
         place = self.folder / name
         place.mkdir()
-        keys = KeyFolder(place / "keys")
+        keys = KeyFolder(keys_of(place))
         create_workspace(place, keys, system_clock)
         with opened(place) as space:
             for agent in agents:
@@ -51,8 +51,13 @@ class Ground:
         return quick if self.quick else full
 
 
+def keys_of(place: Path) -> Path:
+    """The key folder of the workspace there: beside it, for in it agents work."""
+    return place.with_name(f"{place.name}-keys")
+
+
 def opened(place: Path) -> Workspace:
-    return Workspace(place / ".moot", KeyFolder(place / "keys"))
+    return Workspace(place / ".moot", KeyFolder(keys_of(place)))
 
 
 class Errands:

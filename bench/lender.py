@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bench.ground import keys_of
 from moot.api.runner_lending import lent_settings
 from moot.api.session import Session
 from moot.keys.folder import KeyFolder
@@ -35,7 +36,7 @@ def lender(place: Path, name: str) -> Iterator[dict[str, str]]:
 
 
 def main(place: str, name: str) -> None:
-    keys = KeyFolder(Path(place) / "keys")
+    keys = KeyFolder(keys_of(Path(place)))
     session = Session(Path(place), acting=name, epoch=1, keys=keys)
     with session, lent_settings(session, answer_hook) as lent:
         print(json.dumps(lent), flush=True)

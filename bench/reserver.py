@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bench.ground import keys_of
 from moot.api import agents, scopes
 from moot.api.session import Session
 from moot.core.errors import Refused
@@ -21,7 +22,7 @@ SHARED_FILES = 200  # fewer than the crowd could hold: they meet, and are refuse
 
 
 def acting(place: Path, name: str) -> Session:
-    return Session(place, acting=name, keys=KeyFolder(place / "keys"))
+    return Session(place, acting=name, keys=KeyFolder(keys_of(place)))
 
 
 def reserve_once(place: Path, name: str) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.ground import opened
+from bench.ground import keys_of, opened
 from moot.core.clock import system_clock
 from moot.core.machine import KeyClass
 from moot.engine.agents import register
@@ -36,7 +36,7 @@ class SharedGround:
         number, code = members.invite(system_clock())
         place = self._place.parent / f"{self._place.name}-{name}"
         place.mkdir()
-        keys = KeyFolder(place / "keys")
+        keys = KeyFolder(keys_of(place))
         invitation = Invitation(self._address, self._fingerprint, number, code)
         join_workspace(place, keys, invitation, name, "")
         with opened(place) as space:
@@ -52,7 +52,7 @@ def shared(place: Path) -> Iterator[SharedGround]:
     keeper = subprocess.Popen(
         [sys.executable, "-m", "moot", "keep", "--listen", "127.0.0.1:0"],
         cwd=place,
-        env={**os.environ, "MOOT_KEYS": str(place / "keys"), "MOOT_HOME": str(place)},
+        env={**os.environ, "MOOT_KEYS": str(keys_of(place)), "MOOT_HOME": str(place)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,

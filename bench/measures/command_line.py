@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.figure import Figure, at_most, ratio
-from bench.ground import Ground
+from bench.ground import Ground, keys_of
 from bench.rounds import Measure, millis, percentiles, take_turns
 
 _MOOT = "from moot.surfaces.cli.entry import main; main()"
@@ -18,7 +18,7 @@ LIMIT = at_most(7)
 
 def measure(ground: Ground) -> Iterator[Figure]:
     place = ground.new("command-line")
-    env = {**os.environ, "MOOT_KEYS": str(place / "keys")}
+    env = {**os.environ, "MOOT_KEYS": str(keys_of(place))}
     yield _figure(ground, "moot agent list --json", ["agent", "list", "--json"], place, env)
     yield _figure(ground, "moot --help", ["--help"], place, env)
 

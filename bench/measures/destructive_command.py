@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.figure import Figure, at_most, ratio, value
-from bench.ground import AGENT, Ground
+from bench.ground import AGENT, Ground, keys_of
 from bench.rounds import Measure, millis, take_turns
 
 _MOOT = "from moot.surfaces.cli.entry import main; main()"
@@ -62,7 +62,7 @@ def _make_repository(place: Path) -> None:
 
 
 def _process(command: list[str], place: Path, sent: dict[str, str]) -> Measure:
-    env = {**os.environ, "MOOT_KEYS": str(place / "keys"), "MOOT_AGENT": AGENT}
+    env = {**os.environ, "MOOT_KEYS": str(keys_of(place)), "MOOT_AGENT": AGENT}
     said = {
         "session_id": "bench",
         "cwd": str(place),

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench.crowd import crowded
 from bench.figure import Figure, Target, at_most, ratio
-from bench.ground import AGENT, Ground
+from bench.ground import AGENT, Ground, keys_of
 from bench.lender import lender
 from bench.rounds import Measure, millis, take_turns
 from moot.flows.tools.hook_command import hook_words
@@ -29,7 +29,7 @@ FREE, HELD, ENDED = "a free file is reserved", "a file one holds already", "a ca
 
 def measure(ground: Ground) -> Iterator[Figure]:
     place = ground.new("hook")
-    users = {"MOOT_KEYS": str(place / "keys"), "MOOT_AGENT": AGENT}
+    users = {"MOOT_KEYS": str(keys_of(place)), "MOOT_AGENT": AGENT}
     yield from _all(ground, place, "hook", DIRECT, users, DIRECT_LIMIT)
     with lender(place, AGENT) as lent:
         yield from _all(ground, place, "hook in its own key folder", DIRECT, lent, DIRECT_LIMIT)

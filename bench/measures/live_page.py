@@ -16,7 +16,7 @@ from statistics import quantiles
 from tests.web.served import Listener, Visitor
 
 from bench.figure import Figure, at_most, value
-from bench.ground import Errands, Ground, executor, fill, opened
+from bench.ground import Errands, Ground, executor, fill, keys_of, opened
 from bench.measures.page_in_browser import see_in_browser
 from bench.rounds import millis, percentiles
 
@@ -172,7 +172,7 @@ def served(place: Path) -> Iterator[tuple[subprocess.Popen[str], Visitor]]:
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "moot", "serve"],
         cwd=place,
-        env={**os.environ, "MOOT_KEYS": str(place / "keys")},
+        env={**os.environ, "MOOT_KEYS": str(keys_of(place))},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

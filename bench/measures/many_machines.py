@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.figure import Figure, at_least, at_most, ratio, value
-from bench.ground import STREAM, Errands, Ground, executor, opened
+from bench.ground import STREAM, Errands, Ground, executor, keys_of, opened
 from bench.measures.hook import DIRECT, free_file_figure
 from bench.measures.many_processes import PROCESSES, crowd, fairness
 from bench.rounds import millis, take_turns
@@ -28,7 +28,7 @@ def measure(ground: Ground) -> Iterator[Figure]:
         yield from _one_command(ground, local, machines[0])
         yield from _crowds(ground, local, homes)
         hook = kept.join("hooked", ["coral-finch"])
-        settings = {"MOOT_KEYS": str(hook / "keys"), "MOOT_AGENT": "coral-finch"}
+        settings = {"MOOT_KEYS": str(keys_of(hook)), "MOOT_AGENT": "coral-finch"}
         name = "hook over the line, a free file is reserved"
         yield free_file_figure(ground, hook, name, DIRECT, settings, at_most(5))
 

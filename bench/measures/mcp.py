@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.figure import Figure, at_most, ratio, value
-from bench.ground import AGENT, Ground
+from bench.ground import AGENT, Ground, keys_of
 from bench.rounds import Measure, millis, take_turns
 from moot.api.scopes import release, reserve
 from moot.api.session import Session
@@ -46,7 +46,7 @@ class McpServer:
     """A server process, greeted; each call waits for its answer."""
 
     def __init__(self, place: Path) -> None:
-        env = {**os.environ, "MOOT_KEYS": str(place / "keys"), "MOOT_AGENT": AGENT}
+        env = {**os.environ, "MOOT_KEYS": str(keys_of(place)), "MOOT_AGENT": AGENT}
         self._numbers = count()
         self._process = subprocess.Popen(
             [sys.executable, "-c", _MOOT, "mcp"],
@@ -105,7 +105,7 @@ def _process(command: list[str], place: Path) -> Measure:
 
 
 def _session(place: Path) -> Session:
-    return Session(place, acting=AGENT, keys=KeyFolder(place / "keys"))
+    return Session(place, acting=AGENT, keys=KeyFolder(keys_of(place)))
 
 
 def _now(ground: Ground, server: McpServer, session: Session) -> Figure:

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.figure import Figure, at_most, value
-from bench.ground import AGENT, Ground
+from bench.ground import AGENT, Ground, keys_of
 from bench.rounds import Measure, millis, take_turns
 
 FILES = 10_000
@@ -57,7 +57,7 @@ def _git(folder: Path, *words: str) -> None:
 
 def _hook(place: Path) -> Measure:
     """Each call is of another session, so that each of them is told."""
-    env = {**os.environ, "MOOT_KEYS": str(place / "keys"), "MOOT_AGENT": AGENT}
+    env = {**os.environ, "MOOT_KEYS": str(keys_of(place)), "MOOT_AGENT": AGENT}
     sessions = iter(range(10**9))
 
     def once() -> None:

@@ -9,7 +9,7 @@ import psycopg
 from tests.store.postgres_server import PostgresServer
 
 from bench.figure import Figure, at_least, ratio
-from bench.ground import Errands, Ground, executor, opened, record_size
+from bench.ground import Errands, Ground, executor, keys_of, opened, record_size
 from bench.rounds import rate, take_turns
 from moot.keys.folder import KeyFolder
 from moot.workspace.database import move_to_database
@@ -26,7 +26,7 @@ def measure(ground: Ground) -> Iterator[Figure]:
     size = record_size(place)
     server = PostgresServer()
     try:
-        move_to_database(place / ".moot", KeyFolder(place / "keys"), origin, server.url)
+        move_to_database(place / ".moot", KeyFolder(keys_of(place)), origin, server.url)
         with psycopg.connect(server.url, autocommit=True) as db, opened(place) as space:
             ours, raw = executor(space, Errands("example/there")), _raw(db, size)
             _many(ours)(100)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench.crowd import gathered
 from bench.figure import Figure, at_most, ratio
-from bench.ground import AGENT, Ground
+from bench.ground import AGENT, Ground, keys_of
 from bench.reserver import acting
 from bench.rounds import Measure, Rounds, millis, percentiles, take_turns
 from moot.api import scopes
@@ -40,7 +40,7 @@ def measure(ground: Ground) -> Iterator[Figure]:
 
 
 def _status(ground: Ground, place: Path, name: str) -> Figure:
-    env = {**os.environ, "MOOT_KEYS": str(place / "keys")}
+    env = {**os.environ, "MOOT_KEYS": str(keys_of(place))}
     rounds = take_turns(
         _command([sys.executable, "-c", *_STATUS], place, env),
         _command([sys.executable, "-c", "pass"], place, env),

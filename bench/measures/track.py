@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.figure import Figure, at_most, value
-from bench.ground import AGENT, BATCH, Ground, opened
+from bench.ground import AGENT, BATCH, Ground, keys_of, opened
 from bench.rounds import millis
 from moot.core.errors import MootError
 from moot.core.machine import KeyClass
@@ -29,7 +29,7 @@ def measure(ground: Ground) -> Iterator[Figure]:
     decisions = ground.pick(10_000, 1_000)
     place = ground.new("outcomes", (AGENT,))
     with opened(place) as workspace:
-        _enter_person(workspace, KeyFolder(place / "keys"))
+        _enter_person(workspace, KeyFolder(keys_of(place)))
         _fill(workspace, decisions)
     took = min(_read(place, decisions) for _ in range(ground.pick(7, 3)))
     yield value(f"track over {decisions:,} decisions", "ms", took, target=at_most(1_000))
