@@ -15,12 +15,17 @@ from moot.core.errors import Malformed, Tampered
 from moot.core.ledger import Heartbeat, RecordToAppend, Snapshot, WriteTransaction
 from moot.core.machine import Put
 from moot.core.names import REGISTRY
-from moot.core.note import Checkpoint, read_note
+from moot.core.note import Checkpoint
 from moot.core.record import Record
 from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
-from moot.engine.checkpoints import NewCheckpoint, StoredNodes, newest_checkpoint
+from moot.engine.checkpoints import (
+    NewCheckpoint,
+    StoredNodes,
+    newest_checkpoint,
+    read_known_note,
+)
 from moot.engine.keys import LedgerTrust
-from moot.engine.replay import LoadedStream, Replay, read_record
+from moot.engine.replay import LoadedStream, Replay
 from moot.engine.signs_of_life import SEEN, is_genuine_heartbeat
 
 if TYPE_CHECKING:
@@ -35,9 +40,8 @@ def copy_records(change: WriteTransaction, replay: Replay, records: Sequence[Rec
     for record in records:
         before = _state(change, replay, states, record.stream)
         registry = None if record.stream == REGISTRY else _registry(change, replay, states)
-        after = replay.apply_record(before, record.stream, record, registry, True)
+        after, recorded = replay.apply_and_read(before, record.stream, record, registry, True)
         states[record.stream] = after
-        recorded = read_record(after.machine, record)
         changes = tuple(after.machine.index(recorded))
         if newest_of[recorded.actor.id] is record:
             changes = (*changes, Put(SEEN, recorded.actor.id, {"at": recorded.at}))
@@ -108,7 +112,7 @@ def copy_checkpoint(
 def read_sent_note(note: str, trust: LedgerTrust) -> Checkpoint:
     """What a checkpoint of the keeper's says; Tampered if the ledger's key did not sign it."""
     try:
-        return read_note(note, trust.checkpoint)
+        return read_known_note(note, trust.checkpoint)
     except Malformed as error:
         raise Tampered(f"the keeper's checkpoint does not hold: {error}", code=error.code) from None
 

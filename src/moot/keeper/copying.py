@@ -13,6 +13,7 @@ import msgspec
 from moot.core.clock import Clock, Millis, system_clock
 from moot.core.errors import MootError, StoreFailed, Unavailable
 from moot.core.ledger import Store, View, WriteTransaction
+from moot.core.record import Record
 from moot.core.version import VERSION
 from moot.engine.checkpoints import NewCheckpoint, newest_checkpoint
 from moot.engine.keys import LedgerTrust
@@ -63,6 +64,10 @@ class KeeperLine:
     @property
     def address(self) -> str:
         return self._membership.address
+
+    @property
+    def is_open(self) -> bool:
+        return self._line is not None
 
     def greet(self) -> None:
         """See whether the keeper answers and knows this machine; the error if not."""
@@ -187,13 +192,23 @@ class LedgerCopy:
             self.away = None
             return self._newest
 
-    def hold(self, streams: tuple[str, ...]) -> None:
-        """Wait for one's turn on these streams; the copy is then up to date."""
+    def hold(self, streams: tuple[str, ...]) -> ask.News:
+        """Wait for one's turn on these streams; the copy is then up to date. Returns what was
+        new."""
         with self._turn:
-            if self.take(self.line.ask(ask.Hold(streams, self.position()), ask.News)):
-                self.follow()
-            self._asked_at = time.monotonic()
-            self.away = None
+            news = self.line.ask(ask.Hold(streams, self.position()), ask.News)
+            self.take_all(news)
+            return news
+
+    def pin(self) -> NewCheckpoint | None:
+        """Have the keeper make a checkpoint, and take it over; None if there was nothing new."""
+        with self._turn:
+            self._newest = None
+            answer = self.line.ask(ask.Pin(self.position()), ask.News, ask.Done)
+            if isinstance(answer, ask.Done):  # an older keeper tells it separately
+                return self.follow()
+            self.take_all(answer)
+            return self._newest
 
     @property
     def is_fresh(self) -> bool:
@@ -214,10 +229,20 @@ class LedgerCopy:
     def position(self) -> ask.Follow:
         """How far the copy is, as the keeper wants to know it."""
         with self._store.read() as view:
-            position = view.newest_position()
-            last = view.records_after(position - 1, 1)[0].hash if position else b""
-            note = newest_checkpoint(view, self._trust)
+            return self.position_in(view)
+
+    def position_in(self, view: View) -> ask.Follow:
+        position = view.newest_position()
+        last = view.records_after(position - 1, 1)[0].hash if position else b""
+        note = newest_checkpoint(view, self._trust)
         return ask.Follow(position, last, note.number if note is not None else 0, self._beats)
+
+    def take_all(self, news: ask.News) -> None:
+        """Take over what came with an answer; if that was not all, ask for the rest."""
+        if self.take(news):
+            self.follow()
+        self._asked_at = time.monotonic()
+        self.away = None
 
     def take(self, news: ask.News) -> bool:
         """Take over what came; True if there is more."""
@@ -228,31 +253,44 @@ class LedgerCopy:
 
     def _take(self, news: ask.News) -> None:
         records = ask.read_records(news.records)
-        made: NewCheckpoint | None = None
-        with self._store.read() as view:
-            if not records and not self._lacks(view, news):
-                return
-        with self._store.write() as change:
-            # Another process of this machine may have taken some of them meanwhile.
-            records = [record for record in records if not _has(change, record)]
-            checkpoint = None if news.note is None else read_sent_note(news.note, self._trust)
-            missing = 0
-            if checkpoint is not None:
-                missing = checkpoint.events - change.newest_position()
-            if records:
-                first = records[: max(missing, 0)] if checkpoint is not None else records
-                copy_records(change, self._replay, first)
-                records = records[len(first) :]
-            if checkpoint is not None and change.newest_position() == checkpoint.events:
-                made = copy_checkpoint(change, self._trust, news.note or "", checkpoint)
-            if records:
-                copy_records(change, self._replay, records)
-            copy_snapshots(change, ask.read_snapshots(news.snapshots))
-            copy_heartbeats(change, self._replay, ask.read_heartbeats(news.heartbeats))
+        if not records:
+            with self._store.read() as view:
+                if not self._lacks(view, news):
+                    return
+        try:
+            with self._store.write() as change:
+                made = self._write(change, news, records)
+        except BaseException:
+            # LDG-064: the cache may hold states that were never stored.
+            self._replay.clear_cache()
+            raise
         self._beats = max(self._beats, news.now - BEATS_OVERLAP)
         if made is not None:
             self._newest = made
             self._on_checkpoint(made)
+
+    def _write(
+        self, change: WriteTransaction, news: ask.News, records: list[Record]
+    ) -> NewCheckpoint | None:
+        """Append what the copy lacks; returns the checkpoint that came with it, if it is new."""
+        # Another process of this machine may have taken some of them meanwhile.
+        records = [record for record in records if not _has(change, record)]
+        checkpoint = None if news.note is None else read_sent_note(news.note, self._trust)
+        made: NewCheckpoint | None = None
+        missing = 0
+        if checkpoint is not None:
+            missing = checkpoint.events - change.newest_position()
+        if records:
+            first = records[: max(missing, 0)] if checkpoint is not None else records
+            copy_records(change, self._replay, first)
+            records = records[len(first) :]
+        if checkpoint is not None and change.newest_position() == checkpoint.events:
+            made = copy_checkpoint(change, self._trust, news.note or "", checkpoint)
+        if records:
+            copy_records(change, self._replay, records)
+        copy_snapshots(change, ask.read_snapshots(news.snapshots))
+        copy_heartbeats(change, self._replay, ask.read_heartbeats(news.heartbeats))
+        return made
 
     def _lacks(self, view: View, news: ask.News) -> bool:
         """Is there a checkpoint or a sign of life among the news that the copy does not have?"""
@@ -267,11 +305,8 @@ class LedgerCopy:
         return False
 
 
-def _has(change: WriteTransaction, record: object) -> bool:
-    from moot.core.record import Record
-
-    assert isinstance(record, Record)
-    head = change.head(record.stream)
+def _has(view: View, record: Record) -> bool:
+    head = view.head(record.stream)
     return head is not None and head.seq >= record.seq
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from moot.core.clock import Millis
 from moot.core.errors import Malformed, MootError, Refused
 from moot.core.ledger import Heartbeat, View
-from moot.core.names import protocol_of
+from moot.core.names import SYSTEM, protocol_of
 from moot.core.record import Record
 from moot.engine.batch import Batch, Result
 from moot.engine.engine import Engine
@@ -69,31 +69,58 @@ class Door:
         jobs = self._read_jobs(question)
         streams = list(dict.fromkeys(job.stream for job in jobs))
         self._turns.wait(line, member.number, streams)
-        registry = self._engine.registry()  # before the look: the engine's turn comes first
-        with self._engine.store.read() as view:  # one look for all that is asked beforehand
-            if _are_recorded(view, question.places):  # asked again: the answer was lost
-                return ask.Committed(self._news(question.follow))
-            self._require_recent(question.now)
-            require_may_ask(
-                jobs, registry, member.custodian, lambda stream: _is_home(view, member, stream)
-            )
-            new = [name for name in streams if view.head(name) is None]
-        keys = GivenKeys(self._engine.keys, dict(question.signed), frozenset(question.attended))
-        self._claim_new(member, new)
         try:
+            self._require_recent(question.now)
+            self._look_beforehand(member, jobs)
+            keys = GivenKeys(self._engine.keys, dict(question.signed), frozenset(question.attended))
             self._engine.commit_signed(
                 lambda batch: self._decide(batch, jobs, question, keys), keys, question.now
             )
         except DecidedOtherwise as otherwise:
+            if self._are_recorded(question.places):  # asked again: the answer was lost
+                return self._finish(line, question)
+            # It lines up at once: the answer is what is new when its turn has come.
+            has_turn = self._turns.take(line, member.number, streams)
             problem = otherwise.problem
             return ask.DecideAgain(
                 self._news(question.follow),
                 tuple(otherwise.hashes.items()),
                 None if problem is None else ask.fail(problem),
+                has_turn,
             )
-        finally:
+        except BaseException as error:
             self._turns.release(line)
+            if not isinstance(error, MootError) or not self._are_recorded(question.places):
+                raise
+        return self._finish(line, question)
+
+    def _finish(self, line: object, question: ask.Commit) -> ask.Committed:
+        self._turns.release(line)
         return ask.Committed(self._news(question.follow))
+
+    def _look_beforehand(self, member: Member, jobs: list[Job]) -> None:
+        """What the ledger signs for a machine, and which streams begin there; most commands have
+        neither, and then nothing is looked at."""
+        with_home = {job.stream for job in jobs if protocol_of(job.stream) in WITH_A_HOME}
+        if not with_home and all(job.actor != SYSTEM for job in jobs):
+            return
+        registry = self._engine.registry()  # before the look: the engine's turn comes first
+        with self._engine.store.read() as view:
+            require_may_ask(
+                jobs, registry, member.custodian, lambda stream: _is_home(view, member, stream)
+            )
+            new = [name for name in sorted(with_home) if view.head(name) is None]
+        if new:
+            # Streams that begin with this commit belong to the machine that begins them. A claim
+            # on one that has no events yet counts for nothing: the next machine replaces it.
+            claimed = dict.fromkeys(new, member.number)
+            self._engine.deliver(_HOME, lambda _view: (None, claimed))
+
+    def _are_recorded(self, places: tuple[ask.Place, ...]) -> bool:
+        if not places:
+            return False
+        with self._engine.store.read() as view:
+            return all(_holds(view, *place) for place in places)
 
     def _decide(
         self, batch: Batch, jobs: list[Job], question: ask.Commit, keys: GivenKeys
@@ -135,14 +162,6 @@ class Door:
                 hint="try again",
             )
 
-    def _claim_new(self, member: Member, new: Sequence[str]) -> None:
-        """Streams that begin with this commit belong to the machine that begins them. A claim on
-        one that has no events yet counts for nothing: the next machine replaces it."""
-        with_home = [name for name in new if protocol_of(name) in WITH_A_HOME]
-        if with_home:
-            claimed = dict.fromkeys(with_home, member.number)
-            self._engine.deliver(_HOME, lambda _view: (None, claimed))
-
     def _hold(self, member: Member, line: object, question: ask.Hold) -> ask.News:
         if len(question.streams) > MOST_JOBS:
             raise Malformed(f"at most {MOST_JOBS} streams at once", code="bad_request")
@@ -167,8 +186,10 @@ class Door:
         self._engine.tick(question.stream)
         return ask.Done()
 
-    def _pin(self, _member: Member, _line: object, _question: ask.Pin) -> ask.Done:
+    def _pin(self, _member: Member, _line: object, question: ask.Pin) -> ask.Done | ask.News:
         made = self._engine.checkpoint()
+        if question.follow is not None:
+            return self._news(question.follow)
         return ask.Done(made.checkpoint.number if made is not None else 0)
 
     def _give_artifact(self, member: Member, _line: object, question: ask.GiveArtifact) -> ask.Done:
@@ -213,8 +234,7 @@ class Door:
 
     def _news(self, asked: ask.Follow) -> ask.News:
         with self._engine.store.read() as view:
-            _require_same_history(view, asked)
-            records = view.records_after(asked.position, MOST_RECORDS)
+            records = _records_since(view, asked)
             sent, more = _within_bytes(records)
             reached = {stream: seq for stream, seq, *_ in sent}
             snapshots = (view.snapshot(stream) for stream in reached)
@@ -250,26 +270,24 @@ def _is_home(view: View, member: Member, stream: str) -> bool:
     return view.head(stream) is None or view.cursor(_HOME, stream) == member.number
 
 
-def _are_recorded(view: View, places: tuple[ask.Place, ...]) -> bool:
-    return bool(places) and all(_holds(view, *place) for place in places)
-
-
 def _holds(view: View, stream: str, seq: int, record_hash: bytes) -> bool:
     record = next(view.records(stream, after=seq - 1), None)
     return record is not None and (record.seq, record.hash) == (seq, record_hash)
 
 
-def _require_same_history(view: View, asked: ask.Follow) -> None:
-    """Tampered unless what the machine has is a beginning of what we have."""
+def _records_since(view: View, asked: ask.Follow) -> list[Record]:
+    """What came after a machine's copy; Tampered unless that copy is a beginning of what we have,
+    which the record shows that stands where the copy ends."""
     if asked.position == 0:
-        return
-    found = view.records_after(asked.position - 1, 1)
-    if not found or found[0].hash != asked.last:
+        return view.records_after(0, MOST_RECORDS)
+    records = view.records_after(asked.position - 1, MOST_RECORDS + 1)
+    if not records or records[0].hash != asked.last:
         raise another_history(
             "the keeper's ledger lacks events that this machine has seen"
-            if not found
+            if not records
             else "the keeper's ledger holds other events than this machine has seen"
         )
+    return records[1:]
 
 
 _HANDLERS: Final[Mapping[type, Callable[..., ask.AnyAnswer]]] = {

@@ -109,7 +109,10 @@ class Settle(Question, frozen=True):
 
 
 class Pin(Question, frozen=True):
-    """Make a checkpoint now."""
+    """Make a checkpoint now; the answer is what is new since `follow`, and with it the
+    checkpoint."""
+
+    follow: Follow | None = None
 
 
 class GiveArtifact(Question, frozen=True):
@@ -179,11 +182,13 @@ class Failed(Answer, frozen=True):
 
 class DecideAgain(Answer, frozen=True):
     """The keeper decided otherwise. `hashes`: of the ledger's own records, by their bytes;
-    `problem`: why it refused, if it did."""
+    `problem`: why it refused, if it did; `has_turn`: nobody else moves these streams for a moment,
+    so that what is decided on these news will hold."""
 
     news: News
     hashes: tuple[tuple[bytes, bytes], ...]
     problem: Failed | None = None
+    has_turn: bool = False
 
 
 class Done(Answer, frozen=True):
