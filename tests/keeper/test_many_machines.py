@@ -21,7 +21,7 @@ from moot.keeper.joined_engine import JoinedEngine
 from moot.keys.folder import KeyFolder
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.commands import Leave
-from moot.workspace.joined import join_workspace
+from moot.workspace.joining import join_workspace
 from tests.cli.project import Project
 from tests.keeper.kept import KeptLedger
 from tests.keeper.proxy import CutLine
@@ -93,6 +93,20 @@ def test_a_machine_reads_on_while_the_keeper_is_away_and_writes_nothing(
     assert reserve(laptop, OTTER, "src/b.py") == "keeper_away"
     assert held_paths(laptop) == ["src/a.py"]
     assert events_of(laptop) == before
+
+
+def test_a_command_waits_for_the_line_four_times_if_it_is_new_and_twice_if_not(
+    kept: KeptLedger, laptop: Project
+) -> None:
+    """To connect, to agree on secrets, to greet and look for news at once, to commit."""
+    line = CutLine(kept.port)
+    through(laptop, line)
+    with laptop.workspace() as workspace:
+        workspace.engine.execute("example/today", _ask_errand(), OTTER)
+        assert (line.lines, line.round_trips) == (1, 4)
+        workspace.engine.execute("example/today", _ask_errand(), OTTER)
+        assert (line.lines, line.round_trips) <= (1, 6)
+    line.close()
 
 
 def test_an_answer_that_was_lost_is_asked_for_again_and_recorded_once(

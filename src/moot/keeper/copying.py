@@ -31,6 +31,7 @@ from moot.keeper.questions import Answer, Question
 from moot.store.artifacts import Artifacts
 
 ANSWER_SECONDS: Final = 5.0
+MOST_WITH_GREETING: Final = 8 * 1024  # bytes: both are then one piece of what TLS sends
 # A process that lives long looks again this often; a command looks once when it begins.
 FRESH_SECONDS: Final = 0.2
 # Signs of life that reached the keeper late are asked for once more.
@@ -102,10 +103,13 @@ class KeeperLine:
                 raise
 
     def _ask(self, question: Question, kind: type[T], *others: type[Answer]) -> T:
-        line = self._line or self._connect()
         before = system_clock()
-        line.send(ask.encode(question), self._seconds)
-        answer = ask.decode_answer(line.receive(self._seconds))
+        try:
+            line = self._send(ask.encode(question))
+            answer = ask.decode_answer(line.receive(self._seconds))
+        except BaseException:  # half an exchange: the next answer would be to this question
+            self.close()
+            raise
         if isinstance(answer, ask.News):
             self._measure(answer.now, before)
         if isinstance(answer, ask.Failed):
@@ -115,13 +119,25 @@ class KeeperLine:
             raise StoreFailed("bad_answer", "the keeper answered something else", hint="try again")
         return answer  # type: ignore[return-value]
 
-    def _connect(self) -> Line:
+    def _send(self, frame: bytes) -> Line:
+        """Send a question; returns the line it went over. On a new line a short one travels with
+        the greeting, which saves a round trip; a long one could not be read to its end by a keeper
+        who sends us away, and its reason would be lost."""
+        line = self._line
+        if line is None and len(frame) <= MOST_WITH_GREETING:
+            return self._connect(frame)
+        line = line or self._connect()
+        line.send(frame, self._seconds)
+        return line
+
+    def _connect(self, *frames: bytes) -> Line:
+        """A new line on which we were welcomed; `frames` were sent right after the greeting."""
         membership = self._membership
         line = connect(membership.address, membership.fingerprint)
         greeting = ask.Greet(ask.VERSION, membership.machine, membership.secret, VERSION)
         try:
             before = system_clock()
-            line.send(ask.encode(greeting), self._seconds)
+            line.send(ask.encode(greeting), self._seconds, *frames)
             answer = ask.decode_answer(line.receive(self._seconds))
             if isinstance(answer, ask.Failed):
                 raise ask.raise_failure(answer)

@@ -32,10 +32,12 @@ class Line:
         self._socket = connection
         self._data = bytearray()
 
-    def send(self, frame: bytes, seconds: float) -> None:
+    def send(self, frame: bytes, seconds: float, *further: bytes) -> None:
+        """Send a frame; `further` ones travel with it, without waiting for its answer."""
         self._socket.settimeout(seconds)
+        data = b"".join(_LENGTH.pack(len(each)) + each for each in (frame, *further))
         try:
-            self._socket.sendall(_LENGTH.pack(len(frame)) + frame)
+            self._socket.sendall(data)
         except OSError as error:
             raise LineBroken(str(error) or "it broke off") from None
 
@@ -93,7 +95,10 @@ def _connect_tls(address: str, fingerprint: str, seconds: float) -> ssl.SSLSocke
     host, _, port = address.rpartition(":")
     if not port.isdigit():
         raise Unavailable("bad_address", f"{address} is no address", hint="an address is HOST:PORT")
-    plain = socket.create_connection((host.strip("[]"), int(port)), seconds)
+    name: str | bytes = host.strip("[]")
+    if isinstance(name, str) and name.isascii():
+        name = name.encode()  # else the system loads the tables of all other alphabets first
+    plain = socket.create_connection((name, int(port)), seconds)
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
