@@ -96,10 +96,12 @@ class JoinedSimulator(Simulator):
     def answer(self, line: SimulatedLine, member: Member, fate: Fate, data: bytes) -> bytes:
         """What the keeper says; LineBroken if the question or its answer was lost."""
         self._cut_now_and_then()
+        question = questions.decode_question(data)
+        if isinstance(question, questions.Commit):
+            self._meanwhile()  # somebody else's arrives first
         door = self._door or self._start_keeper()
         try:
             with self._struck_by(fate):
-                question = questions.decode_question(data)
                 said = questions.encode(answer_safely(lambda: door.answer(member, line, question)))
         except Crash:
             self._note("  the keeper dies")
@@ -114,7 +116,7 @@ class JoinedSimulator(Simulator):
 
     def _start_keeper(self) -> Door:
         engine = Engine(
-            FaultyStore(self._open_store(), self._keepers_fate, self._meanwhile),
+            FaultyStore(self._open_store(), self._keepers_fate, lambda: None),
             self._keys,
             self.trust,
             lambda: self._clock.now,

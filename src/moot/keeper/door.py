@@ -23,6 +23,7 @@ from moot.engine.job import Job
 from moot.engine.ledger_copy import another_history
 from moot.engine.machines import Machines
 from moot.engine.signatures import sign_one_by_one
+from moot.engine.signed_commits import SignedCommit, SignedCommits
 from moot.engine.signs_of_life import is_genuine_heartbeat
 from moot.keeper import questions as ask
 from moot.keeper.ledgers_part import WITH_A_HOME, require_may_ask
@@ -47,6 +48,7 @@ class Door:
         self._artifacts = artifacts
         self._machines = Machines()
         self._turns = Turns()
+        self._commits = SignedCommits(engine)
         self._folder = folder  # for artifacts on their way
 
     def answer(self, member: Member, line: object, question: ask.AnyQuestion) -> ask.AnyAnswer:
@@ -73,8 +75,14 @@ class Door:
             self._require_recent(question.now)
             self._look_beforehand(member, jobs)
             keys = GivenKeys(self._engine.keys, dict(question.signed), frozenset(question.attended))
-            self._engine.commit_signed(
-                lambda batch: self._decide(batch, jobs, question, keys), keys, question.now
+            news = self._commits.commit(
+                SignedCommit(
+                    streams,
+                    lambda batch: self._decide(batch, jobs, question, keys),
+                    keys,
+                    question.now,
+                    lambda view: self._news_in(view, question.follow),
+                )
             )
         except DecidedOtherwise as otherwise:
             if self._are_recorded(question.places):  # asked again: the answer was lost
@@ -92,7 +100,9 @@ class Door:
             self._turns.release(line)
             if not isinstance(error, MootError) or not self._are_recorded(question.places):
                 raise
-        return self._finish(line, question)
+            return self._finish(line, question)
+        self._turns.release(line)
+        return ask.Committed(news)
 
     def _finish(self, line: object, question: ask.Commit) -> ask.Committed:
         self._turns.release(line)
@@ -234,24 +244,25 @@ class Door:
 
     def _news(self, asked: ask.Follow) -> ask.News:
         with self._engine.store.read() as view:
-            records = _records_since(view, asked)
-            sent, more = _within_bytes(records)
-            reached = {stream: seq for stream, seq, *_ in sent}
-            snapshots = (view.snapshot(stream) for stream in reached)
-            return ask.News(
-                tuple(sent),
-                tuple(
-                    ask.send_snapshot(snapshot)
-                    for snapshot in snapshots
-                    if snapshot is not None and snapshot.seq <= reached[snapshot.stream]
-                ),
-                tuple(
-                    ask.send_heartbeat(beat) for beat in view.heartbeats() if beat.at >= asked.beats
-                ),
-                view.newest_note(),
-                self._engine.clock(),
-                more or len(records) == MOST_RECORDS,
-            )
+            return self._news_in(view, asked)
+
+    def _news_in(self, view: View, asked: ask.Follow) -> ask.News:
+        records = _records_since(view, asked)
+        sent, more = _within_bytes(records)
+        reached = {stream: seq for stream, seq, *_ in sent}
+        snapshots = (view.snapshot(stream) for stream in reached)
+        return ask.News(
+            tuple(sent),
+            tuple(
+                ask.send_snapshot(snapshot)
+                for snapshot in snapshots
+                if snapshot is not None and snapshot.seq <= reached[snapshot.stream]
+            ),
+            tuple(ask.send_heartbeat(beat) for beat in view.heartbeats() if beat.at >= asked.beats),
+            view.newest_note(),
+            self._engine.clock(),
+            more or len(records) == MOST_RECORDS,
+        )
 
 
 def _within_bytes(records: Sequence[Record]) -> tuple[list[ask.SentRecord], bool]:

@@ -11,7 +11,7 @@ import socket
 import ssl
 import struct
 import time
-from typing import Final
+from typing import Any, Final
 
 from moot.core.errors import Tampered, Unavailable
 
@@ -95,9 +95,9 @@ def _connect_tls(address: str, fingerprint: str, seconds: float) -> ssl.SSLSocke
     host, _, port = address.rpartition(":")
     if not port.isdigit():
         raise Unavailable("bad_address", f"{address} is no address", hint="an address is HOST:PORT")
-    name: str | bytes = host.strip("[]")
-    if isinstance(name, str) and name.isascii():
-        name = name.encode()  # else the system loads the tables of all other alphabets first
+    name: Any = host.strip("[]")
+    if name.isascii():
+        name = name.encode()  # as text it would be looked up in tables of all alphabets first
     plain = socket.create_connection((name, int(port)), seconds)
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
