@@ -1,28 +1,25 @@
 """Tests of the command line, word for word, on a ledger that lies elsewhere.
 
-    pytest -p tests.machines.elsewhere --ledger joined tests/cli/test_mail.py
+    python -m pytest -p tests.machines.elsewhere --ledger joined tests/cli/test_mail.py
 
 Whatever project a test makes by `moot init` then has its ledger in PostgreSQL, or is a machine that
-has joined a ledger kept elsewhere, in a file there or in PostgreSQL.
+has joined a ledger kept elsewhere, in a file there or in PostgreSQL (`moved_ledgers.py`).
 """
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from moot.core.clock import Millis, fixed_clock, system_clock
-from tests.cli.project import Project, Result
-from tests.keeper.kept import KeptLedger
 from tests.machines.only_in_a_file import ONLY_HERE
-from tests.store.postgres_server import server_url
+
+if TYPE_CHECKING:  # a plugin is loaded before pytest can explain what the rest asserts
+    from tests.cli.project import Project, Result
 
 PLACES: Final = ("postgres", "joined", "joined-postgres")
-Run = Callable[..., Result]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,7 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is about the file, or about the machine that keeps the ledger."""
     place = str(config.getoption("--ledger"))
-    kinds = [kind for kind in ("postgres", "joined") if kind in place]
+    kinds = [kind for kind in ONLY_HERE if kind in place]
     left_out = {name: why for kind in kinds for name, why in ONLY_HERE[kind].items()}
     for item in items:
         name = item.nodeid.partition("[")[0].removeprefix("tests/")
@@ -44,8 +41,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _ledgers_elsewhere(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[None]:
+    from tests.cli.project import Project
+    from tests.machines.moved_ledgers import MovedLedgers
+
     moved = MovedLedgers(str(request.config.getoption("--ledger")), tmp_path, Project.run)
-    spawn: Run = Project.spawn
+    spawn = Project.spawn
 
     def run_there(project: Project, *words: str, **more: Any) -> Result:
         return moved.run(project, *words, **more)
@@ -58,62 +58,3 @@ def _ledgers_elsewhere(
     monkeypatch.setattr(Project, "spawn", spawn_there)
     yield
     moved.close()
-
-
-class MovedLedgers:
-    """The ledgers of one test, each moved as soon as it is made."""
-
-    def __init__(self, place: str, folder: Path, run: Run) -> None:
-        self._place = place
-        self._folder = folder
-        self._run = run
-        self._kept: list[KeptLedger] = []
-        self._clock_text = ""
-
-    def run(self, project: Project, *words: str, **more: Any) -> Result:
-        self.set_clock(project, more)
-        is_new = "init" in words and not (project.root / ".moot").exists()
-        if is_new and "joined" in self._place and not more.get("cwd"):
-            return self._join(project, *words, **more)
-        done = self._run(project, *words, **more)
-        if is_new and (project.root / ".moot").exists() and self._place == "postgres":
-            self._move(project)
-        return done
-
-    def set_clock(self, project: Project, more: dict[str, Any]) -> None:
-        """The keeper's clock is the one that the test gives its commands."""
-        self._clock_text = str({**project.env, **more}.get("MOOT_CLOCK", ""))
-
-    def close(self) -> None:
-        for ledger in self._kept:
-            ledger.close()
-
-    def _clock(self) -> Millis:
-        return (fixed_clock(self._clock_text) if self._clock_text else system_clock)()
-
-    def _move(self, project: Project) -> None:
-        done = self._run(project, "ledger", "move", server_url())
-        assert done.code == 0, done
-
-    def _join(self, project: Project, *words: str, **more: Any) -> Result:
-        """Found the ledger on a machine of its own, and let the test's project join it."""
-        place = self._folder / f"keeper-{len(self._kept)}"
-        keeper = Project(place / "project", place / "keys", **_without_places(project.env))
-        keeper.root.mkdir(parents=True)
-        done = self._run(keeper, *words, **more)
-        if done.code != 0:
-            return done
-        if "postgres" in self._place:
-            self._move(keeper)
-        ledger = KeptLedger(keeper)
-        ledger.keeping._engine.clock = self._clock
-        self._kept.append(ledger)
-        ledger.join(project.root, project.keys, f"machine-{len(self._kept)}")
-        for locked in keeper.keys.glob("*/operator.*.key"):  # a person works at this machine
-            shutil.copy(locked, project.keys / locked.parent.name / locked.name)
-        return done
-
-
-def _without_places(env: dict[str, str]) -> dict[str, str]:
-    own = {"PATH", "HOME", "MOOT_KEYS", "GIT_CONFIG_NOSYSTEM"}
-    return {name: value for name, value in env.items() if name not in own}

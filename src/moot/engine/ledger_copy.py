@@ -7,7 +7,7 @@ its length says how far it is, and a keeper that shows less, or something else, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from moot.core import headtree
@@ -32,18 +32,32 @@ if TYPE_CHECKING:
     from moot.core.registry.model import State as Registry
 
 
-def copy_records(change: WriteTransaction, replay: Replay, records: Sequence[Record]) -> None:
-    """Take over records that follow on what the copy has; Tampered if one does not hold."""
+Place = tuple[str, int]  # stream and seq
+
+
+def copy_records(
+    change: WriteTransaction,
+    replay: Replay,
+    records: Sequence[Record],
+    noted: Collection[Place] | None = None,
+) -> None:
+    """Take over records that follow on what the copy has; Tampered if one does not hold.
+
+    `noted` are the events that the keeper notes as the last signs of life of their authors; if it
+    does not say, the newest of each author is.
+    """
     states: dict[str, LoadedStream] = {}
     entries: list[RecordToAppend] = []
-    newest_of = {record.body.actor.id: record for record in records}
+    if noted is None:
+        newest = {record.body.actor.id: (record.stream, record.seq) for record in records}
+        noted = set(newest.values())
     for record in records:
         before = _state(change, replay, states, record.stream)
         registry = None if record.stream == REGISTRY else _registry(change, replay, states)
         after, recorded = replay.apply_and_read(before, record.stream, record, registry, True)
         states[record.stream] = after
         changes = tuple(after.machine.index(recorded))
-        if newest_of[recorded.actor.id] is record:
+        if (record.stream, record.seq) in noted:
             changes = (*changes, Put(SEEN, recorded.actor.id, {"at": recorded.at}))
         entries.append(RecordToAppend(record, record.body.key, changes))
     change.append(entries)

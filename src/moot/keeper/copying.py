@@ -13,6 +13,7 @@ import msgspec
 from moot.core.clock import Clock, Millis, system_clock
 from moot.core.errors import MootError, StoreFailed, Unavailable
 from moot.core.ledger import Store, View, WriteTransaction
+from moot.core.names import REGISTRY
 from moot.core.record import Record
 from moot.core.version import VERSION
 from moot.engine.checkpoints import NewCheckpoint, newest_checkpoint
@@ -36,6 +37,7 @@ MOST_WITH_GREETING: Final = 8 * 1024  # bytes: both are then one piece of what T
 FRESH_SECONDS: Final = 0.2
 # Signs of life that reached the keeper late are asked for once more.
 BEATS_OVERLAP: Final[Millis] = 60_000
+ERASED: Final = "registry.artifact_erased"
 # Clocks that differ by less than this are taken for the same.
 CLOCK_NOISE: Final[Millis] = 200
 
@@ -183,7 +185,10 @@ class LedgerCopy:
         trust: LedgerTrust,
         replay: Replay,
         on_checkpoint: Callable[[NewCheckpoint], None],
+        erase: Callable[[str], object] = lambda _: None,
     ) -> None:
+        """`erase` removes an artifact that was erased, on whichever machine that was asked for."""
+        self._erase = erase
         self._store = store
         self.line = line
         self._trust = trust
@@ -280,6 +285,9 @@ class LedgerCopy:
             # LDG-064: the cache may hold states that were never stored.
             self._replay.clear_cache()
             raise
+        for record in records:
+            if record.stream == REGISTRY and record.body.type == ERASED:
+                self._erase(str(record.body.data["sha256"]))
         self._beats = max(self._beats, news.now - BEATS_OVERLAP)
         if made is not None:
             self._newest = made
@@ -293,17 +301,18 @@ class LedgerCopy:
         records = [record for record in records if not _has(change, record)]
         checkpoint = None if news.note is None else read_sent_note(news.note, self._trust)
         made: NewCheckpoint | None = None
+        noted = None if news.seen is None else {(stream, seq) for _, stream, seq in news.seen}
         missing = 0
         if checkpoint is not None:
             missing = checkpoint.events - change.newest_position()
         if records:
             first = records[: max(missing, 0)] if checkpoint is not None else records
-            copy_records(change, self._replay, first)
+            copy_records(change, self._replay, first, noted)
             records = records[len(first) :]
         if checkpoint is not None and change.newest_position() == checkpoint.events:
             made = copy_checkpoint(change, self._trust, news.note or "", checkpoint)
         if records:
-            copy_records(change, self._replay, records)
+            copy_records(change, self._replay, records, noted)
         copy_snapshots(change, ask.read_snapshots(news.snapshots))
         copy_heartbeats(change, self._replay, ask.read_heartbeats(news.heartbeats))
         return made

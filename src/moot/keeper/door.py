@@ -16,6 +16,7 @@ from moot.core.errors import Malformed, MootError, Refused
 from moot.core.ledger import Heartbeat, View
 from moot.core.names import SYSTEM, protocol_of
 from moot.core.record import Record
+from moot.core.registry.commands import EraseArtifact
 from moot.engine.batch import Batch, Result
 from moot.engine.engine import Engine
 from moot.engine.given_signatures import DecidedOtherwise, GivenKeys
@@ -24,7 +25,7 @@ from moot.engine.ledger_copy import another_history
 from moot.engine.machines import Machines
 from moot.engine.signatures import sign_one_by_one
 from moot.engine.signed_commits import SignedCommit, SignedCommits
-from moot.engine.signs_of_life import is_genuine_heartbeat
+from moot.engine.signs_of_life import SEEN, is_genuine_heartbeat
 from moot.keeper import questions as ask
 from moot.keeper.ledgers_part import WITH_A_HOME, require_may_ask
 from moot.keeper.members import Member
@@ -102,6 +103,9 @@ class Door:
                 raise
             return self._finish(line, question)
         self._turns.release(line)
+        for job in jobs:
+            if isinstance(job.command, EraseArtifact):  # what was recorded is done here as well
+                self._artifacts.erase(job.command.sha256)
         return ask.Committed(news)
 
     def _finish(self, line: object, question: ask.Commit) -> ask.Committed:
@@ -239,6 +243,8 @@ class Door:
     def _want_artifact(
         self, _member: Member, _line: object, question: ask.WantArtifact
     ) -> ask.Piece:
+        if question.sha256 in self._engine.registry().erased:
+            self._artifacts.erase(question.sha256)  # in case we died before we could
         size, piece = self._artifacts.piece(question.sha256, question.offset)
         return ask.Piece(size, piece)
 
@@ -262,6 +268,7 @@ class Door:
             view.newest_note(),
             self._engine.clock(),
             more or len(records) == MOST_RECORDS,
+            _noted_signs(view, records[: len(sent)]),
         )
 
 
@@ -275,6 +282,13 @@ def _within_bytes(records: Sequence[Record]) -> tuple[list[ask.SentRecord], bool
             return sent, True
         sent.append(ask.send_record(record))
     return sent, False
+
+
+def _noted_signs(view: View, records: Sequence[Record]) -> tuple[ask.SentSign, ...]:
+    """Where the newest event of each author is noted."""
+    authors = sorted({record.body.actor.id for record in records})
+    noted = ((author, view.row(SEEN, author)) for author in authors)
+    return tuple((author, row.stream, row.seq) for author, row in noted if row is not None)
 
 
 def _is_home(view: View, member: Member, stream: str) -> bool:

@@ -21,6 +21,7 @@ VERSION: Final = 1
 SentRecord = tuple[str, int, str, bytes, bytes]  # stream, seq, kid, body, signature
 SentHeartbeat = tuple[str, int, str, bytes, bytes]  # agent, at, kid, body, signature
 SentSnapshot = tuple[str, int, bytes, str, bytes, bytes]
+SentSign = tuple[str, str, int]  # agent, and the stream and seq of an event of theirs
 Place = tuple[str, int, bytes]  # stream, seq, hash
 
 
@@ -154,7 +155,9 @@ class Joined(Answer, frozen=True):
 
 
 class News(Answer, frozen=True):
-    """What the copy lacks, in order. `more`: it was too much for one answer."""
+    """What the copy lacks, in order. `more`: it was too much for one answer. `seen`: where the
+    keeper notes the newest event of each author; the same must stand in the copy, for a takeover
+    cites it as the last sign of life, and both sides decide it."""
 
     records: tuple[SentRecord, ...]
     snapshots: tuple[SentSnapshot, ...]
@@ -162,6 +165,7 @@ class News(Answer, frozen=True):
     note: str | None
     now: Millis
     more: bool
+    seen: tuple[SentSign, ...] | None = None
 
 
 class Committed(Answer, frozen=True):

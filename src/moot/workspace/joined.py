@@ -73,6 +73,7 @@ class JoinedLedger:
         self.line = KeeperLine(membership)
         self.machine = membership.machine
         self.store = FollowingStore(store)
+        self._own_artifacts = artifacts
         self.artifacts = FetchedArtifacts(artifacts, self.line)
         self._trust = trust
 
@@ -92,7 +93,14 @@ class JoinedLedger:
             artifacts=cast("Artifacts", self.artifacts),
             **others,
         )
-        copy = LedgerCopy(self._inner, self.line, self._trust, engine.replay, on_checkpoint)
+        copy = LedgerCopy(
+            self._inner,
+            self.line,
+            self._trust,
+            engine.replay,
+            on_checkpoint,
+            self._own_artifacts.erase,
+        )
         engine.follow_with(copy)
         self.store.copy = copy
         return engine
