@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from moot.core import headtree
-from moot.core.errors import Malformed, Tampered
+from moot.core.errors import Malformed, StoreFailed, Tampered
 from moot.core.ledger import Heartbeat, RecordToAppend, Snapshot, WriteTransaction
 from moot.core.machine import Put
 from moot.core.names import REGISTRY
@@ -97,8 +97,16 @@ def copy_heartbeats(
     for heartbeat in heartbeats:
         known = change.heartbeat(heartbeat.agent)
         is_newer = known is None or known.at < heartbeat.at or known.kid != heartbeat.kid
-        if is_newer and is_genuine_heartbeat(registry, heartbeat):
+        if is_newer and _is_genuine_or_newer(registry, heartbeat):
             change.put_heartbeat(heartbeat)
+
+
+def _is_genuine_or_newer(registry: Registry, heartbeat: Heartbeat) -> bool:
+    """One that a newer moot signed is taken over; whoever asks how alive its agent is is told."""
+    try:
+        return is_genuine_heartbeat(registry, heartbeat)
+    except StoreFailed:
+        return True
 
 
 def copy_checkpoint(

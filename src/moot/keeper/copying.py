@@ -145,6 +145,7 @@ class KeeperLine:
                 raise ask.raise_failure(answer)
             if not isinstance(answer, ask.Welcome):
                 raise StoreFailed("bad_answer", "the keeper answered something else")
+            ask.require_same_version(answer.version, ask.VERSION)
         except BaseException:
             line.close()
             raise

@@ -193,7 +193,9 @@ class Door:
             raise Refused("bad_heartbeat", "this sign of life is not signed by its agent")
         now = self._engine.clock()
         if heartbeat.at > now + MOST_AGE:
-            raise Refused("clock_differs", "this sign of life is dated in the future")
+            raise Refused(
+                "clock_differs", "this sign of life is dated in the future", hint="try again"
+            )
         return ask.Done(self._engine.keep_heartbeat(heartbeat))
 
     def _settle(self, _member: Member, _line: object, question: ask.Settle) -> ask.Done:

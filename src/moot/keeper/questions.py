@@ -8,7 +8,7 @@ import msgspec
 
 from moot.core import errors
 from moot.core.clock import Millis
-from moot.core.errors import Malformed, MootError
+from moot.core.errors import Malformed, MootError, Refused
 from moot.core.findings import Finding
 from moot.core.ledger import Heartbeat, Snapshot
 from moot.core.record import Record
@@ -287,3 +287,14 @@ def raise_failure(failed: Failed) -> MootError:
         error, failed.code, failed.message, hint=failed.hint, findings=failed.findings
     )
     return error
+
+
+def require_same_version(keepers: int, machines: int) -> None:
+    """Refused (`another_version`) if keeper and machine speak different versions of the door."""
+    if keepers != machines:
+        older = "the keeper" if keepers < machines else "this machine"
+        raise Refused(
+            "another_version",
+            f"the keeper speaks version {keepers} of the door, this machine {machines}",
+            hint=f"update moot on the older side: {older}",
+        )
