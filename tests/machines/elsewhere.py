@@ -30,11 +30,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what is about the file, or about the machine that keeps the ledger."""
     place = str(config.getoption("--ledger"))
     kinds = [kind for kind in ONLY_HERE if kind in place]
-    left_out = {name: why for kind in kinds for name, why in ONLY_HERE[kind].items()}
-    for item in items:
-        name = item.nodeid.partition("[")[0].removeprefix("tests/")
-        if name in left_out:
-            item.add_marker(pytest.mark.skip(reason=left_out[name]))
+    left_out = {name for kind in kinds for name in ONLY_HERE[kind]}
+    gone = [item for item in items if _name(item) in left_out]
+    config.hook.pytest_deselected(items=gone)
+    items[:] = [item for item in items if _name(item) not in left_out]
+
+
+def _name(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0].removeprefix("tests/")
 
 
 @pytest.fixture(autouse=True)

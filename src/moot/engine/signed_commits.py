@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from moot.core.errors import MootError
 from moot.core.names import REGISTRY
 
 if TYPE_CHECKING:
@@ -108,10 +109,14 @@ class SignedCommits:
         """One transaction for all; if that fails, one for each: only who caused it is told."""
         try:
             self._engine.commit_signed(group)
-        except BaseException as error:  # noqa: BLE001 - each of them is told by its own thread
+        except MootError as error:
+            if len(group) == 1:
+                group[0].error = error
+                return
+            for one in group:
+                one.error = None
+                self._commit_group([one])
+        except BaseException as error:  # nothing was recorded, and each is told by its own thread
             for one in group:
                 one.error = error
-            if len(group) > 1 and isinstance(error, Exception):
-                for one in group:
-                    one.error = None
-                    self._commit_group([one])
+            raise
