@@ -125,6 +125,8 @@ class KeeperLine:
         """Send a question; returns the line it went over. On a new line a short one travels with
         the greeting, which saves a round trip; a long one could not be read to its end by a keeper
         who sends us away, and its reason would be lost."""
+        if self._line is not None and self._line.has_ended:
+            self.close()
         line = self._line
         if line is None and len(frame) <= MOST_WITH_GREETING:
             return self._connect(frame)

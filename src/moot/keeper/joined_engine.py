@@ -26,9 +26,9 @@ from moot.engine.replay import read_record
 from moot.engine.signatures import SignAll, sign_one_by_one
 from moot.engine.signs_of_life import make_heartbeat
 from moot.keeper import questions as ask
-from moot.keeper.copying import FetchedArtifacts, LedgerCopy
+from moot.keeper.copying import FetchedArtifacts, LedgerCopy, keeper_away
 from moot.keeper.crowded_streams import CrowdedStreams
-from moot.keeper.line import LineBroken
+from moot.keeper.line import LineBroken, NobodyThere
 
 if TYPE_CHECKING:
     from moot.engine.batch import Result
@@ -299,14 +299,18 @@ class JoinedEngine(Engine):
         )
 
     def _ask_until_known(self, question: ask.Commit) -> ask.Committed | ask.DecideAgain:
-        """Ask again if the answer was lost: the keeper knows what it has recorded already."""
+        """Ask again if the answer was lost: the keeper knows what it has recorded already. Where
+        nobody could be asked in the first place, nothing is unknown."""
         until = time.monotonic() + UNKNOWN_SECONDS
-        pause = PAUSE_SECONDS
+        pause, was_sent = PAUSE_SECONDS, False
         while True:
             try:
                 answer = self._copy.line.ask_once(question, ask.Committed, ask.DecideAgain)
             except LineBroken as error:
                 why = str(error)
+                was_sent = was_sent or not isinstance(error, NobodyThere)
+                if not was_sent:
+                    raise keeper_away(self._copy.line.address, why) from None
             else:
                 self._copy.take_all(answer.news)
                 return answer

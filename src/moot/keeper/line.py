@@ -7,6 +7,7 @@ fingerprint, which came with the invitation; no public authority is asked.
 from __future__ import annotations
 
 import hashlib
+import select
 import socket
 import ssl
 import struct
@@ -23,6 +24,10 @@ UNIX: Final = "unix:"
 
 class LineBroken(Exception):
     """The line ended, or what came is no frame, is too long, or came too slowly."""
+
+
+class NobodyThere(LineBroken):
+    """No line could be made: nothing was sent."""
 
 
 class Line:
@@ -71,6 +76,13 @@ class Line:
             raise LineBroken("it broke off")
         self._data += data
 
+    @property
+    def has_ended(self) -> bool:
+        """True if the other side has closed it while nothing was asked."""
+        looking = select.poll()
+        looking.register(self._socket, select.POLLIN)
+        return bool(looking.poll(0))
+
     def close(self) -> None:
         self._socket.close()
 
@@ -88,7 +100,7 @@ def connect(address: str, fingerprint: str, seconds: float = CONNECT_SECONDS) ->
             return Line(plain)
         return Line(_connect_tls(address, fingerprint, seconds))
     except OSError as error:
-        raise LineBroken(str(error) or type(error).__name__) from None
+        raise NobodyThere(str(error) or type(error).__name__) from None
 
 
 def _connect_tls(address: str, fingerprint: str, seconds: float) -> ssl.SSLSocket:
