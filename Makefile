@@ -18,7 +18,7 @@ help:
 	@echo "make test    lint, types and the whole test-suite"
 	@echo "make quick   lint, types and the fast tests: about a minute"
 	@echo "make newest  a quick part of it on the newest Python that starts here"
-	@echo "make test-machines   the contract, stories and faults on PostgreSQL and on joined machines"
+	@echo "make test-machines   PostgreSQL, joined machines, a standby, simulation: half an hour"
 	@echo "make test-agents   drive the real coding tools from npm (1.1 GB) against a loopback model"
 	@echo "make check   lint and types only"
 	@echo "make docs    the pages as a site in build/site, with a search that needs no network"
@@ -77,9 +77,21 @@ else
 endif
 
 # What several machines and PostgreSQL add: every store's contract, every story on a joined machine, on
-# a ledger in PostgreSQL and joined to that, faults and attacks. It starts what it needs by itself.
+# a ledger in PostgreSQL and joined to that, faults and attacks; then, not in the suite: a standby
+# that is promoted, the simulation on every store, and the protocols' command lines, word for word,
+# on each kind of ledger. It starts what it needs by itself.
+COMMAND_LINES := tests/cli/test_mail.py tests/cli/test_presence.py tests/cli/test_heartbeat.py \
+                 tests/cli/test_dead_holders.py tests/cli/test_parliament.py \
+                 tests/cli/test_parliament_files.py tests/cli/test_trace.py tests/cli/test_receipt.py \
+                 tests/cli/test_story.py tests/cli/test_agenda_and_status.py \
+                 tests/debate/test_debate_commands.py
+
 test-machines: $(STAMP)
-	$(BIN)/python -m pytest -n $(JOBS) tests/keeper tests/store $(ARGS)
+	MOOT_TEST_MACHINES=1 $(BIN)/python -m pytest -n $(JOBS) tests/keeper tests/store tests/simulation \
+	    tests/machines $(ARGS)
+	@for place in postgres joined joined-postgres; do \
+	    $(BIN)/python -m pytest -n $(JOBS) -p tests.machines.elsewhere --ledger $$place \
+	        $(COMMAND_LINES) $(ARGS) || exit 1; done
 
 # Not in CI. MOOT_AGENT_TOOLS names the folder the tools are installed in.
 test-agents: $(STAMP)

@@ -17,7 +17,7 @@ from moot.core.machine import KeyClass
 from moot.engine.agents import register
 from moot.keeper.members import MemberFile
 from moot.keys.folder import KeyFolder
-from moot.workspace.joined import Invitation, join_workspace
+from moot.workspace.joining import Invitation, join_workspace
 
 _LINE = re.compile(r"keeping at (\S+), fingerprint (\S+)")
 

@@ -15,6 +15,7 @@ _NAMES = (
     "many_callers",
     "many_processes",
     "many_machines",
+    "machine_lines",
     "postgres",
     "verifying",
     "long_history",

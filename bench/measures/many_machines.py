@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.figure import Figure, at_least, at_most, ratio, value
+from bench.figure import Figure, Target, at_least, at_most, ratio, value
 from bench.ground import STREAM, Errands, Ground, executor, keys_of, opened
-from bench.measures.hook import DIRECT, free_file_figure
+from bench.lender import lender
+from bench.measures.hook import DIRECT, THIN, free_file_figure
 from bench.measures.many_processes import PROCESSES, crowd, fairness
 from bench.rounds import millis, take_turns
 from bench.shared import shared
 
 MACHINES = 4
+HOOK_LIMIT = at_most(5)
+LEAST_SHARE = 0.8
 AGENTS = [f"writer-{number:02d}" for number in range(PROCESSES)]
 
 
@@ -28,9 +31,17 @@ def measure(ground: Ground) -> Iterator[Figure]:
         yield from _one_command(ground, local, machines[0])
         yield from _crowds(ground, local, homes)
         hook = kept.join("hooked", ["coral-finch"])
-        settings = {"MOOT_KEYS": str(keys_of(hook)), "MOOT_AGENT": "coral-finch"}
-        name = "hook over the line, a free file is reserved"
-        yield free_file_figure(ground, hook, name, DIRECT, settings, at_most(5))
+        yield from _hooks(ground, hook, "coral-finch")
+
+
+def _hooks(ground: Ground, place: Path, agent: str) -> Iterator[Figure]:
+    """Beside a `moot run`, which has a line already; and without one."""
+    with lender(place, agent) as lent:
+        name = "thin hook over the line, a free file is reserved"
+        yield free_file_figure(ground, place, name, THIN, lent, HOOK_LIMIT)
+    settings = {"MOOT_KEYS": str(keys_of(place)), "MOOT_AGENT": agent}
+    name = "hook over a line of its own, a free file is reserved"
+    yield free_file_figure(ground, place, name, DIRECT, settings, HOOK_LIMIT)
 
 
 def _one_command(ground: Ground, local: Path, joined: Path) -> Iterator[Figure]:
@@ -53,29 +64,49 @@ def _one_command(ground: Ground, local: Path, joined: Path) -> Iterator[Figure]:
 
 def _crowds(ground: Ground, local: Path, homes: dict[str, Path]) -> Iterator[Figure]:
     """Many at once, each on a stream of its own, and all on one."""
-    seconds = ground.pick(4, 2)
-    for what, streams, least in (
-        (f"{PROCESSES} clients on {PROCESSES} streams", [f"{STREAM}-{a}" for a in AGENTS], 1.5),
-        (f"{PROCESSES} clients on one stream", [STREAM] * PROCESSES, 1.0),
-    ):
-        joined: list[list[int]] = []
-        alone: list[list[int]] = []
-        pairs = list(zip(AGENTS, streams, strict=True))
-        for _ in range(ground.pick(3, 1)):
-            alone.append(crowd([_words(local, *pair, seconds) for pair in pairs]))
-            joined.append(crowd([_words(homes[pair[0]], *pair, seconds) for pair in pairs]))
-        yield ratio(
-            f"joined, {what}",
-            "events/s",
-            [sum(counts) / seconds for counts in joined],
-            [sum(counts) / seconds for counts in alone],
-            against=f"{PROCESSES} processes here",
-            target=at_least(least),
-            more={"share": fairness(joined), "share_here": fairness(alone)},
-            note="share: smallest / largest",
-        )
-        failed = sum(counts.count(-1) for counts in joined)
-        yield value(f"joined, {what}, failed", "clients", failed, target=at_most(0))
+    several = [f"{STREAM}-{agent}" for agent in AGENTS]
+    yield from _crowd(ground, local, homes, several, f"{PROCESSES} streams", 1.5, at_least(1))
+    yield from _crowd(ground, local, homes, [STREAM] * PROCESSES, "one stream", 1.0)
+
+
+def _crowd(
+    ground: Ground,
+    local: Path,
+    homes: dict[str, Path],
+    streams: list[str],
+    where: str,
+    least: float,
+    of_one_caller: Target | None = None,
+) -> Iterator[Figure]:
+    what, seconds = f"joined, {PROCESSES} clients on {where}", ground.pick(4, 2)
+    pairs = list(zip(AGENTS, streams, strict=True))
+    joined: list[list[int]] = []
+    here: list[list[int]] = []
+    one_caller: list[list[int]] = []
+    for _ in range(ground.pick(3, 1)):
+        here.append(crowd([_words(local, *pair, seconds) for pair in pairs]))
+        joined.append(crowd([_words(homes[pair[0]], *pair, seconds) for pair in pairs]))
+        if of_one_caller is not None:
+            one_caller.append(crowd([_words(local, AGENTS[0], "example/alone", seconds)]))
+    rates = [sum(counts) / seconds for counts in joined]
+    yield ratio(
+        what,
+        "events/s",
+        rates,
+        [sum(counts) / seconds for counts in here],
+        against=f"{PROCESSES} processes here",
+        target=at_least(least),
+    )
+    if of_one_caller is not None:
+        alone = [sum(counts) / seconds for counts in one_caller]
+        against = "one caller here"
+        yield ratio(what, "events/s", rates, alone, against=against, target=of_one_caller)
+    share, note = fairness(joined), f"of {PROCESSES} processes here: {fairness(here):.2f}"
+    name = f"{what}, smallest share / largest"
+    wanted = at_least(LEAST_SHARE) if of_one_caller is None else None
+    yield value(name, "", share, target=wanted, note=note)
+    failed = sum(counts.count(-1) for counts in joined)
+    yield value(f"{what}, failed", "clients", failed, target=at_most(0))
 
 
 def _words(place: Path, agent: str, stream: str, seconds: int) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from moot.keeper.keeping import Keeping
 from moot.keys.folder import KeyFolder
-from moot.workspace.joined import Invitation, join_workspace
+from moot.workspace.joining import Invitation, join_workspace
 from moot.workspace.workspace import Workspace
 from tests.cli.project import Project
 

@@ -11,7 +11,8 @@ from pathlib import Path
 class CutLine:
     """Passes bytes on in both directions, to a port or a socket. `swallow_answers` ends the line
     instead of passing on the next answer; `swallow_questions` the next question. `pieces_left` ends
-    it, once, when so many pieces have passed in either direction."""
+    it, once, when so many pieces have passed in either direction. `round_trips` counts how often
+    the machine has had to wait: for each new line, and whenever it spoke after an answer."""
 
     def __init__(self, target: int | Path) -> None:
         self._target = target
@@ -22,6 +23,7 @@ class CutLine:
         self.pieces_left: int | None = None
         self.is_cut = False
         self.lines = 0
+        self.round_trips = 0
         self._open: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -35,6 +37,8 @@ class CutLine:
                 here.close()
                 continue
             self.lines += 1
+            self.round_trips += 1
+            self._was_answer = True
             there = self._reach()
             self._open += [here, there]
             threading.Thread(target=self._pump, args=(here, there, False), daemon=True).start()
@@ -58,9 +62,15 @@ class CutLine:
             self.swallow_answers = self.swallow_questions = False
         return wanted
 
+    def _count(self, is_answer: bool) -> None:
+        if self._was_answer and not is_answer:
+            self.round_trips += 1
+        self._was_answer = is_answer
+
     def _pump(self, source: socket.socket, target: socket.socket, is_answer: bool) -> None:
         with suppress(OSError):
             while data := source.recv(1 << 16):
+                self._count(is_answer)
                 if self._is_swallowed(is_answer):
                     break
                 target.sendall(data)

@@ -24,7 +24,7 @@ from moot.protocols.example.commands import Ask
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.events import ScopeReleased, ScopeReserved
 from moot.protocols.presence.machine import MACHINE
-from moot.workspace.joined import join_workspace
+from moot.workspace.joining import join_workspace
 from tests.cli.project import Project
 from tests.keeper.kept import KeptLedger
 from tests.keeper.test_broken_lines import Intruder

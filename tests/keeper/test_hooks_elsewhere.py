@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.project import Project
+from tests.hooks.test_before import modules_after
+from tests.hooks.test_thin import LIMIT, Lender, thinly
 from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
 from tests.keeper.kept import KeptLedger
 
@@ -52,3 +54,36 @@ def test_an_edit_is_held_back_where_the_keeper_cannot_be_asked(
     kept.keeping.close()
     why = reason(laptop_yard.hook("claude", call("claude-edit", laptop_yard.root)))
     assert "keeper" in why
+
+
+# What only joining a ledger needs, or keeping one.
+FOR_JOINING = {"filelock", "shutil", "secrets", "moot.keeper.members", "moot.keeper.door"}
+
+
+def test_a_hook_loads_nothing_that_only_joining_or_keeping_a_ledger_needs(
+    kept: KeptLedger, laptop_yard: Yard
+) -> None:
+    loaded = modules_after(laptop_yard, "claude-write")
+    assert "moot.keeper.joined_engine" in loaded
+    assert not loaded & FOR_JOINING
+    assert kept.project.ok("scope", "list")["reservations"]
+
+
+def test_a_hook_beside_a_run_asks_over_the_line_that_the_run_has(
+    kept: KeptLedger, laptop_yard: Yard, desktop: Project
+) -> None:
+    run = Lender(laptop_yard)
+    try:
+        free = thinly(laptop_yard, "claude", call("claude-edit", laptop_yard.root), **run.env)
+        assert free == (b"", b"", 0)
+        desktop.ok("reserve", "b.txt", MOOT_AGENT=CRANE)
+        said = call("claude-edit", laptop_yard.root, "b.txt")
+        assert CRANE.encode() in thinly(laptop_yard, "claude", said, **run.env)[0]
+        kept.keeping.close()
+        said = call("claude-edit", laptop_yard.root, "c.txt")
+        out, _, code = thinly(laptop_yard, "claude", said, **run.env)
+        assert (b"deny" in out, b"keeper" in out, code) == (True, True, 0)
+    finally:
+        run.process.communicate(timeout=LIMIT)
+    held = kept.project.ok("scope", "list")["reservations"]
+    assert {(row["scope"], row["owner"]) for row in held} == {("a.txt", OTTER), ("b.txt", CRANE)}

@@ -21,7 +21,7 @@ from moot.keeper.joined_engine import JoinedEngine
 from moot.keys.folder import KeyFolder
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.commands import Leave
-from moot.workspace.joined import join_workspace
+from moot.workspace.joining import join_workspace
 from tests.cli.project import Project
 from tests.keeper.kept import KeptLedger
 from tests.keeper.proxy import CutLine
@@ -93,6 +93,20 @@ def test_a_machine_reads_on_while_the_keeper_is_away_and_writes_nothing(
     assert reserve(laptop, OTTER, "src/b.py") == "keeper_away"
     assert held_paths(laptop) == ["src/a.py"]
     assert events_of(laptop) == before
+
+
+def test_a_command_waits_for_the_line_four_times_if_it_is_new_and_twice_if_not(
+    kept: KeptLedger, laptop: Project
+) -> None:
+    """To connect, to agree on secrets, to greet and look for news at once, to commit."""
+    line = CutLine(kept.port)
+    through(laptop, line)
+    with laptop.workspace() as workspace:
+        workspace.engine.execute("example/today", _ask_errand(), OTTER)
+        assert (line.lines, line.round_trips) == (1, 4)
+        workspace.engine.execute("example/today", _ask_errand(), OTTER)
+        assert (line.lines, line.round_trips) <= (1, 6)
+    line.close()
 
 
 def test_an_answer_that_was_lost_is_asked_for_again_and_recorded_once(
@@ -242,3 +256,46 @@ def test_a_lost_keeper_loses_nothing_that_a_machine_has_seen(
     shutil.rmtree(kept.project.root / ".moot")
     laptop.ok("ledger", "export", "-o", str(copy))
     assert laptop.ok("verify", str(copy))["verdict"] == "valid"
+
+
+def test_what_one_machine_erases_is_gone_on_all_of_them(
+    kept: KeptLedger, laptop: Project, desktop: Project, tmp_path: Path
+) -> None:
+    """Bytes that only one copy lacked would come back from the next one that has them."""
+    file = tmp_path / "passphrase"
+    file.write_text("correct horse battery staple")
+    file.chmod(0o600)
+    person = {"MOOT_PASSPHRASE_FILE": str(file)}
+    laptop.ok("agent", "register", "ada-l", "--human", **person)
+    body = laptop.root / "long.md"
+    body.write_text("# Information\n\n" + "more " * 5_000 + "hunter2\n")
+    sent = laptop.ok("send", CRANE, "INFO: long", str(body), MOOT_AGENT=OTTER)
+    assert "hunter2" in desktop.ok("mail", "show", sent["id"])["message"]["body"]
+    places = [machine.root / ".moot" / "artifacts" for machine in (kept.project, laptop, desktop)]
+    assert [_holds_text(place, b"hunter2") for place in places] == [True] * 3
+    laptop.ok(
+        "--as", "ada-l", "artifact", "erase", sent["artifact"], "--reason", "a word", **person
+    )
+    assert desktop.ok("mail", "show", sent["id"])["whole"] is False
+    assert laptop.ok("mail", "show", sent["id"])["whole"] is False
+    assert [_holds_text(place, b"hunter2") for place in places] == [False] * 3
+
+
+def _holds_text(folder: Path, text: bytes) -> bool:
+    return any(text in file.read_bytes() for file in folder.rglob("*") if file.is_file())
+
+
+def test_keeper_and_machines_cite_the_same_event_as_somebodys_last_sign_of_life(
+    kept: KeptLedger, laptop: Project, desktop: Project
+) -> None:
+    """A takeover names it: if they differed, no machine could ever take over from the dead. Of two
+    acts in one second only the first is noted."""
+    kept.project.ok("agent", "register", "coral-finch")
+    for project, name in ((laptop, OTTER), (kept.project, "coral-finch")):
+        with project.workspace() as workspace:
+            for _ in range(3):
+                workspace.engine.execute("example/today", _ask_errand(), name)
+    with desktop.workspace() as there, kept.project.workspace() as here:
+        names = [OTTER, CRANE, "coral-finch"]
+        assert there.engine.signs(names) == here.engine.signs(names)
+        assert set(here.engine.signs(names)) == {OTTER, "coral-finch"}

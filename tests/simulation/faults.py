@@ -26,6 +26,7 @@ class Fate:
     def __init__(self) -> None:
         self._steps = 0
         self._make: Callable[[], BaseException] | None = None
+        self.instead: Fate | None = None  # whose steps ours are, if we serve somebody
 
     def strike_after(self, steps: int, crash: bool) -> None:
         self._steps = steps
@@ -35,6 +36,8 @@ class Fate:
         self._make = None
 
     def step(self) -> None:
+        if self.instead is not None:
+            self.instead.step()
         if self._make is None:
             return
         self._steps -= 1

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from moot.core.errors import Conflict, MootError, Refused, StoreFailed
+from moot.core.errors import Conflict, MootError, Refused, StoreFailed, Unavailable
 from moot.core.ledger import Store
 from moot.core.machine import Command
 from moot.core.names import CHECKPOINT, SYSTEM
@@ -33,6 +33,7 @@ from tests.simulation.faults import Crash, Fate, FaultyStore
 AGENTS = ("amber-otter", "teal-crane", "grey-heron")
 LISTS = ("example/a", "example/b", "example/c")
 UNHEARD = (StoreFailed, Conflict)
+NO_ANSWER = (StoreFailed, Unavailable)  # the second: a keeper that cannot be reached
 
 
 @dataclass
@@ -190,7 +191,7 @@ class Simulator:
         except Crash:
             self._note(f"{names} -> crash")
             self._bury(process)
-        except StoreFailed:
+        except NO_ANSWER:
             self._note(f"{names} -> no answer")
             self.account.failures += 1
         else:
@@ -227,7 +228,7 @@ class Simulator:
         except Crash:
             self._note(f"{what} -> crash")
             self._bury(process)
-        except (StoreFailed, Refused) as error:
+        except (*NO_ANSWER, Refused) as error:
             self._note(f"{what} -> {error.code}")
         process.fate.spare()
 

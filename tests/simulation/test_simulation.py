@@ -30,6 +30,11 @@ def _small_world(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def simulate(seed: int, open_store: Callable[[], Store]) -> Simulator:
     simulator = Simulator(seed, open_store)
+    run_to_the_end(simulator, seed)
+    return simulator
+
+
+def run_to_the_end(simulator: Simulator, seed: int) -> None:
     try:
         simulator.run(STEPS)
         simulator.check()
@@ -37,7 +42,6 @@ def simulate(seed: int, open_store: Callable[[], Store]) -> Simulator:
         error.add_note(f"MOOT_SEED={seed}")
         error.add_note("\n".join(simulator.log[-25:]))
         raise
-    return simulator
 
 
 def simulate_in_memory(seed: int) -> Simulator:

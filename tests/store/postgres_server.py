@@ -41,7 +41,10 @@ def _other_user() -> dict[str, Any]:
 class PostgresServer:
     """A server of one's own, which can be killed and started again on the same data."""
 
-    def __init__(self, *settings: str) -> None:
+    def __init__(
+        self, *settings: str, copy_of: PostgresServer | None = None, slot: str = ""
+    ) -> None:
+        """`copy_of`: it begins as that server's copy and follows it, by the replication `slot`."""
         self.folder = Path(tempfile.mkdtemp(prefix="moot-pg-"))
         self.data, self.sockets = self.folder / "data", self.folder / "s"
         self.url = f"postgresql://moot@/postgres?host={self.sockets}"
@@ -51,7 +54,11 @@ class PostgresServer:
         if self._user:
             for place in (self.folder, self.sockets):
                 os.chown(place, self._user["user"], self._user["group"])
-        self._run("initdb", "-U", "moot", "--no-sync", "-A", "trust", "-E", "UTF8")
+        if copy_of is None:
+            self._run("initdb", "-U", "moot", "--no-sync", "-A", "trust", "-E", "UTF8")
+        else:
+            source = ("-h", str(copy_of.sockets), "-U", "moot", "-X", "stream", "--no-sync")
+            self._run("pg_basebackup", *source, "-R", "-C", "-S", slot, "-c", "fast")
         atexit.register(self.end)
         self.start()
 

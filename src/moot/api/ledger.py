@@ -311,10 +311,11 @@ def rebuild(session: Session) -> Rebuilt:
     """
     from moot.engine.rebuild import missing_table_finding
     from moot.store.sqlite.missing_tables import make_readable
-    from moot.workspace.find import LEDGER
+    from moot.workspace.find import LEDGER, is_in_database
 
     session.require_workspace()
-    remade = make_readable(session.workspace_folder / LEDGER)
+    folder = session.workspace_folder
+    remade = [] if is_in_database(folder) else make_readable(folder / LEDGER)
     done = session.workspace.engine.rebuild()
     findings = (*map(missing_table_finding, remade), *done.differences)
     return Rebuilt(bool(findings), done.events, done.rows, done.words, done.snapshots, findings)

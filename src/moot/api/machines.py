@@ -100,7 +100,7 @@ def invite(session: Session, *, hours: int = 24, address: str | None = None) -> 
     needs a person's consent as ever. Refused as `not_kept` before `moot keep` has run here.
     """
     from moot.keeper.members import HOUR
-    from moot.workspace.joined import Invitation
+    from moot.workspace.joining import Invitation
 
     session.require_no_agent("inviting a machine")
     workspace = session.workspace
@@ -134,7 +134,7 @@ def join_keeper(
     """
     from moot.api.workspaces import JoinedKeeper, init
     from moot.workspace.find import FOLDER, project_root
-    from moot.workspace.joined import join_workspace, read_invitation
+    from moot.workspace.joining import join_workspace, read_invitation
 
     session.require_no_agent("joining a keeper")
     invited = read_invitation(invitation)

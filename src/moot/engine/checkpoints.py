@@ -25,7 +25,8 @@ from moot.engine.keys import LedgerTrust
 from moot.engine.rollback import rollback_error
 
 EVERY_EVENTS = 1_000
-_read = lru_cache(maxsize=16)(read_note)  # the newest note is verified again by every command
+# The newest note is verified again by every command, and by every answer of a keeper.
+read_known_note = lru_cache(maxsize=16)(read_note)
 
 
 class NewCheckpoint(msgspec.Struct, frozen=True):
@@ -70,7 +71,7 @@ def newest_checkpoint(view: View, trust: LedgerTrust) -> Checkpoint | None:
     if note is None:
         return None
     try:
-        return _read(note, trust.checkpoint)
+        return read_known_note(note, trust.checkpoint)
     except Malformed as error:
         raise Tampered(f"the newest checkpoint does not hold: {error}", code=error.code) from error
 

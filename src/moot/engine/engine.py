@@ -7,20 +7,19 @@ decides, signs, appends and commits, in that order, and returns only after the c
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from moot.core.clock import Clock, Millis
 from moot.core.errors import MootError, Refused
-from moot.core.ledger import Heartbeat, Store, View
+from moot.core.ledger import Heartbeat, Store, View, WriteTransaction
 from moot.core.machine import Command, Due, Machine, SignOfLife
 from moot.core.names import CHECKPOINT, REGISTRY
 from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
 from moot.core.registry.model import State as Registry
 from moot.core.signing import key_id
 from moot.engine.checkpoints import EVERY_EVENTS, NewCheckpoint, make_checkpoint
-from moot.engine.given_signatures import DecidedOtherwise
 from moot.engine.job import Job, JobOutcome
 from moot.engine.keys import Keys, LedgerTrust, Signatories, find_signatory, find_system_signatory
 from moot.engine.machines import Machines
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from moot.core.debug import DebugLog
     from moot.engine.batch import Batch, Result
     from moot.engine.rebuild import RebuildResult
+    from moot.engine.signed_commits import SignedCommit
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -160,58 +160,80 @@ class Engine:
             outcome = self._commit(lambda batch: batch.tick(stream))
         return outcome if outcome.recorded else None
 
-    def commit_signed(self, decide: Callable[[Batch], T], keys: Keys, now: Millis) -> T:
-        """Decide at a time given, with signatures that `keys` have brought along, and commit.
+    def commit_signed(self, commits: Sequence[SignedCommit[Any]]) -> None:
+        """Decide at the times given, with the signatures that came along, and commit together.
 
-        For whoever keeps the ledger for others: they decided the same elsewhere and signed it. If
-        what is decided here differs, DecidedOtherwise is raised and nothing was recorded.
+        For whoever keeps the ledger for others: they decided the same elsewhere and signed it. One
+        that comes out different here, or is refused, notes its error, and nothing of it is
+        recorded. What is raised concerns all of them: then nothing was recorded at all.
         """
+        done: list[Batch] = []
         with self._turn:
-            return self._commit(decide, keys=keys, now=now)
+            with self._writing() as change:
+                for one in commits:
+                    batch = self._make_batch(change, one.keys, Signatories(self.trust), one.now)
+                    try:
+                        one.decide(batch)
+                    except MootError as error:
+                        one.error = error
+                    else:
+                        batch.flush()
+                        done.append(batch)
+                for one in commits:
+                    if one.error is None:
+                        one.told = one.read(change)
+            for batch in done:
+                batch.commit_to(self._replay)
+            self._note_unpinned(sum(batch.count for batch in done))
 
     def _commit(
         self,
         decide: Callable[[Batch], T],
         before_commit: Callable[[T], None] | None = None,
-        keys: Keys | None = None,
-        now: Millis | None = None,
     ) -> T:
         """Take the lock (one writer at a time: TRC-049), let a batch decide, write, commit, then
-        update the cache. Others' `keys` and `now` are `commit_signed`'s.
+        update the cache."""
+        with self._writing() as change:
+            batch = self._make_batch(change, self.keys, self._signatories, self.clock())
+            decided = decide(batch)
+            batch.flush()
+            if before_commit is not None:
+                before_commit(decided)
+        batch.commit_to(self._replay)
+        self._note_unpinned(batch.count)
+        return decided
 
-        If anything fails the cache is emptied: it may hold states that were never committed.
-        """
-        from moot.engine.batch import Batch  # whoever only reads does without
-
+    @contextmanager
+    def _writing(self) -> Iterator[WriteTransaction]:
+        """A change under the lock. If anything fails the cache is emptied: it may hold states that
+        were never committed."""
         if self._write_error is not None:
             raise self._write_error
         try:
             with self.store.write() as change:
                 if self._rollback_guard is not None:
                     self._rollback_guard.before_writing(change)
-                batch = Batch(
-                    change,
-                    self._replay,
-                    self.keys if keys is None else keys,
-                    self._signatories if keys is None else Signatories(self.trust),
-                    self.clock() if now is None else now,
-                    self.artifacts,
-                    self._rollback_guard,
-                    self._debug,
-                )
-                decided = decide(batch)
-                batch.flush()
-                if before_commit is not None:
-                    before_commit(decided)
-        except DecidedOtherwise:  # nothing was written, and the cache holds only what was read
-            raise
+                yield change
         except BaseException:
             # LDG-064
             self._replay.clear_cache()
             raise
-        batch.commit_to(self._replay)
-        self._note_unpinned(batch.count)
-        return decided
+
+    def _make_batch(
+        self, change: WriteTransaction, keys: Keys, signatories: Signatories, now: Millis
+    ) -> Batch:
+        from moot.engine.batch import Batch  # whoever only reads does without
+
+        return Batch(
+            change,
+            self._replay,
+            keys,
+            signatories,
+            now,
+            self.artifacts,
+            self._rollback_guard,
+            self._debug,
+        )
 
     @property
     def signs_as_ledger(self) -> bool:

@@ -7,39 +7,57 @@ its length says how far it is, and a keeper that shows less, or something else, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from moot.core import headtree
-from moot.core.errors import Malformed, Tampered
+from moot.core.errors import Malformed, StoreFailed, Tampered
 from moot.core.ledger import Heartbeat, RecordToAppend, Snapshot, WriteTransaction
 from moot.core.machine import Put
 from moot.core.names import REGISTRY
-from moot.core.note import Checkpoint, read_note
+from moot.core.note import Checkpoint
 from moot.core.record import Record
 from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
-from moot.engine.checkpoints import NewCheckpoint, StoredNodes, newest_checkpoint
+from moot.engine.checkpoints import (
+    NewCheckpoint,
+    StoredNodes,
+    newest_checkpoint,
+    read_known_note,
+)
 from moot.engine.keys import LedgerTrust
-from moot.engine.replay import LoadedStream, Replay, read_record
+from moot.engine.replay import LoadedStream, Replay
 from moot.engine.signs_of_life import SEEN, is_genuine_heartbeat
 
 if TYPE_CHECKING:
     from moot.core.registry.model import State as Registry
 
 
-def copy_records(change: WriteTransaction, replay: Replay, records: Sequence[Record]) -> None:
-    """Take over records that follow on what the copy has; Tampered if one does not hold."""
+Place = tuple[str, int]  # stream and seq
+
+
+def copy_records(
+    change: WriteTransaction,
+    replay: Replay,
+    records: Sequence[Record],
+    noted: Collection[Place] | None = None,
+) -> None:
+    """Take over records that follow on what the copy has; Tampered if one does not hold.
+
+    `noted` are the events that the keeper notes as the last signs of life of their authors; if it
+    does not say, the newest of each author is.
+    """
     states: dict[str, LoadedStream] = {}
     entries: list[RecordToAppend] = []
-    newest_of = {record.body.actor.id: record for record in records}
+    if noted is None:
+        newest = {record.body.actor.id: (record.stream, record.seq) for record in records}
+        noted = set(newest.values())
     for record in records:
         before = _state(change, replay, states, record.stream)
         registry = None if record.stream == REGISTRY else _registry(change, replay, states)
-        after = replay.apply_record(before, record.stream, record, registry, True)
+        after, recorded = replay.apply_and_read(before, record.stream, record, registry, True)
         states[record.stream] = after
-        recorded = read_record(after.machine, record)
         changes = tuple(after.machine.index(recorded))
-        if newest_of[recorded.actor.id] is record:
+        if (record.stream, record.seq) in noted:
             changes = (*changes, Put(SEEN, recorded.actor.id, {"at": recorded.at}))
         entries.append(RecordToAppend(record, record.body.key, changes))
     change.append(entries)
@@ -79,8 +97,16 @@ def copy_heartbeats(
     for heartbeat in heartbeats:
         known = change.heartbeat(heartbeat.agent)
         is_newer = known is None or known.at < heartbeat.at or known.kid != heartbeat.kid
-        if is_newer and is_genuine_heartbeat(registry, heartbeat):
+        if is_newer and _is_genuine_or_newer(registry, heartbeat):
             change.put_heartbeat(heartbeat)
+
+
+def _is_genuine_or_newer(registry: Registry, heartbeat: Heartbeat) -> bool:
+    """One that a newer moot signed is taken over; whoever asks how alive its agent is is told."""
+    try:
+        return is_genuine_heartbeat(registry, heartbeat)
+    except StoreFailed:
+        return True
 
 
 def copy_checkpoint(
@@ -108,7 +134,7 @@ def copy_checkpoint(
 def read_sent_note(note: str, trust: LedgerTrust) -> Checkpoint:
     """What a checkpoint of the keeper's says; Tampered if the ledger's key did not sign it."""
     try:
-        return read_note(note, trust.checkpoint)
+        return read_known_note(note, trust.checkpoint)
     except Malformed as error:
         raise Tampered(f"the keeper's checkpoint does not hold: {error}", code=error.code) from None
 

@@ -182,6 +182,12 @@ class Replay:
     ) -> LoadedStream:
         """The state after one more record; Tampered if it does not continue the stream. `registry`
         is needed to prove a record of another stream."""
+        return self.apply_and_read(at, stream, record, registry, proved)[0]
+
+    def apply_and_read(
+        self, at: LoadedStream, stream: str, record: Record, registry: Registry | None, proved: bool
+    ) -> tuple[LoadedStream, Recorded[Event]]:
+        """The same, with the record as the machine's own event."""
         try:
             body = record.body
             if not self._continues(at, stream, record, body):  # TRC-020, TRC-060
@@ -193,7 +199,8 @@ class Replay:
             raise _broken(stream, record.seq, str(error)) from error
         state = at.machine.evolve(at.state, recorded)
         reg = at.reg if body.reg is None else body.reg
-        return LoadedStream(at.machine, record.seq, record.hash, reg, state, at.proved and proved)
+        is_proved = at.proved and proved
+        return LoadedStream(at.machine, record.seq, record.hash, reg, state, is_proved), recorded
 
     def _continues(self, at: LoadedStream, stream: str, record: Record, body: Body) -> bool:
         """Does the record stand where its signed body says, right after `at`?

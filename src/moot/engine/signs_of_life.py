@@ -12,7 +12,7 @@ import msgspec
 
 from moot.core.canonical import canonical
 from moot.core.clock import Millis, parse_time, to_text
-from moot.core.errors import MootError
+from moot.core.errors import MootError, StoreFailed
 from moot.core.ledger import Heartbeat, View
 from moot.core.machine import SignOfLife
 from moot.core.record import Record
@@ -66,7 +66,11 @@ def _sign_by_heartbeat(view: View, registry: Registry, name: str) -> SignOfLife 
 
 
 def is_genuine_heartbeat(registry: Registry, stored: Heartbeat) -> bool:
-    """Did the agent's current key sign this heartbeat, and does it say what the row says?"""
+    """Did the agent's current key sign this heartbeat, and does it say what the row says?
+
+    StoreFailed (`newer_record`) if that key signed something that we cannot read: whoever runs a
+    newer moot must not be taken for dead.
+    """
     # LDG-070
     agent = registry.agents.get(stored.agent)
     key = registry.valid_key(agent.kid) if agent is not None else None
@@ -78,7 +82,11 @@ def is_genuine_heartbeat(registry: Registry, stored: Heartbeat) -> bool:
         beat = msgspec.json.decode(stored.raw, type=HeartbeatText)
         at = parse_time(beat.at)
     except (msgspec.DecodeError, MootError):
-        return False
+        raise StoreFailed(
+            "newer_record",
+            f"the last heartbeat of {stored.agent} cannot be read",
+            hint="update moot",
+        ) from None
     expected = (stored.agent, key.epoch, key.kid, registry.origin, stored.at)
     return (beat.agent, beat.epoch, beat.kid, beat.origin, at) == expected
 

@@ -10,6 +10,7 @@
     listening.py      who may connect, how much at once, how long that may take
     copying.py        a machine's side: bring the copy up to date
     joined_engine.py  a machine's side: decide here, commit there
+    crowded_streams.py  where it lines up before it decides
 
 A machine decides each command on its copy, signs what comes out with its agents' keys, and the
 keeper decides it again before it commits (`engine/given_signatures.py`). Reading needs nobody: all

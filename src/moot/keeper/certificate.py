@@ -86,5 +86,6 @@ def read_fingerprint(place: Path) -> str:
 def server_context(place: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.num_tickets = 0  # nobody comes back to a session: it would save no round trip
     context.load_cert_chain(place)
     return context

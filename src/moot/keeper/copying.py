@@ -13,6 +13,8 @@ import msgspec
 from moot.core.clock import Clock, Millis, system_clock
 from moot.core.errors import MootError, StoreFailed, Unavailable
 from moot.core.ledger import Store, View, WriteTransaction
+from moot.core.names import REGISTRY
+from moot.core.record import Record
 from moot.core.version import VERSION
 from moot.engine.checkpoints import NewCheckpoint, newest_checkpoint
 from moot.engine.keys import LedgerTrust
@@ -30,10 +32,12 @@ from moot.keeper.questions import Answer, Question
 from moot.store.artifacts import Artifacts
 
 ANSWER_SECONDS: Final = 5.0
+MOST_WITH_GREETING: Final = 8 * 1024  # bytes: both are then one piece of what TLS sends
 # A process that lives long looks again this often; a command looks once when it begins.
 FRESH_SECONDS: Final = 0.2
 # Signs of life that reached the keeper late are asked for once more.
 BEATS_OVERLAP: Final[Millis] = 60_000
+ERASED: Final = "registry.artifact_erased"
 # Clocks that differ by less than this are taken for the same.
 CLOCK_NOISE: Final[Millis] = 200
 
@@ -63,6 +67,10 @@ class KeeperLine:
     @property
     def address(self) -> str:
         return self._membership.address
+
+    @property
+    def is_open(self) -> bool:
+        return self._line is not None
 
     def greet(self) -> None:
         """See whether the keeper answers and knows this machine; the error if not."""
@@ -97,10 +105,13 @@ class KeeperLine:
                 raise
 
     def _ask(self, question: Question, kind: type[T], *others: type[Answer]) -> T:
-        line = self._line or self._connect()
         before = system_clock()
-        line.send(ask.encode(question), self._seconds)
-        answer = ask.decode_answer(line.receive(self._seconds))
+        try:
+            line = self._send(ask.encode(question))
+            answer = ask.decode_answer(line.receive(self._seconds))
+        except BaseException:  # half an exchange: the next answer would be to this question
+            self.close()
+            raise
         if isinstance(answer, ask.News):
             self._measure(answer.now, before)
         if isinstance(answer, ask.Failed):
@@ -110,18 +121,33 @@ class KeeperLine:
             raise StoreFailed("bad_answer", "the keeper answered something else", hint="try again")
         return answer  # type: ignore[return-value]
 
-    def _connect(self) -> Line:
+    def _send(self, frame: bytes) -> Line:
+        """Send a question; returns the line it went over. On a new line a short one travels with
+        the greeting, which saves a round trip; a long one could not be read to its end by a keeper
+        who sends us away, and its reason would be lost."""
+        if self._line is not None and self._line.has_ended:
+            self.close()
+        line = self._line
+        if line is None and len(frame) <= MOST_WITH_GREETING:
+            return self._connect(frame)
+        line = line or self._connect()
+        line.send(frame, self._seconds)
+        return line
+
+    def _connect(self, *frames: bytes) -> Line:
+        """A new line on which we were welcomed; `frames` were sent right after the greeting."""
         membership = self._membership
         line = connect(membership.address, membership.fingerprint)
         greeting = ask.Greet(ask.VERSION, membership.machine, membership.secret, VERSION)
         try:
             before = system_clock()
-            line.send(ask.encode(greeting), self._seconds)
+            line.send(ask.encode(greeting), self._seconds, *frames)
             answer = ask.decode_answer(line.receive(self._seconds))
             if isinstance(answer, ask.Failed):
                 raise ask.raise_failure(answer)
             if not isinstance(answer, ask.Welcome):
                 raise StoreFailed("bad_answer", "the keeper answered something else")
+            ask.require_same_version(answer.version, ask.VERSION)
         except BaseException:
             line.close()
             raise
@@ -162,7 +188,10 @@ class LedgerCopy:
         trust: LedgerTrust,
         replay: Replay,
         on_checkpoint: Callable[[NewCheckpoint], None],
+        erase: Callable[[str], object] = lambda _: None,
     ) -> None:
+        """`erase` removes an artifact that was erased, on whichever machine that was asked for."""
+        self._erase = erase
         self._store = store
         self.line = line
         self._trust = trust
@@ -187,13 +216,23 @@ class LedgerCopy:
             self.away = None
             return self._newest
 
-    def hold(self, streams: tuple[str, ...]) -> None:
-        """Wait for one's turn on these streams; the copy is then up to date."""
+    def hold(self, streams: tuple[str, ...]) -> ask.News:
+        """Wait for one's turn on these streams; the copy is then up to date. Returns what was
+        new."""
         with self._turn:
-            if self.take(self.line.ask(ask.Hold(streams, self.position()), ask.News)):
-                self.follow()
-            self._asked_at = time.monotonic()
-            self.away = None
+            news = self.line.ask(ask.Hold(streams, self.position()), ask.News)
+            self.take_all(news)
+            return news
+
+    def pin(self) -> NewCheckpoint | None:
+        """Have the keeper make a checkpoint, and take it over; None if there was nothing new."""
+        with self._turn:
+            self._newest = None
+            answer = self.line.ask(ask.Pin(self.position()), ask.News, ask.Done)
+            if isinstance(answer, ask.Done):  # an older keeper tells it separately
+                return self.follow()
+            self.take_all(answer)
+            return self._newest
 
     @property
     def is_fresh(self) -> bool:
@@ -214,10 +253,20 @@ class LedgerCopy:
     def position(self) -> ask.Follow:
         """How far the copy is, as the keeper wants to know it."""
         with self._store.read() as view:
-            position = view.newest_position()
-            last = view.records_after(position - 1, 1)[0].hash if position else b""
-            note = newest_checkpoint(view, self._trust)
+            return self.position_in(view)
+
+    def position_in(self, view: View) -> ask.Follow:
+        position = view.newest_position()
+        last = view.records_after(position - 1, 1)[0].hash if position else b""
+        note = newest_checkpoint(view, self._trust)
         return ask.Follow(position, last, note.number if note is not None else 0, self._beats)
+
+    def take_all(self, news: ask.News) -> None:
+        """Take over what came with an answer; if that was not all, ask for the rest."""
+        if self.take(news):
+            self.follow()
+        self._asked_at = time.monotonic()
+        self.away = None
 
     def take(self, news: ask.News) -> bool:
         """Take over what came; True if there is more."""
@@ -228,31 +277,48 @@ class LedgerCopy:
 
     def _take(self, news: ask.News) -> None:
         records = ask.read_records(news.records)
-        made: NewCheckpoint | None = None
-        with self._store.read() as view:
-            if not records and not self._lacks(view, news):
-                return
-        with self._store.write() as change:
-            # Another process of this machine may have taken some of them meanwhile.
-            records = [record for record in records if not _has(change, record)]
-            checkpoint = None if news.note is None else read_sent_note(news.note, self._trust)
-            missing = 0
-            if checkpoint is not None:
-                missing = checkpoint.events - change.newest_position()
-            if records:
-                first = records[: max(missing, 0)] if checkpoint is not None else records
-                copy_records(change, self._replay, first)
-                records = records[len(first) :]
-            if checkpoint is not None and change.newest_position() == checkpoint.events:
-                made = copy_checkpoint(change, self._trust, news.note or "", checkpoint)
-            if records:
-                copy_records(change, self._replay, records)
-            copy_snapshots(change, ask.read_snapshots(news.snapshots))
-            copy_heartbeats(change, self._replay, ask.read_heartbeats(news.heartbeats))
+        if not records:
+            with self._store.read() as view:
+                if not self._lacks(view, news):
+                    return
+        try:
+            with self._store.write() as change:
+                made = self._write(change, news, records)
+        except BaseException:
+            # LDG-064: the cache may hold states that were never stored.
+            self._replay.clear_cache()
+            raise
+        for record in records:
+            if record.stream == REGISTRY and record.body.type == ERASED:
+                self._erase(str(record.body.data["sha256"]))
         self._beats = max(self._beats, news.now - BEATS_OVERLAP)
         if made is not None:
             self._newest = made
             self._on_checkpoint(made)
+
+    def _write(
+        self, change: WriteTransaction, news: ask.News, records: list[Record]
+    ) -> NewCheckpoint | None:
+        """Append what the copy lacks; returns the checkpoint that came with it, if it is new."""
+        # Another process of this machine may have taken some of them meanwhile.
+        records = [record for record in records if not _has(change, record)]
+        checkpoint = None if news.note is None else read_sent_note(news.note, self._trust)
+        made: NewCheckpoint | None = None
+        noted = None if news.seen is None else {(stream, seq) for _, stream, seq in news.seen}
+        missing = 0
+        if checkpoint is not None:
+            missing = checkpoint.events - change.newest_position()
+        if records:
+            first = records[: max(missing, 0)] if checkpoint is not None else records
+            copy_records(change, self._replay, first, noted)
+            records = records[len(first) :]
+        if checkpoint is not None and change.newest_position() == checkpoint.events:
+            made = copy_checkpoint(change, self._trust, news.note or "", checkpoint)
+        if records:
+            copy_records(change, self._replay, records, noted)
+        copy_snapshots(change, ask.read_snapshots(news.snapshots))
+        copy_heartbeats(change, self._replay, ask.read_heartbeats(news.heartbeats))
+        return made
 
     def _lacks(self, view: View, news: ask.News) -> bool:
         """Is there a checkpoint or a sign of life among the news that the copy does not have?"""
@@ -267,11 +333,8 @@ class LedgerCopy:
         return False
 
 
-def _has(change: WriteTransaction, record: object) -> bool:
-    from moot.core.record import Record
-
-    assert isinstance(record, Record)
-    head = change.head(record.stream)
+def _has(view: View, record: Record) -> bool:
+    head = view.head(record.stream)
     return head is not None and head.seq >= record.seq
 
 

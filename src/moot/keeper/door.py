@@ -14,8 +14,9 @@ from typing import Final
 from moot.core.clock import Millis
 from moot.core.errors import Malformed, MootError, Refused
 from moot.core.ledger import Heartbeat, View
-from moot.core.names import protocol_of
+from moot.core.names import SYSTEM, protocol_of
 from moot.core.record import Record
+from moot.core.registry.commands import EraseArtifact
 from moot.engine.batch import Batch, Result
 from moot.engine.engine import Engine
 from moot.engine.given_signatures import DecidedOtherwise, GivenKeys
@@ -23,7 +24,8 @@ from moot.engine.job import Job
 from moot.engine.ledger_copy import another_history
 from moot.engine.machines import Machines
 from moot.engine.signatures import sign_one_by_one
-from moot.engine.signs_of_life import is_genuine_heartbeat
+from moot.engine.signed_commits import SignedCommit, SignedCommits
+from moot.engine.signs_of_life import SEEN, is_genuine_heartbeat
 from moot.keeper import questions as ask
 from moot.keeper.ledgers_part import WITH_A_HOME, require_may_ask
 from moot.keeper.members import Member
@@ -47,6 +49,7 @@ class Door:
         self._artifacts = artifacts
         self._machines = Machines()
         self._turns = Turns()
+        self._commits = SignedCommits(engine)
         self._folder = folder  # for artifacts on their way
 
     def answer(self, member: Member, line: object, question: ask.AnyQuestion) -> ask.AnyAnswer:
@@ -69,31 +72,69 @@ class Door:
         jobs = self._read_jobs(question)
         streams = list(dict.fromkeys(job.stream for job in jobs))
         self._turns.wait(line, member.number, streams)
-        registry = self._engine.registry()  # before the look: the engine's turn comes first
-        with self._engine.store.read() as view:  # one look for all that is asked beforehand
-            if _are_recorded(view, question.places):  # asked again: the answer was lost
-                return ask.Committed(self._news(question.follow))
-            self._require_recent(question.now)
-            require_may_ask(
-                jobs, registry, member.custodian, lambda stream: _is_home(view, member, stream)
-            )
-            new = [name for name in streams if view.head(name) is None]
-        keys = GivenKeys(self._engine.keys, dict(question.signed), frozenset(question.attended))
-        self._claim_new(member, new)
         try:
-            self._engine.commit_signed(
-                lambda batch: self._decide(batch, jobs, question, keys), keys, question.now
+            self._require_recent(question.now)
+            self._look_beforehand(member, jobs)
+            keys = GivenKeys(self._engine.keys, dict(question.signed), frozenset(question.attended))
+            news = self._commits.commit(
+                SignedCommit(
+                    streams,
+                    lambda batch: self._decide(batch, jobs, question, keys),
+                    keys,
+                    question.now,
+                    lambda view: self._news_in(view, question.follow),
+                )
             )
         except DecidedOtherwise as otherwise:
+            if self._are_recorded(question.places):  # asked again: the answer was lost
+                return self._finish(line, question)
+            # It lines up at once: the answer is what is new when its turn has come.
+            has_turn = self._turns.take(line, member.number, streams)
             problem = otherwise.problem
             return ask.DecideAgain(
                 self._news(question.follow),
                 tuple(otherwise.hashes.items()),
                 None if problem is None else ask.fail(problem),
+                has_turn,
             )
-        finally:
+        except BaseException as error:
             self._turns.release(line)
+            if not isinstance(error, MootError) or not self._are_recorded(question.places):
+                raise
+            return self._finish(line, question)
+        self._turns.release(line)
+        for job in jobs:
+            if isinstance(job.command, EraseArtifact):  # what was recorded is done here as well
+                self._artifacts.erase(job.command.sha256)
+        return ask.Committed(news)
+
+    def _finish(self, line: object, question: ask.Commit) -> ask.Committed:
+        self._turns.release(line)
         return ask.Committed(self._news(question.follow))
+
+    def _look_beforehand(self, member: Member, jobs: list[Job]) -> None:
+        """What the ledger signs for a machine, and which streams begin there; most commands have
+        neither, and then nothing is looked at."""
+        with_home = {job.stream for job in jobs if protocol_of(job.stream) in WITH_A_HOME}
+        if not with_home and all(job.actor != SYSTEM for job in jobs):
+            return
+        registry = self._engine.registry()  # before the look: the engine's turn comes first
+        with self._engine.store.read() as view:
+            require_may_ask(
+                jobs, registry, member.custodian, lambda stream: _is_home(view, member, stream)
+            )
+            new = [name for name in sorted(with_home) if view.head(name) is None]
+        if new:
+            # Streams that begin with this commit belong to the machine that begins them. A claim
+            # on one that has no events yet counts for nothing: the next machine replaces it.
+            claimed = dict.fromkeys(new, member.number)
+            self._engine.deliver(_HOME, lambda _view: (None, claimed))
+
+    def _are_recorded(self, places: tuple[ask.Place, ...]) -> bool:
+        if not places:
+            return False
+        with self._engine.store.read() as view:
+            return all(_holds(view, *place) for place in places)
 
     def _decide(
         self, batch: Batch, jobs: list[Job], question: ask.Commit, keys: GivenKeys
@@ -135,14 +176,6 @@ class Door:
                 hint="try again",
             )
 
-    def _claim_new(self, member: Member, new: Sequence[str]) -> None:
-        """Streams that begin with this commit belong to the machine that begins them. A claim on
-        one that has no events yet counts for nothing: the next machine replaces it."""
-        with_home = [name for name in new if protocol_of(name) in WITH_A_HOME]
-        if with_home:
-            claimed = dict.fromkeys(with_home, member.number)
-            self._engine.deliver(_HOME, lambda _view: (None, claimed))
-
     def _hold(self, member: Member, line: object, question: ask.Hold) -> ask.News:
         if len(question.streams) > MOST_JOBS:
             raise Malformed(f"at most {MOST_JOBS} streams at once", code="bad_request")
@@ -160,15 +193,19 @@ class Door:
             raise Refused("bad_heartbeat", "this sign of life is not signed by its agent")
         now = self._engine.clock()
         if heartbeat.at > now + MOST_AGE:
-            raise Refused("clock_differs", "this sign of life is dated in the future")
+            raise Refused(
+                "clock_differs", "this sign of life is dated in the future", hint="try again"
+            )
         return ask.Done(self._engine.keep_heartbeat(heartbeat))
 
     def _settle(self, _member: Member, _line: object, question: ask.Settle) -> ask.Done:
         self._engine.tick(question.stream)
         return ask.Done()
 
-    def _pin(self, _member: Member, _line: object, _question: ask.Pin) -> ask.Done:
+    def _pin(self, _member: Member, _line: object, question: ask.Pin) -> ask.Done | ask.News:
         made = self._engine.checkpoint()
+        if question.follow is not None:
+            return self._news(question.follow)
         return ask.Done(made.checkpoint.number if made is not None else 0)
 
     def _give_artifact(self, member: Member, _line: object, question: ask.GiveArtifact) -> ask.Done:
@@ -208,30 +245,33 @@ class Door:
     def _want_artifact(
         self, _member: Member, _line: object, question: ask.WantArtifact
     ) -> ask.Piece:
+        if question.sha256 in self._engine.registry().erased:
+            self._artifacts.erase(question.sha256)  # in case we died before we could
         size, piece = self._artifacts.piece(question.sha256, question.offset)
         return ask.Piece(size, piece)
 
     def _news(self, asked: ask.Follow) -> ask.News:
         with self._engine.store.read() as view:
-            _require_same_history(view, asked)
-            records = view.records_after(asked.position, MOST_RECORDS)
-            sent, more = _within_bytes(records)
-            reached = {stream: seq for stream, seq, *_ in sent}
-            snapshots = (view.snapshot(stream) for stream in reached)
-            return ask.News(
-                tuple(sent),
-                tuple(
-                    ask.send_snapshot(snapshot)
-                    for snapshot in snapshots
-                    if snapshot is not None and snapshot.seq <= reached[snapshot.stream]
-                ),
-                tuple(
-                    ask.send_heartbeat(beat) for beat in view.heartbeats() if beat.at >= asked.beats
-                ),
-                view.newest_note(),
-                self._engine.clock(),
-                more or len(records) == MOST_RECORDS,
-            )
+            return self._news_in(view, asked)
+
+    def _news_in(self, view: View, asked: ask.Follow) -> ask.News:
+        records = _records_since(view, asked)
+        sent, more = _within_bytes(records)
+        reached = {stream: seq for stream, seq, *_ in sent}
+        snapshots = (view.snapshot(stream) for stream in reached)
+        return ask.News(
+            tuple(sent),
+            tuple(
+                ask.send_snapshot(snapshot)
+                for snapshot in snapshots
+                if snapshot is not None and snapshot.seq <= reached[snapshot.stream]
+            ),
+            tuple(ask.send_heartbeat(beat) for beat in view.heartbeats() if beat.at >= asked.beats),
+            view.newest_note(),
+            self._engine.clock(),
+            more or len(records) == MOST_RECORDS,
+            _noted_signs(view, records[: len(sent)]),
+        )
 
 
 def _within_bytes(records: Sequence[Record]) -> tuple[list[ask.SentRecord], bool]:
@@ -246,12 +286,15 @@ def _within_bytes(records: Sequence[Record]) -> tuple[list[ask.SentRecord], bool
     return sent, False
 
 
+def _noted_signs(view: View, records: Sequence[Record]) -> tuple[ask.SentSign, ...]:
+    """Where the newest event of each author is noted."""
+    authors = sorted({record.body.actor.id for record in records})
+    noted = ((author, view.row(SEEN, author)) for author in authors)
+    return tuple((author, row.stream, row.seq) for author, row in noted if row is not None)
+
+
 def _is_home(view: View, member: Member, stream: str) -> bool:
     return view.head(stream) is None or view.cursor(_HOME, stream) == member.number
-
-
-def _are_recorded(view: View, places: tuple[ask.Place, ...]) -> bool:
-    return bool(places) and all(_holds(view, *place) for place in places)
 
 
 def _holds(view: View, stream: str, seq: int, record_hash: bytes) -> bool:
@@ -259,17 +302,19 @@ def _holds(view: View, stream: str, seq: int, record_hash: bytes) -> bool:
     return record is not None and (record.seq, record.hash) == (seq, record_hash)
 
 
-def _require_same_history(view: View, asked: ask.Follow) -> None:
-    """Tampered unless what the machine has is a beginning of what we have."""
+def _records_since(view: View, asked: ask.Follow) -> list[Record]:
+    """What came after a machine's copy; Tampered unless that copy is a beginning of what we have,
+    which the record shows that stands where the copy ends."""
     if asked.position == 0:
-        return
-    found = view.records_after(asked.position - 1, 1)
-    if not found or found[0].hash != asked.last:
+        return view.records_after(0, MOST_RECORDS)
+    records = view.records_after(asked.position - 1, MOST_RECORDS + 1)
+    if not records or records[0].hash != asked.last:
         raise another_history(
             "the keeper's ledger lacks events that this machine has seen"
-            if not found
+            if not records
             else "the keeper's ledger holds other events than this machine has seen"
         )
+    return records[1:]
 
 
 _HANDLERS: Final[Mapping[type, Callable[..., ask.AnyAnswer]]] = {

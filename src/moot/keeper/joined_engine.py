@@ -26,8 +26,9 @@ from moot.engine.replay import read_record
 from moot.engine.signatures import SignAll, sign_one_by_one
 from moot.engine.signs_of_life import make_heartbeat
 from moot.keeper import questions as ask
-from moot.keeper.copying import FetchedArtifacts, LedgerCopy
-from moot.keeper.line import LineBroken
+from moot.keeper.copying import FetchedArtifacts, LedgerCopy, keeper_away
+from moot.keeper.crowded_streams import CrowdedStreams
+from moot.keeper.line import LineBroken, NobodyThere
 
 if TYPE_CHECKING:
     from moot.engine.batch import Result
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 MOST_TRIES: Final = 12
 # How long a question whose answer was lost is asked again before the outcome is called unknown.
 UNKNOWN_SECONDS: Final = 10.0
+PAUSE_SECONDS: Final = 0.05  # before the first time; then twice as long each time, up to a second
 # The keeper takes no command that is dated long ago.
 RENEW_AFTER: Final[Millis] = 2_000
 
@@ -47,9 +49,11 @@ class JoinedEngine(Engine):
     """An engine whose commits are the keeper's. `follow_with` gives it its copy."""
 
     _copy: LedgerCopy
+    _crowded: CrowdedStreams
 
     def follow_with(self, copy: LedgerCopy) -> None:
         self._copy = copy
+        self._crowded = CrowdedStreams()
 
     @property
     def replay(self) -> Any:
@@ -67,9 +71,9 @@ class JoinedEngine(Engine):
             return waiting, batch.run_all(waiting, guarded, sign_all)
 
         with self._turn:
-            self._begin()
+            has_turn = self._begin(waiting)
             guarded = self._prove_guarded(waiting)
-            return self._commit_there(decide, before_commit, chain=False)
+            return self._commit_there(decide, before_commit, has_turn, chain=False)
 
     def execute_chain(
         self,
@@ -92,9 +96,9 @@ class JoinedEngine(Engine):
             return taken, done
 
         with self._turn:
-            self._begin()
+            has_turn = self._begin([first])
             guarded = self._prove_guarded([first]) | self._prove(proved)
-            return self._commit_there(decide, before_commit, chain=True)
+            return self._commit_there(decide, before_commit, has_turn, chain=True)
 
     @property
     def signs_as_ledger(self) -> bool:
@@ -129,9 +133,8 @@ class JoinedEngine(Engine):
         return at
 
     def checkpoint(self, beyond: int = 0) -> NewCheckpoint | None:  # noqa: ARG002
-        """Ask the keeper for one; what it signed for is taken over with the next news."""
-        self._copy.line.ask(ask.Pin(), ask.Done)
-        return self._copy.follow()
+        """Ask the keeper for one; it comes with the news."""
+        return self._copy.pin()
 
     def close(self) -> None:
         """Ask for a checkpoint over what this process wrote, if the keeper answers; then close."""
@@ -142,67 +145,100 @@ class JoinedEngine(Engine):
         finally:
             self.store.close()
 
-    def _begin(self) -> None:
-        """Look for news, unless that was just done."""
+    def _begin(self, jobs: Iterable[Job] = ()) -> bool:
+        """Look for news, unless that was just done. Where others write all the time, line up before
+        deciding anything that would be in vain: True if it is our turn then."""
         if self._write_error is not None:
             raise self._write_error
+        streams = self._crowded.among(_streams_of(jobs))
+        if streams:
+            self._hold(streams)
+            return True
         if not self._copy.is_fresh:
             self._copy.follow()
+        return False
+
+    def _hold(self, streams: Iterable[str]) -> None:
+        """Wait for one's turn on these streams, and see what others did there meanwhile."""
+        self._crowded.note(streams, self._copy.hold(tuple(streams)))
 
     def _commit_there(
-        self, decide: Decide[T], before_commit: Callable[[T], None] | None, *, chain: bool
+        self,
+        decide: Decide[T],
+        before_commit: Callable[[T], None] | None,
+        has_turn: bool,
+        *,
+        chain: bool,
     ) -> T:
-        hashes: dict[bytes, bytes] = {}
-        now, streams = self.clock(), list[str]()
-        problem: ask.Failed | None = None
-        for tries in range(MOST_TRIES):
-            if streams:  # overtaken, or about to write a file: with nobody in between
-                self._copy.hold(tuple(streams))
-            now = now if self.clock() - now < RENEW_AFTER else self.clock()
-            ledgers = WithheldSigner(self.trust.root, hashes)
-            keys = KeysWithoutLedgers(self.keys, ledgers)
-            batch, jobs, result = self._decide_on_news(decide, keys, now, tries)
-            if not batch.entries:  # nothing to record: refused, or a repeat
-                if streams:
-                    self._copy.hold(())  # the turn is for others
-                return result
-            streams = _streams_of(jobs)
-            if before_commit is not None and not tries:
-                continue
-            self._give_artifacts(batch)
-            is_final = ledgers.is_complete and before_commit is not None
-            if is_final and before_commit is not None:
-                before_commit(result)
-            try:
-                question = self._question(batch, jobs, keys, now, ledgers, chain)
-                answer = self._ask_until_known(question)
-            except Refused as error:
-                now = self._compare_clocks(error, tries)
-                continue
-            if isinstance(answer, ask.Committed):
-                self._unpinned += batch.count
-                return result
-            if is_final:
-                break  # the other file is ahead now: its owner signs what stands there
-            hashes.update(answer.hashes)
-            problem = answer.problem
-        raise _overtaken_for_good(problem)
+        attempt = _Attempt(self.clock(), has_turn)
+        try:
+            for _ in range(MOST_TRIES):
+                done = self._try_there(attempt, decide, before_commit, chain=chain)
+                if done is not None:
+                    return done[0]
+        finally:
+            if attempt.has_turn and self._copy.line.is_open:  # a line that ended has no turn
+                with suppress(MootError):
+                    self._copy.hold(())
+        raise _overtaken_for_good(attempt.problem)
 
-    def _compare_clocks(self, error: Refused, tries: int) -> Millis:
+    def _try_there(
+        self,
+        attempt: _Attempt,
+        decide: Decide[T],
+        before_commit: Callable[[T], None] | None,
+        *,
+        chain: bool,
+    ) -> tuple[T] | None:
+        """Decide and commit once: the result, or None if it has to be tried again."""
+        if attempt.streams and not attempt.has_turn:
+            self._hold(attempt.streams)  # overtaken, or about to write a file
+            attempt.has_turn = True
+        attempt.renew(self.clock())
+        ledgers = WithheldSigner(self.trust.root, attempt.hashes)
+        keys = KeysWithoutLedgers(self.keys, ledgers)
+        batch, jobs, result = self._decide_on_news(decide, keys, attempt)
+        if not batch.entries:  # nothing to record: refused, or a repeat
+            return (result,)
+        attempt.streams = _streams_of(jobs)
+        if before_commit is not None and not attempt.has_turn:
+            return None
+        self._give_artifacts(batch)
+        is_final = ledgers.is_complete and before_commit is not None
+        if is_final and before_commit is not None:
+            before_commit(result)
+        question = self._question(batch, jobs, keys, attempt, ledgers, chain)
+        try:
+            answer = self._ask_until_known(question)
+        except Refused as error:
+            attempt.now = self._compare_clocks(error, attempt)
+            return None
+        attempt.has_turn = isinstance(answer, ask.DecideAgain) and answer.has_turn
+        if isinstance(answer, ask.Committed):
+            self._unpinned += batch.count
+            return (result,)
+        if is_final:  # the other file is ahead now: its owner signs what stands there
+            raise _overtaken_for_good(attempt.problem)
+        self._crowded.note(attempt.streams, answer.news)
+        attempt.take_answer(answer)
+        return None
+
+    def _compare_clocks(self, error: Refused, attempt: _Attempt) -> Millis:
         """A clock was set since the keeper was last asked: once more, by the time it says now."""
-        if error.code != "clock_differs" or tries:
+        if error.code != "clock_differs" or attempt.has_compared_clocks:
             raise error
+        attempt.has_compared_clocks = True
         self._copy.follow()
         return self.clock()
 
     def _decide_on_news(
-        self, decide: Decide[T], keys: KeysWithoutLedgers, now: Millis, tries: int
+        self, decide: Decide[T], keys: KeysWithoutLedgers, attempt: _Attempt
     ) -> tuple[Batch, list[Job], T]:
         """Decide on the copy as it is. A refusal counts only on what the keeper shows now."""
-        if tries:
-            return self._decide_here(decide, keys, now)
+        if attempt.has_turn or attempt.streams:
+            return self._decide_here(decide, keys, attempt)
         try:
-            batch, jobs, result = self._decide_here(decide, keys, now)
+            batch, jobs, result = self._decide_here(decide, keys, attempt)
         except MootError:
             batch, jobs, result = None, [], None
         results = result if isinstance(result, list) else []
@@ -210,10 +246,10 @@ class JoinedEngine(Engine):
         if batch is not None and batch.entries and not is_refused:
             return batch, jobs, cast("T", result)
         self._copy.follow()
-        return self._decide_here(decide, keys, now)
+        return self._decide_here(decide, keys, attempt)
 
     def _decide_here(
-        self, decide: Decide[T], keys: KeysWithoutLedgers, now: Millis
+        self, decide: Decide[T], keys: KeysWithoutLedgers, attempt: _Attempt
     ) -> tuple[Batch, list[Job], T]:
         with self.store.read() as view:
             if self._rollback_guard is not None:
@@ -223,12 +259,14 @@ class JoinedEngine(Engine):
                 self._replay,
                 keys,
                 Signatories(self.trust),
-                now,
+                attempt.now,
                 self.artifacts,
                 self._rollback_guard,
                 self._debug,
             )
             jobs, result = decide(batch)
+            if batch.count:
+                attempt.decided_on = self._copy.position_in(view)
         return batch, jobs, result
 
     def _question(
@@ -236,7 +274,7 @@ class JoinedEngine(Engine):
         batch: Batch,
         jobs: list[Job],
         keys: KeysWithoutLedgers,
-        now: Millis,
+        attempt: _Attempt,
         ledgers: WithheldSigner,
         chain: bool,
     ) -> ask.Commit:
@@ -249,9 +287,10 @@ class JoinedEngine(Engine):
             if not isinstance(record.signature, WithheldSignature)
             and not ledgers.rests_on_stand_in(record.raw)
         )
+        assert attempt.decided_on is not None, "something was decided"
         return ask.Commit(
-            self._copy.position(),
-            now,
+            attempt.decided_on,
+            attempt.now,
             chain,
             tuple(map(ask.send_job, jobs)),
             signed,
@@ -260,17 +299,20 @@ class JoinedEngine(Engine):
         )
 
     def _ask_until_known(self, question: ask.Commit) -> ask.Committed | ask.DecideAgain:
-        """Ask again if the answer was lost: the keeper knows what it has recorded already."""
+        """Ask again if the answer was lost: the keeper knows what it has recorded already. Where
+        nobody could be asked in the first place, nothing is unknown."""
         until = time.monotonic() + UNKNOWN_SECONDS
-        pause = 0.05
+        pause, was_sent = PAUSE_SECONDS, False
         while True:
             try:
                 answer = self._copy.line.ask_once(question, ask.Committed, ask.DecideAgain)
             except LineBroken as error:
                 why = str(error)
+                was_sent = was_sent or not isinstance(error, NobodyThere)
+                if not was_sent:
+                    raise keeper_away(self._copy.line.address, why) from None
             else:
-                if self._copy.take(answer.news):
-                    self._copy.follow()
+                self._copy.take_all(answer.news)
                 return answer
             if time.monotonic() > until:
                 raise _unknown(self._copy.line.address, why)
@@ -282,6 +324,27 @@ class JoinedEngine(Engine):
             cited = {ref.sha256 for e in batch.entries for ref in e.record.body.artifacts}
             for sha256 in sorted(cited):
                 self.artifacts.give(sha256)
+
+
+class _Attempt:
+    """How far a command has come that is decided here and committed there."""
+
+    def __init__(self, now: Millis, has_turn: bool) -> None:
+        self.now = now
+        self.has_turn = has_turn
+        self.streams: list[str] = []  # that it moves; empty until it was decided once
+        self.hashes: dict[bytes, bytes] = {}  # of the ledger's own records, as the keeper told them
+        self.problem: ask.Failed | None = None
+        self.has_compared_clocks = False
+        self.decided_on: ask.Follow | None = None  # how far the copy was then
+
+    def renew(self, clock: Millis) -> None:
+        if clock - self.now >= RENEW_AFTER:
+            self.now = clock
+
+    def take_answer(self, answer: ask.DecideAgain) -> None:
+        self.hashes.update(answer.hashes)
+        self.problem = answer.problem
 
 
 def _streams_of(jobs: Iterable[Job]) -> list[str]:

@@ -65,7 +65,7 @@ class Keeping:
                 return None, ask.encode(self._join(question))
             if not isinstance(question, ask.Greet):
                 raise Malformed("a line begins with a greeting", code="bad_request")
-            _require_same_version(question.version)
+            ask.require_same_version(ask.VERSION, question.version)
             member = self.members.greet(question.machine, question.secret)
             with suppress(StoreFailed, OSError):  # no room for it: no reason to send anybody away
                 self.members.note_seen(member, question.program, self._engine.clock())
@@ -83,7 +83,7 @@ class Keeping:
         return answer, ask.encode(welcome)
 
     def _join(self, question: ask.Join) -> ask.Joined:
-        _require_same_version(question.version)
+        ask.require_same_version(ask.VERSION, question.version)
         if question.repository and self._repository and question.repository != self._repository:
             raise Refused(
                 "another_repository",
@@ -114,12 +114,3 @@ class Keeping:
                 "this key folder belongs to a machine that shares the ledger already",
                 hint="work in that machine's clone, or revoke it first: `moot machine revoke`",
             )
-
-
-def _require_same_version(version: int) -> None:
-    if version != ask.VERSION:
-        raise Refused(
-            "another_version",
-            f"the keeper speaks version {ask.VERSION} of the door, this machine {version}",
-            hint="update moot on the older side",
-        )

@@ -7,11 +7,12 @@ fingerprint, which came with the invitation; no public authority is asked.
 from __future__ import annotations
 
 import hashlib
+import select
 import socket
 import ssl
 import struct
 import time
-from typing import Final
+from typing import Any, Final
 
 from moot.core.errors import Tampered, Unavailable
 
@@ -25,6 +26,10 @@ class LineBroken(Exception):
     """The line ended, or what came is no frame, is too long, or came too slowly."""
 
 
+class NobodyThere(LineBroken):
+    """No line could be made: nothing was sent."""
+
+
 class Line:
     """One connection. Whoever uses it takes turns with nobody: it is one thread's."""
 
@@ -32,10 +37,12 @@ class Line:
         self._socket = connection
         self._data = bytearray()
 
-    def send(self, frame: bytes, seconds: float) -> None:
+    def send(self, frame: bytes, seconds: float, *further: bytes) -> None:
+        """Send a frame; `further` ones travel with it, without waiting for its answer."""
         self._socket.settimeout(seconds)
+        data = b"".join(_LENGTH.pack(len(each)) + each for each in (frame, *further))
         try:
-            self._socket.sendall(_LENGTH.pack(len(frame)) + frame)
+            self._socket.sendall(data)
         except OSError as error:
             raise LineBroken(str(error) or "it broke off") from None
 
@@ -69,6 +76,13 @@ class Line:
             raise LineBroken("it broke off")
         self._data += data
 
+    @property
+    def has_ended(self) -> bool:
+        """True if the other side has closed it while nothing was asked."""
+        looking = select.poll()
+        looking.register(self._socket, select.POLLIN)
+        return bool(looking.poll(0))
+
     def close(self) -> None:
         self._socket.close()
 
@@ -86,14 +100,17 @@ def connect(address: str, fingerprint: str, seconds: float = CONNECT_SECONDS) ->
             return Line(plain)
         return Line(_connect_tls(address, fingerprint, seconds))
     except OSError as error:
-        raise LineBroken(str(error) or type(error).__name__) from None
+        raise NobodyThere(str(error) or type(error).__name__) from None
 
 
 def _connect_tls(address: str, fingerprint: str, seconds: float) -> ssl.SSLSocket:
     host, _, port = address.rpartition(":")
     if not port.isdigit():
         raise Unavailable("bad_address", f"{address} is no address", hint="an address is HOST:PORT")
-    plain = socket.create_connection((host.strip("[]"), int(port)), seconds)
+    name: Any = host.strip("[]")
+    if name.isascii():
+        name = name.encode()  # as text it would be looked up in tables of all alphabets first
+    plain = socket.create_connection((name, int(port)), seconds)
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3

@@ -8,7 +8,7 @@ import msgspec
 
 from moot.core import errors
 from moot.core.clock import Millis
-from moot.core.errors import Malformed, MootError
+from moot.core.errors import Malformed, MootError, Refused
 from moot.core.findings import Finding
 from moot.core.ledger import Heartbeat, Snapshot
 from moot.core.record import Record
@@ -21,6 +21,7 @@ VERSION: Final = 1
 SentRecord = tuple[str, int, str, bytes, bytes]  # stream, seq, kid, body, signature
 SentHeartbeat = tuple[str, int, str, bytes, bytes]  # agent, at, kid, body, signature
 SentSnapshot = tuple[str, int, bytes, str, bytes, bytes]
+SentSign = tuple[str, str, int]  # agent, and the stream and seq of an event of theirs
 Place = tuple[str, int, bytes]  # stream, seq, hash
 
 
@@ -109,7 +110,10 @@ class Settle(Question, frozen=True):
 
 
 class Pin(Question, frozen=True):
-    """Make a checkpoint now."""
+    """Make a checkpoint now; the answer is what is new since `follow`, and with it the
+    checkpoint."""
+
+    follow: Follow | None = None
 
 
 class GiveArtifact(Question, frozen=True):
@@ -151,7 +155,9 @@ class Joined(Answer, frozen=True):
 
 
 class News(Answer, frozen=True):
-    """What the copy lacks, in order. `more`: it was too much for one answer."""
+    """What the copy lacks, in order. `more`: it was too much for one answer. `seen`: where the
+    keeper notes the newest event of each author; the same must stand in the copy, for a takeover
+    cites it as the last sign of life, and both sides decide it."""
 
     records: tuple[SentRecord, ...]
     snapshots: tuple[SentSnapshot, ...]
@@ -159,6 +165,7 @@ class News(Answer, frozen=True):
     note: str | None
     now: Millis
     more: bool
+    seen: tuple[SentSign, ...] | None = None
 
 
 class Committed(Answer, frozen=True):
@@ -179,11 +186,13 @@ class Failed(Answer, frozen=True):
 
 class DecideAgain(Answer, frozen=True):
     """The keeper decided otherwise. `hashes`: of the ledger's own records, by their bytes;
-    `problem`: why it refused, if it did."""
+    `problem`: why it refused, if it did; `has_turn`: nobody else moves these streams for a moment,
+    so that what is decided on these news will hold."""
 
     news: News
     hashes: tuple[tuple[bytes, bytes], ...]
     problem: Failed | None = None
+    has_turn: bool = False
 
 
 class Done(Answer, frozen=True):
@@ -278,3 +287,14 @@ def raise_failure(failed: Failed) -> MootError:
         error, failed.code, failed.message, hint=failed.hint, findings=failed.findings
     )
     return error
+
+
+def require_same_version(keepers: int, machines: int) -> None:
+    """Refused (`another_version`) if keeper and machine speak different versions of the door."""
+    if keepers != machines:
+        older = "the keeper" if keepers < machines else "this machine"
+        raise Refused(
+            "another_version",
+            f"the keeper speaks version {keepers} of the door, this machine {machines}",
+            hint=f"update moot on the older side: {older}",
+        )

@@ -2,95 +2,114 @@
 
 For fairness alone: what is recorded is safe without it. Among those who wait the next is of the
 machine that had its turn longest ago, so that one with many lines, or one that asks again and
-again, keeps nobody out. A turn is short and cannot be made longer.
+again, keeps nobody out. A turn is short and cannot be made longer. Whoever's turn has come is woken
+alone: with sixteen waiting, waking all of them for each turn took longer than the turns.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Final
 
 TURN_SECONDS: Final = 0.5
-WAIT_SECONDS: Final = 10.0
+# Shorter than a machine waits for an answer: whoever has waited in vain asks once more.
+WAIT_SECONDS: Final = 4.0
 
 
 class _Waiting:
-    """Somebody who waits for streams; `number` is the order in which they came."""
+    """Somebody who waits for streams; `number` is the order in which they came. `holds`: once it
+    is their turn nobody else may move these streams for a moment."""
 
-    def __init__(self, number: int, who: object, machine: int, streams: Sequence[str]) -> None:
+    def __init__(
+        self, number: int, who: object, machine: int, streams: Sequence[str], holds: bool
+    ) -> None:
         self.number = number
         self.who = who
         self.machine = machine
         self.streams = frozenset(streams)
+        self.holds = holds
+        self.has_come = threading.Event()
 
 
 class Turns:
     """Threads may share it. `who` is a line, `machine` the number of whose line it is."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
         self._held: dict[str, tuple[object, float]] = {}  # stream -> who, until when
         self._waiting: list[_Waiting] = []
         self._number = 0
         self._served: dict[int, int] = {}  # machine -> when it had its last turn, by number
 
-    def take(self, who: object, machine: int, streams: Sequence[str]) -> None:
-        """Wait for one's turn; then nobody else moves these streams for a moment."""
-        with self._lined_up(who, machine, streams):
-            until = time.monotonic() + TURN_SECONDS
-            for stream in streams:
-                self._held.setdefault(stream, (who, until))
+    def take(self, who: object, machine: int, streams: Sequence[str]) -> bool:
+        """Wait for one's turn; then nobody else moves these streams for a moment. False if it has
+        not come in time."""
+        return self._line_up(who, machine, streams, holds=True)
 
     def wait(self, who: object, machine: int, streams: Sequence[str]) -> None:
         """Wait until nobody else has them, and nobody who waits comes before."""
-        with self._changed:
-            if not self._held:
+        with self._lock:
+            if not self._held or self._has(who, streams):
                 return
-        with self._lined_up(who, machine, streams):
-            pass
+        self._line_up(who, machine, streams, holds=False)
 
     def release(self, who: object) -> None:
-        with self._changed:
+        with self._lock:
             if any(holder is who for holder, _ in self._held.values()):
                 self._held = {name: held for name, held in self._held.items() if held[0] is not who}
-                self._changed.notify_all()
+                self._let_in()
 
-    @contextmanager
-    def _lined_up(self, who: object, machine: int, streams: Sequence[str]) -> Iterator[None]:
-        with self._changed:
+    def _line_up(self, who: object, machine: int, streams: Sequence[str], holds: bool) -> bool:
+        end = time.monotonic() + WAIT_SECONDS
+        with self._lock:
             self._number += 1
-            mine = _Waiting(self._number, who, machine, streams)
+            mine = _Waiting(self._number, who, machine, streams, holds)
+            is_behind = bool(self._waiting) and any(name in self._held for name in streams)
             self._waiting.append(mine)
-            try:
-                end = time.monotonic() + WAIT_SECONDS
-                while (left := self._seconds_left(mine)) > 0 and time.monotonic() < end:
-                    self._changed.wait(left)
-                self._number += 1
-                self._served[machine] = self._number
-                yield
-            finally:
-                self._waiting.remove(mine)
-                self._changed.notify_all()
+            if not is_behind:
+                self._let_in()
+        while not mine.has_come.is_set():
+            now = time.monotonic()
+            if now >= end:
+                break
+            # A turn whose holder died is over by itself; somebody has to look.
+            if not mine.has_come.wait(min(end - now, TURN_SECONDS)):
+                with self._lock:
+                    self._let_in()
+        if not mine.has_come.is_set():
+            with self._lock:
+                if mine in self._waiting:
+                    self._waiting.remove(mine)
+                    self._let_in()
+        return mine.has_come.is_set()
 
-    def _seconds_left(self, mine: _Waiting) -> float:
-        """How long to wait before looking again; 0 if it is this one's turn."""
+    def _has(self, who: object, streams: Sequence[str]) -> bool:
+        return all(name in self._held and self._held[name][0] is who for name in streams)
+
+    def _let_in(self) -> None:
+        """Wake everyone whose turn it is now."""
         now = time.monotonic()
         self._held = {name: held for name, held in self._held.items() if held[1] > now}
-        theirs = [self._held[name] for name in mine.streams if name in self._held]
-        if any(holder is mine.who for holder, _ in theirs):
-            return 0.0  # it has its turn
-        if theirs:
-            return max(until for _, until in theirs) - now
-        rank = self._rank(mine)
-        is_behind = any(
-            self._rank(other) < rank and not other.streams.isdisjoint(mine.streams)
-            for other in self._waiting
-            if other is not mine
-        )
-        return TURN_SECONDS if is_behind else 0.0
+        wanted_before: set[str] = set()  # by those who wait and come first
+        for one in sorted(self._waiting, key=self._rank):
+            if self._is_turn_of(one, wanted_before):
+                self._waiting.remove(one)
+                self._number += 1
+                self._served[one.machine] = self._number
+                if one.holds:
+                    for stream in one.streams:
+                        self._held.setdefault(stream, (one.who, now + TURN_SECONDS))
+                one.has_come.set()
+            else:
+                wanted_before |= one.streams
+
+    def _is_turn_of(self, one: _Waiting, wanted_before: set[str]) -> bool:
+        holders = [self._held[name][0] for name in one.streams if name in self._held]
+        if any(holder is one.who for holder in holders):
+            return True
+        return not holders and one.streams.isdisjoint(wanted_before)
 
     def _rank(self, waiting: _Waiting) -> tuple[int, int]:
         return self._served.get(waiting.machine, 0), waiting.number

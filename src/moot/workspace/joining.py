@@ -1,0 +1,123 @@
+"""Joining a ledger that is kept elsewhere: the invitation, and the workspace that is made of it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from moot.core.errors import Malformed, Refused, StoreFailed
+from moot.keeper import questions as ask
+from moot.keeper.copying import keeper_away
+from moot.keeper.line import LineBroken, connect
+from moot.keeper.members import hash_code, joining_statement, prove_invitation
+from moot.keys.folder import KeyFolder
+from moot.store.files import sync_folder, write_new_file
+from moot.store.sqlite import SqliteStore
+from moot.workspace import trust as trust_files
+from moot.workspace.find import FOLDER, JOINED
+from moot.workspace.joined import SECRET, JoinedFile, MachineSecret
+from moot.workspace.known_places import remember_place
+
+JOIN_SECONDS: Final = 10.0
+
+
+class Invitation(msgspec.Struct, frozen=True):
+    """What `moot invite` prints, as one word: ADDRESS#FINGERPRINT#ID#CODE."""
+
+    address: str
+    fingerprint: str
+    id: str
+    code: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.address}#{self.fingerprint}#{self.id}#{self.code}"
+
+
+def read_invitation(text: str) -> Invitation:
+    parts = text.strip().split("#")
+    if len(parts) != 4 or not all(parts):
+        raise Malformed(
+            "this is no invitation",
+            code="bad_invitation",
+            hint="`moot invite` prints one, where the ledger is kept: take the whole line",
+        )
+    return Invitation(*parts)
+
+
+def join_workspace(
+    root: Path, folder: KeyFolder, invitation: Invitation, machine: str, repository: str
+) -> bool:
+    """Make `.moot/` in `root` with a copy of the ledger that is kept elsewhere; False if there is
+    one. A workspace is whole or absent, whenever the process dies."""
+    place = root / FOLDER
+    if place.exists():
+        return False
+    folder.require_own("this machine's secret")
+    answer = _ask_to_join(invitation, folder.custodian, machine, repository)
+    trust_file = trust_files.parse_trust_file(answer.trust)
+    origin = trust_file.origin
+    secret = msgspec.json.encode(MachineSecret(answer.secret.hex()))
+    own = folder.ledger_folder(origin)
+    if (own / "trust.json").exists() and not (own / SECRET).exists():
+        raise Refused(
+            "same_key_folder",
+            "this key folder is the one of the machine that keeps the ledger",
+            hint="another machine has a key folder of its own; MOOT_KEYS names one",
+        )
+    own.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (own / SECRET).unlink(missing_ok=True)
+    write_new_file(own / SECRET, secret, 0o600)
+    with suppress(FileExistsError):
+        write_new_file(own / "trust.json", answer.trust, 0o600)
+    fresh = root / f"{FOLDER}.new-{secrets.token_hex(6)}"
+    try:
+        fresh.mkdir(mode=0o755)
+        SqliteStore(fresh / "ledger.db", create=True).close()
+        (fresh / "artifacts").mkdir()
+        write_new_file(fresh / ".gitignore", b"*\n")
+        write_new_file(fresh / "trust.json", answer.trust)
+        joined = JoinedFile(invitation.address, invitation.fingerprint, machine)
+        write_new_file(fresh / JOINED, msgspec.json.encode(joined))
+        os.rename(fresh, place)
+        sync_folder(root)
+    except OSError as error:
+        if place.exists():
+            return False
+        raise StoreFailed(
+            "workspace_not_created",
+            f"no workspace could be made in {root}: {error.strerror or error}",
+            hint="check space and permissions there",
+        ) from error
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    remember_place(folder.path, root, origin)
+    return True
+
+
+def _ask_to_join(
+    invitation: Invitation, custodian: str, machine: str, repository: str
+) -> ask.Joined:
+    statement = joining_statement(machine, custodian, repository)
+    proof = prove_invitation(hash_code(invitation.code), statement)
+    question = ask.Join(ask.VERSION, machine, custodian, repository, invitation.id, proof)
+    try:
+        line = connect(invitation.address, invitation.fingerprint)
+        try:
+            line.send(ask.encode(question), JOIN_SECONDS)
+            answer = ask.decode_answer(line.receive(JOIN_SECONDS))
+        finally:
+            line.close()
+    except LineBroken as error:
+        raise keeper_away(invitation.address, str(error)) from None
+    if isinstance(answer, ask.Failed):
+        raise ask.raise_failure(answer)
+    if not isinstance(answer, ask.Joined):
+        raise StoreFailed("bad_answer", "the keeper answered something else", hint="try again")
+    return answer

@@ -1,0 +1,153 @@
+"""A keeper and a machine of different versions: they say so, or understand each other."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+
+from moot.core.canonical import canonical
+from moot.core.errors import StoreFailed
+from moot.core.ledger import Heartbeat
+from moot.core.signing import HEARTBEAT
+from moot.engine.keys import find_signatory
+from moot.keeper import keeping
+from moot.keeper import questions as ask
+from moot.keeper.door import Door
+from moot.keeper.members import Member
+from moot.protocols.example.commands import Ask
+from tests.cli.project import Project
+from tests.keeper import keeper_process
+from tests.keeper.keeper_process import KeeperProcess
+from tests.keeper.kept import KeptLedger
+from tests.keeper.test_many_machines import CRANE, OTTER, events_of, held_paths, reserve
+
+# A keeper that says another version than this one, as a process of its own.
+OTHER = (
+    "import sys; import moot.keeper.questions as ask; ask.VERSION += {};"
+    "from moot.surfaces.cli.entry import main; main()"
+)
+
+
+@pytest.fixture
+def founded(tmp_path: Path) -> Project:
+    root = tmp_path / "kept" / "project"
+    root.mkdir(parents=True)
+    project = Project(root, tmp_path / "kept" / "keys")
+    project.ok("init")
+    return project
+
+
+@pytest.mark.parametrize("difference", [-1, 1])
+def test_a_keeper_of_another_version_is_read_no_more_and_written_to_never(
+    founded: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, difference: int
+) -> None:
+    keeper = KeeperProcess(founded)
+    place = tmp_path / "laptop"
+    laptop = keeper.join(Project(place / "project", place / "keys"), "laptop")
+    laptop.ok("agent", "register", OTTER)
+    assert reserve(laptop, OTTER, "src/a.py") == ""
+    keeper.end()
+    before = events_of(founded)
+    words = (sys.executable, "-P", "-c", OTHER.format(difference))
+    monkeypatch.setattr(keeper_process, "MOOT", words)
+    other = keeper.again()
+    try:
+        done = laptop.json("reserve", "src/b.py", MOOT_AGENT=OTTER)
+        assert (done.error["code"], done.code) == ("another_version", 1)
+        older = "the keeper" if difference < 0 else "this machine"
+        assert done.error["hint"] == f"update moot on the older side: {older}"
+        assert held_paths(laptop) == ["src/a.py"], "what is here can be read"
+        invitation = founded.ok("invite")["invitation"]
+        second = Project(tmp_path / "second" / "project", tmp_path / "second" / "keys")
+        second.root.mkdir(parents=True)
+        assert second.refused("init", "--join", invitation, "--name", "second")[0] == (
+            "another_version"
+        )
+        assert not (second.root / ".moot").exists()
+    finally:
+        other.end()
+    assert events_of(founded) == before
+    monkeypatch.undo()
+    keeper = keeper.again()
+    try:
+        assert reserve(laptop, OTTER, "src/b.py") == ""
+    finally:
+        keeper.end()
+
+
+def test_a_keeper_that_welcomes_in_another_version_is_not_spoken_to(
+    kept: KeptLedger, laptop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it understands itself: its answers could be misunderstood."""
+    newer = SimpleNamespace(**vars(ask))
+    newer.VERSION = ask.VERSION + 1
+    newer.require_same_version = lambda *_: None
+    monkeypatch.setattr(keeping, "ask", newer)
+    before = events_of(kept.project)
+    assert reserve(laptop, OTTER, "src/a.py") == "another_version"
+    assert held_paths(laptop) == []
+    assert events_of(kept.project) == before
+
+
+def test_a_keeper_that_knows_less_of_the_same_version_is_understood(
+    kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One from before turns came with an answer, checkpoints with news, and signs with events."""
+    answer = Door.answer
+    answered: list[type] = []
+
+    def answer_as_before(
+        door: Door, member: Member, line: object, question: ask.AnyQuestion
+    ) -> ask.AnyAnswer:
+        asked = ask.Pin() if isinstance(question, ask.Pin) else question
+        said = answer(door, member, line, asked)
+        answered.append(type(said))
+        return _without_what_is_new(said)
+
+    monkeypatch.setattr(Door, "answer", answer_as_before)
+    monkeypatch.setattr("moot.keeper.copying.FRESH_SECONDS", 60.0)  # so that it is overtaken
+    with laptop.workspace() as here, desktop.workspace() as there:
+        for _ in range(2):
+            here.engine.execute("example/today", Ask(title="x", of=OTTER), OTTER)
+            there.engine.execute("example/today", Ask(title="x", of=CRANE), CRANE)
+    assert {ask.News, ask.Committed, ask.DecideAgain, ask.Done} <= set(answered)
+    with kept.project.workspace() as workspace:
+        assert workspace.engine.load("example/today").seq == 3
+    assert events_of(kept.project) == events_of(laptop) == events_of(desktop)
+
+
+def _without_what_is_new(said: ask.AnyAnswer) -> ask.AnyAnswer:
+    match said:
+        case ask.News():
+            return msgspec.structs.replace(said, seen=None)
+        case ask.Committed():
+            return ask.Committed(msgspec.structs.replace(said.news, seen=None))
+        case ask.DecideAgain():
+            news = msgspec.structs.replace(said.news, seen=None)
+            return msgspec.structs.replace(said, news=news, has_turn=False)
+    return said
+
+
+def test_whoever_beats_in_a_newer_form_is_never_taken_for_dead(
+    kept: KeptLedger, laptop: Project
+) -> None:
+    with kept.project.workspace() as here, laptop.workspace() as workspace:
+        engine = workspace.engine
+        signatory = find_signatory(engine.registry(), engine.keys, OTTER)
+        raw = canonical({"agent": OTTER, "mood": "well"})
+        signature = signatory.signer.sign(HEARTBEAT, raw)
+        beat = Heartbeat(OTTER, here.engine.clock(), signatory.acting.kid, raw, signature)
+        with pytest.raises(StoreFailed, match="cannot be read") as refused:
+            engine._copy.line.ask(ask.Beat(ask.send_heartbeat(beat)), ask.Done)  # type: ignore[attr-defined]
+        assert refused.value.code == "newer_record"
+        with here.store.write() as change:  # as a keeper of a newer version has it
+            assert change.heartbeat(OTTER) is None
+            change.put_heartbeat(beat)
+        workspace.joined.follow()  # type: ignore[union-attr]
+        for either in (here.engine, engine):
+            with pytest.raises(StoreFailed, match="cannot be read"):
+                either.signs([OTTER])

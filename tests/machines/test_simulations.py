@@ -1,0 +1,93 @@
+"""The simulated bad world on a ledger in PostgreSQL, and with every process on a machine that
+joined one: on disk, and in PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from moot.core.ledger import Store
+from moot.store.memory import MemoryStore
+from moot.store.postgres import PostgresStore
+from moot.store.sqlite import SqliteStore
+from tests.simulation.joined import JoinedSimulator
+from tests.simulation.test_simulation import _small_world, run_to_the_end, seeds, simulate
+from tests.store.postgres_server import fresh_database
+
+assert _small_world
+
+POSTGRES_SEEDS, MEMORY_SEEDS, DISK_SEEDS = 20, 100, 20
+
+
+@pytest.fixture(autouse=True)
+def _turns_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All are one thread here: whoever waits for a turn waits until it is over by itself. And no
+    look for news is left out because another was just made, so that a seed is a whole history."""
+    monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 0.002)
+    monkeypatch.setattr("moot.keeper.joined_engine.PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("moot.keeper.copying.FRESH_SECONDS", -1.0)
+
+
+@pytest.fixture
+def open_there() -> Iterator[Callable[[], Store]]:
+    opened: list[PostgresStore] = []
+    with fresh_database() as url:
+
+        def open_store() -> Store:
+            opened.append(PostgresStore(url, f"sim_{os.getpid()}", create=True))
+            return opened[-1]
+
+        yield open_store
+        for store in opened:
+            store.close()
+
+
+def simulate_joined(seed: int, open_store: Callable[[], Store], folder: Path) -> JoinedSimulator:
+    simulator = JoinedSimulator(seed, open_store, folder)
+    run_to_the_end(simulator, seed)
+    return simulator
+
+
+@pytest.mark.parametrize("seed", seeds(POSTGRES_SEEDS))
+def test_nothing_acknowledged_is_lost_or_doubled_in_postgresql(
+    seed: int, open_there: Callable[[], Store]
+) -> None:
+    simulate(seed, open_there)
+
+
+@pytest.mark.parametrize("seed", seeds(MEMORY_SEEDS))
+def test_nothing_acknowledged_is_lost_or_doubled_on_machines_that_joined(
+    seed: int, tmp_path: Path
+) -> None:
+    store = MemoryStore()
+    simulate_joined(seed, lambda: store, tmp_path)
+
+
+@pytest.mark.parametrize("seed", seeds(DISK_SEEDS))
+def test_nothing_acknowledged_is_lost_or_doubled_where_the_keeper_has_a_file(
+    seed: int, tmp_path: Path
+) -> None:
+    place = tmp_path / "ledger.db"
+    simulate_joined(seed, lambda: SqliteStore(place, create=True, busy_seconds=0.1), tmp_path)
+
+
+@pytest.mark.parametrize("seed", seeds(DISK_SEEDS))
+def test_nothing_acknowledged_is_lost_or_doubled_where_the_keeper_has_postgresql(
+    seed: int, open_there: Callable[[], Store], tmp_path: Path
+) -> None:
+    simulate_joined(seed, open_there, tmp_path)
+
+
+def test_the_weather_is_bad_enough_to_matter(tmp_path: Path) -> None:
+    crashes = failures = cuts = dead_keepers = 0
+    for seed in range(20):
+        store = MemoryStore()
+        simulator = simulate_joined(seed, lambda store=store: store, tmp_path)  # type: ignore[misc]
+        crashes += simulator.account.crashes
+        failures += simulator.account.failures
+        cuts += simulator.cuts
+        dead_keepers += simulator.log.count("  the keeper dies")
+    assert min(crashes, failures, cuts, dead_keepers) > 20

@@ -1,0 +1,170 @@
+"""The same bad world with several machines: each process is on a machine that joined, with a copy
+of its own, and its line to the keeper may break before a question arrives, or before its answer.
+
+A fault may also strike the keeper while it answers: then it is started anew, and whoever asked has
+lost its line. What is said goes through the real encoding; only the socket is left out, so that a
+seed stays a whole history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from moot.core.ledger import Store
+from moot.engine.engine import Engine
+from moot.keeper import questions
+from moot.keeper.copying import FollowingStore, LedgerCopy, keeper_away
+from moot.keeper.door import Door, answer_safely
+from moot.keeper.joined_engine import JoinedEngine
+from moot.keeper.line import LineBroken
+from moot.keeper.members import Member
+from moot.store.memory import MemoryStore
+from moot.testing.world import CUSTODIAN
+from tests.simulation.faults import Crash, Fate, FaultyStore
+from tests.simulation.simulator import Process, Simulator
+
+MACHINES = 3
+CUT = 0.05  # how often a line breaks before a question arrives, and as often before its answer
+
+T = TypeVar("T", bound=questions.Answer)
+
+
+class SimulatedLine:
+    """A machine's line to the keeper."""
+
+    address = "keeper"
+    is_open = True
+
+    def __init__(self, world: JoinedSimulator, member: Member, process: Process) -> None:
+        self._world = world
+        self._member = member
+        self._process = process
+        self.offset = 0
+
+    def ask(
+        self, question: questions.Question, kind: type[T], *others: type[questions.Answer]
+    ) -> T:
+        try:
+            return self.ask_once(question, kind, *others)
+        except LineBroken as error:
+            raise keeper_away(self.address, str(error)) from None
+
+    def ask_once(
+        self, question: questions.Question, kind: type[T], *others: type[questions.Answer]
+    ) -> T:
+        self._process.fate.step()
+        data = self._world.answer(
+            self, self._member, self._process.fate, questions.encode(question)
+        )
+        self._process.fate.step()
+        answer = questions.decode_answer(data)
+        if isinstance(answer, questions.News):
+            self.measure(answer.now)
+        if isinstance(answer, questions.Failed):
+            raise questions.raise_failure(answer)
+        assert isinstance(answer, (kind, *others))
+        return cast("T", answer)
+
+    def measure(self, keepers: int) -> None:
+        self.offset = keepers - self._world.local_time(self._process)
+
+    def close(self) -> None:
+        self._world.forget(self)
+
+
+class JoinedSimulator(Simulator):
+    def __init__(self, seed: int, open_store: Callable[[], Store], folder: Path) -> None:
+        self._folder = folder
+        self._copies = [MemoryStore() for _ in range(MACHINES)]
+        self._started = 0
+        self._keepers_fate = Fate()
+        self._door: Door | None = None
+        self._lines_hold = False
+        self.cuts = 0
+        super().__init__(seed, open_store)
+        self._lines_hold = True
+        for process in self.processes:  # each has the agents' keys before the weather turns
+            process.engine.registry()
+        self._lines_hold = False
+
+    def local_time(self, process: Process) -> int:
+        return self._clock.now + process.skew
+
+    def answer(self, line: SimulatedLine, member: Member, fate: Fate, data: bytes) -> bytes:
+        """What the keeper says; LineBroken if the question or its answer was lost."""
+        self._cut_now_and_then()
+        question = questions.decode_question(data)
+        if isinstance(question, questions.Commit):
+            self._meanwhile()  # somebody else's arrives first
+        door = self._door or self._start_keeper()
+        try:
+            with self._struck_by(fate):
+                said = questions.encode(answer_safely(lambda: door.answer(member, line, question)))
+        except Crash:
+            self._note("  the keeper dies")
+            self._door = None
+            raise LineBroken("it broke off") from None
+        self._cut_now_and_then()
+        return said
+
+    def forget(self, line: SimulatedLine) -> None:
+        if self._door is not None:
+            self._door.forget(line)
+
+    def _start_keeper(self) -> Door:
+        engine = Engine(
+            FaultyStore(self._open_store(), self._keepers_fate, lambda: None),
+            self._keys,
+            self.trust,
+            lambda: self._clock.now,
+            on_checkpoint=self.account.notes.append,
+            artifacts=self._artifacts,
+        )
+        self._door = Door(engine, cast("Any", self._artifacts), self._folder)
+        return self._door
+
+    @contextmanager
+    def _struck_by(self, fate: Fate) -> Iterator[None]:
+        """Whatever awaits the process that asks may strike the keeper meanwhile."""
+        before = self._keepers_fate.instead
+        self._keepers_fate.instead = fate
+        try:
+            yield
+        finally:
+            self._keepers_fate.instead = before
+
+    def _settle(self) -> None:
+        self._lines_hold = True
+        super()._settle()
+
+    def _cut_now_and_then(self) -> None:
+        if not self._busy and not self._lines_hold and self.random.random() < CUT:
+            self._note("  the line is cut")
+            self.cuts += 1
+            raise LineBroken("it broke off")
+
+    def _start(self) -> Process:
+        number = self._started % MACHINES
+        self._started += 1
+        member = Member(f"machine-{number}", number + 1, CUSTODIAN, "", 0, 0)
+        fate, store = Fate(), self._copies[number]
+        process = Process(None, fate, store)  # type: ignore[arg-type]
+        line: Any = SimulatedLine(self, member, process)
+        line.measure(self._clock.now)
+        copy_store: Any = FaultyStore(store, fate, lambda: None)
+        following = FollowingStore(copy_store)
+        engine = JoinedEngine(
+            cast("Store", following),
+            self._keys,
+            self.trust,
+            lambda: self.local_time(process) + line.offset,
+            artifacts=self._artifacts,
+        )
+        copy = LedgerCopy(copy_store, line, self.trust, engine.replay, lambda _: None)
+        engine.follow_with(copy)
+        following.copy = copy
+        process.engine = engine
+        return process
