@@ -10,7 +10,7 @@ JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
 ARGS   ?=
 
 .PHONY: help setup demo test quick newest test-machines test-agents check bench bench-loss \
-        bench-collisions bench-peers model mutants soak docs clean collected
+        bench-collisions bench-peers model mutants soak docs clean collected suite
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
@@ -49,10 +49,12 @@ check: $(STAMP)
 	$(BIN)/mypy
 
 test: $(STAMP)
-	@$(MAKE) --no-print-directory -j 2 check collected
+	@$(MAKE) --no-print-directory -j 2 check suite
+
+suite: collected
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
-# Tests are compiled once, beside the types, and not by each process that runs them.
+# Tests are compiled once, and not by each process that runs them.
 collected: $(STAMP)
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --collect-only -qq -p no:xdist > /dev/null || true
 

@@ -7,7 +7,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import pytest
@@ -157,11 +157,15 @@ def test_a_report_that_arrived_before_the_end_counts() -> None:
 def test_what_is_no_http_is_dropped_and_others_are_served(sent: bytes) -> None:
     with listening() as taken:
         with socket.create_connection(taken.place, timeout=SECONDS) as line:
-            line.sendall(sent)
-            with suppress(ConnectionResetError):  # dropped with something unread
+            try:
+                line.sendall(sent)
                 line.shutdown(socket.SHUT_WR)
                 while line.recv(1 << 16):
                     pass
+            except TimeoutError:
+                raise
+            except OSError:  # dropped with something unread, at whichever of these steps
+                pass
         assert taken.calls == []
         assert taken.post("/v1/logs", BODY, taken.headers())[0] == 200
 
