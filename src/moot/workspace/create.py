@@ -61,11 +61,7 @@ def create_workspace(
     except OSError as error:
         if place.exists():
             return False
-        raise StoreFailed(
-            "workspace_not_created",
-            f"no workspace could be made in {root}: {error.strerror or error}",
-            hint="check space and permissions there",
-        ) from error
+        raise not_created(root, error) from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
         if not is_made:  # another process was quicker, or it failed: nobody will sign with these
@@ -74,6 +70,15 @@ def create_workspace(
         folder.remember_place(origin, root)
     remember_place(folder.path, root, origin)
     return True
+
+
+def not_created(root: Path, error: OSError) -> StoreFailed:
+    """Why there is no workspace in `root`, and what to do."""
+    return StoreFailed(
+        "workspace_not_created",
+        f"no workspace could be made in {root}: {error.strerror or error}",
+        hint="check space and permissions there",
+    )
 
 
 def _fill(

@@ -20,6 +20,7 @@ from moot.keys.folder import KeyFolder
 from moot.store.files import sync_folder, write_new_file
 from moot.store.sqlite import SqliteStore
 from moot.workspace import trust as trust_files
+from moot.workspace.create import not_created
 from moot.workspace.find import FOLDER, JOINED
 from moot.workspace.joined import SECRET, JoinedFile, MachineSecret
 from moot.workspace.known_places import remember_place
@@ -90,11 +91,7 @@ def join_workspace(
     except OSError as error:
         if place.exists():
             return False
-        raise StoreFailed(
-            "workspace_not_created",
-            f"no workspace could be made in {root}: {error.strerror or error}",
-            hint="check space and permissions there",
-        ) from error
+        raise not_created(root, error) from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     remember_place(folder.path, root, origin)
