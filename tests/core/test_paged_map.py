@@ -143,15 +143,43 @@ def test_entries_are_counted_by_the_notes_of_their_pages_where_these_suffice() -
     assert PagedMap[Entry]().count_where(frozenset(), is_at_first_place) == 0
 
 
-def test_a_glance_shows_the_first_fields_and_keeps_nothing() -> None:
-    class Sized(msgspec.Struct, frozen=True, array_like=True):
-        key: str
-        size: int
+class Owned(msgspec.Struct, frozen=True, array_like=True):
+    key: str
+    owner: str
 
-    again = stored(PagedMap(many(200)))
-    seen = [[(one.key, one.size) for one in page] for page in again.glance(Sized)]
+    LISTED_FIELD = "owner"
+
+
+def owned(count: int) -> PagedMap[Owned]:
+    return PagedMap({f"key-{n}": Owned(f"key-{n}", f"owner-{n % 7}") for n in range(count)})
+
+
+def test_what_pages_list_is_known_without_decoding_them() -> None:
+    again = PagedMap.from_stored(owned(200).to_stored(), Owned)
+    seen = list(again.listed())
     assert count_decoded(again) == 0
-    assert dict(pair for page in seen for pair in page) == {f"key-{n}": n for n in range(200)}
-    assert [key for key, _size in seen[1]] == list(again.page(1))
+    assert set().union(*seen) == {f"owner-{n}" for n in range(7)}
+    assert seen == list(owned(200).listed())
+    assert seen[1] == {one.owner for one in again.page(1).values()}
     assert count_decoded(again) == 1
-    assert [[(one.key, one.size) for one in page] for page in again.glance(Sized)] == seen
+    assert list(again.listed()) == seen
+
+
+def test_a_changed_page_lists_what_it_holds_now() -> None:
+    again = PagedMap.from_stored(owned(200).to_stored(), Owned)
+    changed = again.set("key-5", Owned("key-5", "somebody"))
+    for entries in (changed, PagedMap.from_stored(changed.to_stored(), Owned)):
+        assert "somebody" in set().union(*entries.listed())
+
+
+def test_pages_stored_without_a_list_are_decoded_for_it() -> None:
+    """As earlier versions stored them."""
+    pages = msgspec.msgpack.decode(owned(200).to_stored())
+    earlier = msgspec.msgpack.encode([page[:5] for page in pages])
+    again = PagedMap.from_stored(earlier, Owned)
+    assert list(again.listed()) == list(owned(200).listed())
+
+
+def test_entries_without_such_a_field_list_nothing() -> None:
+    assert set().union(*PagedMap(many(100)).listed()) == set()
+    assert set().union(*stored(PagedMap(many(100))).listed()) == set()

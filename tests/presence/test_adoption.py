@@ -10,12 +10,12 @@ from moot.core.errors import Refused
 from moot.engine.agents import register
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
+from moot.protocols.presence.adoptable_names import find_adoptable, judge_adoption_of
 from moot.protocols.presence.adoption import AdoptionQuestion, judge_adoption
 from moot.protocols.presence.commands import Bead, Evidence
 from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.presence.model import Liveness, ResumeReason, State
 from moot.protocols.presence.paths import read_scope
-from moot.protocols.presence.views import find_adoptable, judge_adoption_of
 from moot.testing import Scenario
 from moot.testing.world import CUSTODIAN
 

@@ -151,8 +151,9 @@ class _Chooser:
     def _claimed_times(self) -> dict[str, Millis]:
         """The latest that somebody can have been seen: the last act here, or what rows claim."""
         times = self._engine.claimed_times()
+        known = times.get
         for member in self._state.members_by_name.values():
-            if member.last_at > times.get(member.name, 0):
+            if member.last_at > known(member.name, 0):
                 times[member.name] = member.last_at
         return times
 

@@ -5,9 +5,9 @@ docs/format.md section 5.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import re
+from binascii import a2b_base64, b2a_base64
 from typing import Final
 
 import msgspec
@@ -34,7 +34,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     at: str
 
     def text(self) -> str:
-        root = base64.b64encode(self.root).decode()
+        root = _text(self.root)
         tail = f"moot {self.number} {self.events} {self.at}"
         return f"{self.origin}\n{self.streams}\n{root}\n{tail}\n"
 
@@ -43,7 +43,7 @@ def sign_note(checkpoint: Checkpoint, signer: Signer) -> str:
     # LDG-032
     text = checkpoint.text()
     signature = signer.sign_raw(text.encode())
-    stamp = base64.b64encode(_key_hash(checkpoint.origin, signer.public) + signature).decode()
+    stamp = _text(_key_hash(checkpoint.origin, signer.public) + signature)
     return f"{text}\n— {checkpoint.origin} {stamp}\n"
 
 
@@ -78,10 +78,10 @@ def _key_hash(name: str, public: bytes) -> bytes:
 
 def _b64(text: str) -> bytes:
     try:
-        return base64.b64decode(text, validate=True)
+        return a2b_base64(text, strict_mode=True)
     except ValueError:
         return b""
 
 
 def _text(raw: bytes) -> str:
-    return base64.b64encode(raw).decode()
+    return b2a_base64(raw, newline=False).decode()

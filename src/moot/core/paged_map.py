@@ -24,7 +24,6 @@ import msgspec
 from moot.core.prepared_types import prepare_type
 
 V = TypeVar("V")
-G = TypeVar("G")
 
 PAGE_ENTRIES: Final = 32  # on average
 SHORT_BYTES: Final = 1_024  # such a page is stored as it is
@@ -44,7 +43,9 @@ class _StoredPage(msgspec.Struct, frozen=True, array_like=True):
     A long page is `compressed`: whoever starts reads and hashes all of them, and looks into few.
     `notes` are the different values, over all entries, of the fields that their type names in
     `NOTED_FIELDS`: worktrees, say. So these are known without decoding the page. `entries` lie in
-    the snapshot's own bytes: nothing is copied for a page that nobody looks into.
+    the snapshot's own bytes: nothing is copied for a page that nobody looks into. So do `listed`,
+    the different values of the one field that their type names as `LISTED_FIELD`: owners, say. They
+    are many, and are read only by whoever asks for them. Earlier versions stored no such list.
     """
 
     first: str
@@ -52,6 +53,7 @@ class _StoredPage(msgspec.Struct, frozen=True, array_like=True):
     notes: tuple[Note, ...]
     compressed: bool
     entries: memoryview
+    listed: memoryview = memoryview(b"")
 
 
 class _Page(Generic[V]):
@@ -94,8 +96,26 @@ class _Page(Generic[V]):
             plain = _encode(self.entries)
             long = len(plain) > SHORT_BYTES
             packed = compress(plain, FAST) if long else plain
-            self._stored = _StoredPage(self.first, self.count, notes, long, memoryview(packed))
+            self._stored = _StoredPage(
+                self.first,
+                self.count,
+                notes,
+                long,
+                memoryview(packed),
+                memoryview(_encode(sorted(self._list_values()))),
+            )
         return self._stored
+
+    @property
+    def listed(self) -> set[str]:
+        if self._entries is None and self.stored.listed:
+            return _decode_texts(self.stored.listed)
+        return self._list_values()
+
+    def _list_values(self) -> set[str]:
+        values = self.entries.values()
+        field = getattr(next(iter(values)), "LISTED_FIELD", None)
+        return set(map(attrgetter(field), values)) if field else set()
 
     def count_where(self, notes: frozenset[Note], test: Callable[[V], bool]) -> int:
         if self._entries is None and notes.issuperset(self.stored.notes):
@@ -115,6 +135,7 @@ def _take_note(entry: Any) -> Note:
 
 
 _encode = msgspec.msgpack.Encoder().encode
+_decode_texts = msgspec.msgpack.Decoder(set[str]).decode
 _decode_pages = msgspec.msgpack.Decoder(tuple[_StoredPage, ...]).decode
 _first: Final = attrgetter("first")
 
@@ -175,18 +196,12 @@ class PagedMap(Mapping[str, V]):
         """The different values of what the entries' type names in `NOTED_FIELDS`."""
         return {note for page in self._pages for note in page.stored.notes}
 
-    def glance(self, kind: type[G]) -> Iterator[Iterable[G]]:
-        """Of every page, its entries with only the first fields: those that `kind` has.
-
-        Nothing of it is kept; it takes half of the time of decoding all of them.
-        """
-        decode = msgspec.msgpack.Decoder(GenericAlias(dict, (str, kind))).decode
-        for page in self._pages:
-            entries: Any = page.entries if page.is_decoded else decode(page.plain)
-            yield entries.values()
+    def listed(self) -> Iterator[set[str]]:
+        """Of every page, the different values of what the entries' type names as `LISTED_FIELD`."""
+        return (page.listed for page in self._pages)
 
     def page(self, number: int) -> Mapping[str, V]:
-        """The entries of one page, by its place among what `glance` gave."""
+        """The entries of one page, by its place among what `listed` gave."""
         return self._pages[number].entries
 
     def count_where(self, notes: frozenset[Note], test: Callable[[V], bool]) -> int:

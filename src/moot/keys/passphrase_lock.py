@@ -7,7 +7,6 @@ keys.
 from __future__ import annotations
 
 import os
-import shlex
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -61,10 +60,12 @@ def require_private_file(file: Path) -> None:
     except (OSError, ValueError):
         return  # reading it says what is wrong
     if os.name != "nt" and stat.S_ISREG(found.st_mode) and stat.S_IMODE(found.st_mode) & 0o077:
+        from shlex import quote
+
         raise Refused(
             "passphrase_exposed",
             f"others may read {file}",
-            hint=f"chmod 600 {shlex.quote(str(file))}; if somebody may have read it, change it: "
+            hint=f"chmod 600 {quote(str(file))}; if somebody may have read it, change it: "
             "`moot agent rotate NAME`",
         )
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import msgspec
 
-from moot.core.findings import check_all
 from moot.core.machine import (
     Case,
     Command,
@@ -35,7 +34,6 @@ from moot.core.registry import commands as ask
 from moot.core.registry import events as did
 from moot.core.registry.model import Agent, KeyEnding, RegisteredKey, State
 from moot.core.registry.proofs import ORIGIN_PREFIX
-from moot.core.registry.rules import RULES
 
 # What may follow what, for one key (REG-36). Nothing follows a revocation: its row is empty.
 TRANSITIONS: dict[str, dict[str, str]] = {
@@ -51,6 +49,9 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     """Accept or refuse; whatever is asked, nothing is raised (REG-35)."""
     if not isinstance(command, ask.CreateLedger) and not state.origin:
         return refusal("REG-00", "no_ledger", "this ledger has not been created")
+    from moot.core.findings import check_all
+    from moot.core.registry.rules import RULES  # nothing is decided by whoever only reads
+
     findings = check_all(RULES[type(command)], Case(state, command, context))
     return decide_by_findings(findings, *_DRAFTS[type(command)](state, command))
 

@@ -19,7 +19,7 @@ from moot.flows.presence.arrival import ArrivalPlace, rehearse
 from moot.flows.presence.new_key import new_key
 from moot.flows.presence.observation import observe
 from moot.keys.running_names import is_running
-from moot.protocols.presence import STREAM, views
+from moot.protocols.presence import STREAM, adoptable_names, views
 from moot.protocols.presence.commands import Bead, Evidence, Resume
 from moot.protocols.presence.machine import MACHINE
 from moot.protocols.presence.paths import read_scope
@@ -43,7 +43,7 @@ def find_candidates(
     names = [member.name for member in state.members]
     barred = frozenset(name for name in names if _why_barred(workspace, name) is not None)
     root = str(place.worktree)
-    return views.find_adoptable(
+    return adoptable_names.find_adoptable(
         state,
         evidence,
         root,
@@ -98,7 +98,7 @@ def require_adoptable(
     if barred is not None:
         raise barred
     root = str(place.worktree)
-    verdict = views.judge_adoption_of(
+    verdict = adoptable_names.judge_adoption_of(
         workspace.engine.state(MACHINE, STREAM),
         name,
         evidence,

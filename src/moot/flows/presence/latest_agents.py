@@ -6,8 +6,8 @@ was seen earlier than claimed. So a forged time costs a look and hides nobody.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from moot.core.clock import Millis
@@ -58,10 +58,10 @@ def find_latest(
     proved: list[tuple[Millis, str]] = []  # seen earlier than claimed: the latest of them first
     while len(chosen) < most and (proved or following is not None):
         if following is None or (proved and -proved[0][0] >= claimed.get(following, 0)):
-            chosen.append(heappop(proved)[1])
+            chosen.append(proved.pop(0)[1])
             continue
         seen_at = prove(following)
         if seen_at is not None:
-            heappush(proved, (-seen_at, following))
+            insort(proved, (-seen_at, following))
         following = next(line, None)
     return chosen

@@ -1,20 +1,10 @@
 """Who holds something, and what: for one screen of a crowd, without decoding all of it."""
 
-# No postponed annotations: msgspec would have to compile each of them anew.
+from __future__ import annotations
 
 from collections.abc import Iterable
 
-import msgspec
-
 from moot.protocols.presence.model import Reservation, State
-
-
-class _Owned(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The first fields of a `Reservation`."""
-
-    key: str
-    scope: str
-    owner: str
 
 
 class Holdings:
@@ -22,8 +12,7 @@ class Holdings:
 
     def __init__(self, state: State) -> None:
         self._live = state.live_by_key
-        pages = state.live_by_key.glance(_Owned)
-        self._owners_by_page = [frozenset(held.owner for held in page) for page in pages]
+        self._owners_by_page = list(state.live_by_key.listed())
         self.owners: set[str] = set().union(*self._owners_by_page)
 
     def of(self, names: Iterable[str]) -> dict[str, list[Reservation]]:

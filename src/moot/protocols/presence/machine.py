@@ -13,8 +13,9 @@
                        `---------accepted------------^
 
 Who may take from whom is the table TAKEOVER in `overlap.py`. The rules are in `rules.py`, the
-events to record in `drafts.py`, the state after them in `evolution.py`. OPR-092 asks for all of
-them: heartbeat, liveness, overlap and the events that tell of them.
+events to record in `drafts.py`, the state after them in `evolution.py`; each is loaded by whoever
+decides or replays, for most commands only look at a snapshot. OPR-092 asks for all of them:
+heartbeat, liveness, overlap and the events that tell of them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from typing import Any, Final
 import msgspec
 
 from moot.core.clock import Millis
-from moot.core.findings import check_all, select_errors
 from moot.core.machine import (
     Command,
     Context,
@@ -42,14 +42,8 @@ from moot.core.machine import (
     refuse,
 )
 from moot.protocols.presence import commands as ask
-from moot.protocols.presence import drafts, overlap
 from moot.protocols.presence import events as did
-from moot.protocols.presence.case import OverlapCase, case_of, read_claims
-from moot.protocols.presence.evolution import evolve
 from moot.protocols.presence.model import EventType, ReceiptKind, Reservation, Stage, State
-from moot.protocols.presence.numbering import NextNumbers
-from moot.protocols.presence.paths import write_typed
-from moot.protocols.presence.rules import RULES
 
 USAGE: Final = "presence.usage"  # index space: what tools have used, one row for each run
 
@@ -80,6 +74,12 @@ OVERLAP_CODES: Final = frozenset(
 
 
 def decide(state: State, command: Command, context: Context) -> Decision:
+    from moot.core.findings import check_all, select_errors
+    from moot.protocols.presence import drafts
+    from moot.protocols.presence.case import OverlapCase, case_of
+    from moot.protocols.presence.numbering import NextNumbers
+    from moot.protocols.presence.rules import RULES
+
     rules = RULES.get(type(command))
     if rules is None:
         return refusal("OPR-102", "unknown_command", "presence knows no such command")
@@ -94,6 +94,12 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     return refuse(findings)
 
 
+def evolve(state: State, recorded: Recorded[Any]) -> State:
+    from moot.protocols.presence import evolution
+
+    return evolution.evolve(state, recorded)
+
+
 def agents_to_prove(state: State, command: Command) -> tuple[str, ...]:
     """Whose last sign of life decides: the owners of what overlaps.
 
@@ -101,6 +107,9 @@ def agents_to_prove(state: State, command: Command) -> tuple[str, ...]:
     """
     if not isinstance(command, ask.Reserve | ask.TakeOver | ask.NoteIncursion):
         return ()
+    from moot.protocols.presence import overlap
+    from moot.protocols.presence.case import read_claims
+
     claims, _unreadable = read_claims(command)
     return overlap.find_owners(state, claims)
 
@@ -139,6 +148,8 @@ def _lease_ends(state: State) -> Iterable[Due]:
     if state.next_expiry is None:  # most reservations have no end
         return
     from shlex import quote
+
+    from moot.protocols.presence.paths import write_typed
 
     timed = (held for held in state.live if held.expires_at is not None)
     for held in sorted(timed, key=_end_of):

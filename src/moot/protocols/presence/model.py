@@ -141,6 +141,7 @@ class Reservation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """
 
     NOTED_FIELDS: ClassVar = ("worktree", "branch")
+    LISTED_FIELD: ClassVar = "owner"
 
     key: str
     scope: str

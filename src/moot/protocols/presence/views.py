@@ -15,7 +15,6 @@ from moot.core.clock import Millis, to_text
 from moot.core.machine import SignOfLife
 from moot.core.quoted import Quoted, quote_optional
 from moot.protocols.presence import (
-    adoption,
     labels,
     liveness,
     overlap,
@@ -23,7 +22,6 @@ from moot.protocols.presence import (
     sub_agents,
     work_state,
 )
-from moot.protocols.presence.commands import Evidence
 from moot.protocols.presence.liveness import LivenessVerdict
 from moot.protocols.presence.model import (
     EventType,
@@ -39,7 +37,6 @@ from moot.protocols.presence.model import (
 )
 from moot.protocols.presence.overlap import OverlapConflict, Requester
 from moot.protocols.presence.paths import Scope
-from moot.protocols.presence.recommendation import AdoptionCandidate
 from moot.protocols.presence.work_state import Health, WorkState
 
 
@@ -442,46 +439,6 @@ def find_blockers(
     now, seen, stale = observation.now, observation.seen, observation.stale_millis
     asker = Requester(*holder, now, seen, stale, alias)
     return tuple(overlap.find_conflicts(state, claims, asker))
-
-
-def judge_adoption_of(
-    state: State,
-    target: str,
-    evidence: Evidence,
-    worktree: str,
-    now: Millis,
-    *,
-    scopes: tuple[Scope, ...] = (),
-    work: str | None = None,
-) -> adoption.AdoptionVerdict:
-    """May a new session here adopt `target`? Ask before the key is rotated: `Resume` asks again."""
-    member = sorted_index.find_member(state, target)
-    leases = sorted_index.reservations_of(state, target, member.epoch) if member is not None else ()
-    held = tuple(reservation for reservation in leases if not reservation.has_ended(now))
-    return adoption.judge_adoption(
-        adoption.AdoptionQuestion(target, held, scopes, work, worktree, evidence)
-    )
-
-
-def find_adoptable(
-    state: State,
-    evidence: Evidence,
-    worktree: str,
-    now: Millis,
-    *,
-    scopes: tuple[Scope, ...] = (),
-    work: str | None = None,
-    running: frozenset[str] = frozenset(),
-) -> tuple[AdoptionCandidate, ...]:
-    """Names that a new session here could adopt, with the reason for each, by name."""
-    candidates = []
-    for name in (member.name for member in state.members if member.name not in running):
-        verdict = judge_adoption_of(state, name, evidence, worktree, now, scopes=scopes, work=work)
-        if verdict.reason is not None:
-            candidates.append(
-                AdoptionCandidate(name, verdict.reason, verdict.evidence, verdict.bead_ids)
-            )
-    return tuple(candidates)
 
 
 def _format_time(at: Millis | None) -> str | None:
