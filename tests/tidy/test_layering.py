@@ -148,9 +148,12 @@ def test_every_foreign_library_keeps_to_its_place() -> None:
     assert strayed == []
 
 
+STANDARD_LATER = {"_sha2"}  # in the standard library of later Pythons than the oldest we run on
+
+
 def foreign(module: Module) -> set[str]:
     tops = {name.split(".")[0] for name, _ in module.foreign_imports()}
-    return tops - sys.stdlib_module_names
+    return tops - sys.stdlib_module_names - STANDARD_LATER
 
 
 def test_the_verifier_shares_nothing_with_what_it_checks() -> None:

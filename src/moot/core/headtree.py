@@ -9,21 +9,21 @@ and a proof O(log streams). Pure: nodes are read through a mapping. docs/format.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 
 from moot.core.record import frame
+from moot.core.sha256 import sha256
 
 Position = tuple[int, int]
 Nodes = Mapping[Position, bytes]
 
 
 def leaf_hash(stream: str, seq: int, head: bytes) -> bytes:
-    return hashlib.sha256(b"\x00" + frame(stream.encode(), b"%d" % seq, head)).digest()
+    return sha256(b"\x00" + frame(stream.encode(), b"%d" % seq, head)).digest()
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    return hashlib.sha256(b"\x01" + left + right).digest()
+    return sha256(b"\x01" + left + right).digest()
 
 
 def changed_nodes(
@@ -48,7 +48,7 @@ def changed_nodes(
 
 def root_hash(nodes: Nodes, size: int) -> bytes:
     # LDG-030
-    return _subtree(nodes, 0, size) if size else hashlib.sha256(b"").digest()
+    return _subtree(nodes, 0, size) if size else sha256(b"").digest()
 
 
 def inclusion_path(nodes: Nodes, index: int, size: int) -> tuple[bytes, ...]:

@@ -5,7 +5,6 @@ docs/format.md section 5.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from binascii import a2b_base64, b2a_base64
 from typing import Final
@@ -14,6 +13,7 @@ import msgspec
 
 from moot.core.ed25519 import SIGNATURE_BYTES
 from moot.core.errors import Malformed
+from moot.core.sha256 import sha256
 from moot.core.signing import Signer, verify_raw
 
 _NUMBER: Final = r"(0|[1-9][0-9]{0,15})"
@@ -73,7 +73,7 @@ def read_note(note: str, public: bytes) -> Checkpoint:
 
 
 def _key_hash(name: str, public: bytes) -> bytes:
-    return hashlib.sha256(name.encode() + b"\n\x01" + public).digest()[:4]
+    return sha256(name.encode() + b"\n\x01" + public).digest()[:4]
 
 
 def _b64(text: str) -> bytes:

@@ -6,7 +6,6 @@ holds it, `Record.body` reads it back.
 
 # No postponed annotations: msgspec would compile each of them anew in every hook.
 
-import hashlib
 import re
 import struct
 from typing import Any, Final, Literal
@@ -15,6 +14,7 @@ import msgspec
 
 from moot.core.canonical import MAX_INT, check_profile, encode_checked
 from moot.core.errors import Malformed, Refused
+from moot.core.sha256 import sha256
 from moot.core.signing import EVENT, Signer, verify
 
 MAX_BODY_BYTES: Final = 65_536
@@ -73,7 +73,7 @@ def frame(*parts: bytes) -> bytes:
 def genesis(origin: str, stream: str) -> str:
     """`prev` of a stream's first event: no event fits at the start of another stream (LDG-023)."""
     framed = frame(b"moot.genesis.v1", origin.encode(), stream.encode())
-    return hashlib.sha256(b"\x02" + framed).hexdigest()
+    return sha256(b"\x02" + framed).hexdigest()
 
 
 def record_hash(body: bytes, kid: str, signature: bytes) -> bytes:
@@ -81,7 +81,7 @@ def record_hash(body: bytes, kid: str, signature: bytes) -> bytes:
     neither removed nor replaced (LDG-022)."""
     key = kid.encode()
     framed = (_HASHED, _size(len(body)), body, _size(len(key)), key)
-    return hashlib.sha256(b"".join((*framed, _size(len(signature)), signature))).digest()
+    return sha256(b"".join((*framed, _size(len(signature)), signature))).digest()
 
 
 class Record:

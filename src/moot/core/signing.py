@@ -6,11 +6,11 @@ and `public_key` refuses weak points before they are ever registered. docs/forma
 
 from __future__ import annotations
 
-import hashlib
 from typing import Final
 
 from moot.core import ed25519
 from moot.core.errors import Malformed
+from moot.core.sha256 import sha256
 
 # LDG-012: one payload type for each kind of thing that is signed.
 EVENT: Final = b"application/vnd.moot.event.v1+json"
@@ -33,7 +33,7 @@ def signed_bytes(payload_type: bytes, body: bytes) -> bytes:
 
 
 def key_id(public: bytes) -> str:
-    return hashlib.sha256(public).hexdigest()[:32]
+    return sha256(public).hexdigest()[:32]
 
 
 def public_key(text: str) -> bytes:

@@ -5,7 +5,6 @@ The caller makes the new private key and stores it; here it only signs that it i
 
 from __future__ import annotations
 
-import hashlib
 from typing import NotRequired, TypedDict, Unpack
 
 from moot.core.canonical import canonical
@@ -16,6 +15,7 @@ from moot.core.record import ArtifactRef
 from moot.core.registry import commands as ask
 from moot.core.registry.model import Agent, RegisteredKey
 from moot.core.registry.proofs import key_statement, sign_endorsement, sign_proof
+from moot.core.sha256 import sha256
 from moot.core.signing import Signer
 from moot.engine.engine import Engine
 from moot.engine.job import JobOutcome
@@ -101,7 +101,7 @@ def current_heads(engine: Engine) -> tuple[ArtifactRef, bytes]:
     with engine.store.read() as view:
         heads = {name: [head.seq, head.hash.hex()] for name, head in view.streams()}
     data = canonical(heads)
-    digest = hashlib.sha256(data).hexdigest()
+    digest = sha256(data).hexdigest()
     return ArtifactRef(digest, len(data), HEADS_MEDIA_TYPE), data
 
 

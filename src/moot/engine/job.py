@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -13,6 +12,7 @@ from moot.core.errors import Conflict, Malformed
 from moot.core.findings import Finding
 from moot.core.machine import Command, Event, Recorded, is_kind
 from moot.core.names import CALLER_KEY
+from moot.core.sha256 import sha256
 
 E = TypeVar("E", bound=Event)
 FindKeys = Callable[[str, str], list[tuple[str, int]]]
@@ -94,4 +94,4 @@ def find_repeat(find: FindKeys, job: Job) -> Repeat:
 def _digest(command: Command) -> str:
     content = canonical(msgspec.to_builtins(command))
     name = type(command).__name__.encode()
-    return hashlib.sha256(name + b"\n" + content).hexdigest()[:16]
+    return sha256(name + b"\n" + content).hexdigest()[:16]

@@ -8,7 +8,6 @@ that does not fit in any respect is ignored, never mended.
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
@@ -23,6 +22,7 @@ from moot.core.names import REGISTRY
 from moot.core.record import Body, Record, frame, genesis
 from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
 from moot.core.registry.model import State as Registry
+from moot.core.sha256 import sha256
 from moot.core.signing import SNAPSHOT, Signer, verify
 from moot.core.statecodec import decode_state, encode_state
 from moot.engine.heads import CitedHeads
@@ -281,7 +281,7 @@ def snapshot_bytes(origin: str, snapshot: Snapshot) -> bytes:
         b"%d" % snapshot.seq,
         snapshot.hash,
         snapshot.machine.encode(),
-        hashlib.sha256(snapshot.state).digest(),
+        sha256(snapshot.state).digest(),
     )
 
 

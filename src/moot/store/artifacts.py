@@ -7,7 +7,6 @@ registry records who erased it and why.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ from typing import BinaryIO, Protocol
 
 from moot.core.errors import Malformed, NotFound, Refused, StoreFailed, Tampered
 from moot.core.record import ArtifactRef
+from moot.core.sha256 import sha256 as hash_bytes
 from moot.store.files import sync_folder
 
 MAX_BYTES = 256 * 1024 * 1024
@@ -104,7 +104,9 @@ class FileArtifacts:
         place = self._path_of(sha256)
         if not place.is_file():
             raise artifact_not_found(sha256)
-        digest = hashlib.sha256()
+        from hashlib import sha256 as begin_hash  # whole files: OpenSSL is worth loading
+
+        digest = begin_hash()
         with _disk_errors("read"), place.open("rb") as file:
             while piece := file.read(CHUNK):
                 digest.update(piece)
@@ -161,7 +163,9 @@ def _disk_errors(done: str) -> Iterator[None]:
 
 
 def _copy_hashed(pieces: Iterator[bytes], file: BinaryIO) -> tuple[str, int]:
-    digest, size = hashlib.sha256(), 0
+    from hashlib import sha256
+
+    digest, size = sha256(), 0
     for piece in pieces:
         size += len(piece)
         if size > MAX_BYTES:
@@ -180,7 +184,7 @@ class MemoryArtifacts:
         self.blobs: dict[str, bytes] = {}
 
     def put(self, data: bytes, media_type: str) -> ArtifactRef:
-        digest = hashlib.sha256(data).hexdigest()
+        digest = hash_bytes(data).hexdigest()
         self.blobs[digest] = data
         return ArtifactRef(digest, len(data), media_type)
 
@@ -195,7 +199,7 @@ class MemoryArtifacts:
         data = self.blobs.get(require_hash(sha256))
         if data is None:
             raise artifact_not_found(sha256)
-        if hashlib.sha256(data).hexdigest() != sha256:
+        if hash_bytes(data).hexdigest() != sha256:
             raise Tampered(f"artifact {sha256[:12]}… was changed", code="artifact_damaged")
         for start in range(0, len(data), CHUNK):
             yield data[start : start + CHUNK]

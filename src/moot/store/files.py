@@ -5,11 +5,10 @@ A process that dies meanwhile leaves the old file, or none, and never half of th
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -39,10 +38,23 @@ def replace_named_file(path: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
     A link stays a link, and what it points to is written. A device or a pipe cannot be replaced by
     a file, so it is written to directly.
     """
+    from hashlib import sha256
+
+    digest, size = sha256(), 0
+
+    def hash_each() -> Iterator[bytes]:
+        nonlocal size
+        for piece in pieces:
+            digest.update(piece)
+            size += len(piece)
+            yield piece
+
     if _is_replaceable(path):
-        return _write_and_place(Path(os.path.realpath(path)), pieces, os.replace, 0o666)
-    with path.open("wb") as stream:
-        return _write_pieces(pieces, stream.write)
+        _write_and_place(Path(os.path.realpath(path)), hash_each(), os.replace, 0o666)
+    else:
+        with path.open("wb") as stream:
+            stream.writelines(hash_each())
+    return digest.hexdigest(), size
 
 
 def _is_replaceable(path: Path) -> bool:
@@ -59,11 +71,11 @@ def _write_and_place(
     place: Callable[[Path, Path], None],
     mode: int,
     durable: bool = True,
-) -> tuple[str, int]:
+) -> None:
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
     try:
         with open(temporary, "xb", opener=lambda name, how: os.open(name, how, mode)) as file:
-            digest_and_size = _write_pieces(pieces, file.write)
+            file.writelines(pieces)
             file.flush()
             if durable:
                 os.fsync(file.fileno())
@@ -72,15 +84,6 @@ def _write_and_place(
         temporary.unlink(missing_ok=True)
     if durable:
         sync_folder(path.parent)
-    return digest_and_size
-
-
-def _write_pieces(pieces: Iterable[bytes], write: Callable[[bytes], int]) -> tuple[str, int]:
-    digest, size = hashlib.sha256(), 0
-    for piece in pieces:
-        digest.update(piece)
-        size += write(piece)
-    return digest.hexdigest(), size
 
 
 def sync_folder(folder: Path) -> None:

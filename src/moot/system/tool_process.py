@@ -8,11 +8,12 @@ given again.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from moot.core.sha256 import sha256
 
 MOST_STEPS: Final = 8
 # Programs that only start others.
@@ -39,7 +40,7 @@ def find_tool_process() -> str | None:
             return None
         if facts.name not in STARTERS:
             text = f"{_machine()}:{number}:{facts.started}"
-            return f"process:{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+            return f"process:{sha256(text.encode()).hexdigest()[:32]}"
         number = facts.parent
     return None
 

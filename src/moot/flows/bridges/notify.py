@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Final
 
 from moot.core.errors import MootError
 from moot.core.machine import KeyClass
 from moot.core.names import SYSTEM
+from moot.core.sha256 import sha256
 from moot.flows.mail.letters import Letter, send_letter
 from moot.protocols.mail.body_writer import write_blocked_body
 
@@ -34,7 +34,7 @@ def tell_blocked(
         needed=error.hint or "run it again once this is mended",
     )
     subject = f"BLOCKED: {' '.join(what.split())}"[:_LINE]
-    said = hashlib.sha256(f"{to}\n{subject}\n{body}".encode()).hexdigest()[:12]
+    said = sha256(f"{to}\n{subject}\n{body}".encode()).hexdigest()[:12]
     letter = Letter(
         to=to,
         subject=subject,

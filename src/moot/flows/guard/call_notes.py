@@ -7,7 +7,6 @@ the end, both by the disk's own clock. Nothing is written unless somebody watche
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from typing import Final
 
 import msgspec
 
+from moot.core.sha256 import sha256
 from moot.flows.guard.guarded_paths import NOTED_CALLS
 
 WHO: Final = "who"
@@ -160,4 +160,4 @@ def _read_who(folder: Path) -> _Who | None:
 
 
 def _name(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:24]
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:24]

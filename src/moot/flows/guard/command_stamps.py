@@ -7,11 +7,12 @@ runs one shell command after the other.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from moot.core.sha256 import sha256
 
 if TYPE_CHECKING:
     from moot.flows.guard.worktree_before import WorktreeBefore
@@ -83,4 +84,4 @@ def sweep_old_stamps(workspace: Path) -> None:
 
 def _stamp_file(workspace: Path, session: str, call_id: str) -> Path:
     call = f"{session}\n{call_id}".encode("utf-8", "replace")
-    return workspace / FOLDER / hashlib.sha256(call).hexdigest()[:32]
+    return workspace / FOLDER / sha256(call).hexdigest()[:32]

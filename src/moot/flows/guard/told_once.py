@@ -5,13 +5,14 @@ Two processes that ask at the same time get one yes: the file is made by one of 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Final
+
+from moot.core.sha256 import sha256
 
 FOLDER: Final = "hooks/told"
 _OLD_SECONDS: Final = 30 * 24 * 3600
@@ -21,7 +22,7 @@ _MOST_SWEPT: Final = 200
 def is_first_time(workspace: Path, *what: str) -> bool:
     """True for the first who asks. Where nothing can be remembered it is told again."""
     text = "\n".join(what).encode("utf-8", "surrogateescape")
-    note = workspace / FOLDER / hashlib.sha256(text).hexdigest()[:32]
+    note = workspace / FOLDER / sha256(text).hexdigest()[:32]
     try:
         note.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(note, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -8,7 +8,6 @@ written there meanwhile.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -19,6 +18,7 @@ import msgspec
 
 from moot.core.clock import Millis
 from moot.core.errors import MootError
+from moot.core.sha256 import sha256
 from moot.flows.guard.copies import Copies, Editor
 from moot.flows.guard.guarded_paths import UNENDED_EDITS, GuardedPaths
 
@@ -41,7 +41,7 @@ def remember_unended_edit(guarded: GuardedPaths, call: str) -> None:
         present = {path: copies.read(path) for path in guarded.scopes}
     blobs = {path: file.blob for path, file in present.items() if file is not None}
     folder = guarded.workspace / UNENDED_EDITS
-    name = hashlib.sha256(f"{root}\n{call}".encode("utf-8", "replace")).hexdigest()[:32]
+    name = sha256(f"{root}\n{call}".encode("utf-8", "replace")).hexdigest()[:32]
     with suppress(OSError, UnicodeEncodeError):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(msgspec.json.encode(_UnendedEdit(str(root), blobs)))

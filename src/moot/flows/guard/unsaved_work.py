@@ -7,13 +7,13 @@ Only what was touched since the last such look is read: mostly it costs no more 
 
 from __future__ import annotations
 
-import hashlib
 import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from moot.core.errors import StoreFailed
+from moot.core.sha256 import sha256
 from moot.flows.guard.copies import CallingSession, keep_copies
 from moot.flows.guard.git_changes import changed_files
 from moot.flows.guard.guarded_paths import GuardedPaths
@@ -56,7 +56,7 @@ def keep_unsaved_work(
 def _stamp_file(guarded: GuardedPaths) -> Path:
     """One for each worktree; its time is that of the last look, by the disk's own clock."""
     root = os.fsencode(guarded.worktree_root)
-    return guarded.workspace / FOLDER / hashlib.sha256(root).hexdigest()[:24]
+    return guarded.workspace / FOLDER / sha256(root).hexdigest()[:24]
 
 
 def _time_of(stamp: Path) -> int:

@@ -6,7 +6,6 @@ gone are named at once, for nobody may ever answer.
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
@@ -17,6 +16,7 @@ from moot.core.errors import Refused
 from moot.core.findings import Finding
 from moot.core.machine import KeyClass, Recorded, make_remark
 from moot.core.record import ArtifactRef
+from moot.core.sha256 import sha256
 from moot.engine.job import Job, JobOutcome
 from moot.flows.mail.messages import require_thread_of
 from moot.protocols.mail import events as did
@@ -157,7 +157,7 @@ def choose_thread(workspace: Workspace, sender: str, letter: Letter) -> str:
     if answered:
         return require_thread_of(workspace, answered)
     if letter.key is not None:
-        return f"m-{hashlib.sha256(f'{sender}/{letter.key}'.encode()).hexdigest()[:10]}"
+        return f"m-{sha256(f'{sender}/{letter.key}'.encode()).hexdigest()[:10]}"
     return f"m-{secrets.token_hex(5)}"
 
 

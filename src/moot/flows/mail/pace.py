@@ -7,7 +7,6 @@ It is a brake, not a proof: whoever may write there can also remove it.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ import msgspec
 
 from moot.core.clock import SECOND, Millis
 from moot.core.errors import Refused
+from moot.core.sha256 import sha256
 from moot.workspace.workspace import Workspace
 
 MINUTE: Final[Millis] = 60 * SECOND
@@ -55,7 +55,7 @@ def require_pace(
 
 
 def _mark_of(key: str | None, words: tuple[object, ...]) -> str:
-    return "" if key is None else hashlib.sha256(repr((key, words)).encode()).hexdigest()[:16]
+    return "" if key is None else sha256(repr((key, words)).encode()).hexdigest()[:16]
 
 
 def _read_counted(file: Path) -> list[CountedMessage]:

@@ -8,7 +8,6 @@ thinking leaves no tool calls.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
@@ -17,6 +16,7 @@ import msgspec
 
 from moot.core.errors import MootError, Refused
 from moot.core.names import SYSTEM
+from moot.core.sha256 import sha256
 from moot.protocols.observed import PROTOCOL, RUN, SESSION_SPACE
 from moot.protocols.observed.commands import (
     BeginObserving,
@@ -155,7 +155,7 @@ def open_record(workspace: Workspace, agent: str, session: str) -> WatchedSessio
     known = workspace.engine.registry().agents.get(agent)
     epoch = known.epoch if known is not None else 0
     identity = f"{agent}\n{epoch}\n{session}".encode("utf-8", "replace")
-    base = f"{PROTOCOL}/{agent}~{hashlib.sha256(identity).hexdigest()[:16]}"
+    base = f"{PROTOCOL}/{agent}~{sha256(identity).hexdigest()[:16]}"
     for part in range(1, MAX_PARTS):
         stream = base if part == 1 else f"{base}.{part}"
         state = workspace.engine.state(MACHINE, stream)

@@ -6,7 +6,6 @@ a stored file. Whatever goes wrong here is left at that: nothing is held back by
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from moot.core.errors import MootError
+from moot.core.sha256 import sha256
 
 if TYPE_CHECKING:
     from moot.core.record import ArtifactRef
@@ -64,7 +64,7 @@ def record_use(
     )
     observation = ObserveTool(
         tool=(use.tool or "unnamed")[:LONGEST_NAME],
-        input_hash=hashlib.sha256(_canonical(use.input)).hexdigest(),
+        input_hash=sha256(_canonical(use.input)).hexdigest(),
         artifact=artifact,
         files=tuple(_presentable(files))[:MOST_FILES],
         redacted=redacted,

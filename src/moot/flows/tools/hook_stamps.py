@@ -6,12 +6,13 @@ every edit. Nothing rests on it but what `moot hook status` tells.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+from moot.core.sha256 import sha256
 
 FOLDER: Final = "hooks/spoke"
 PAUSE_SECONDS: Final = 60.0
@@ -49,5 +50,5 @@ def _time_of(file: str) -> float:
 
 
 def _stamp(workspace: Path, tool: str, worktree: Path) -> str:
-    name = hashlib.sha256(os.fsencode(os.path.realpath(worktree))).hexdigest()[:16]
+    name = sha256(os.fsencode(os.path.realpath(worktree))).hexdigest()[:16]
     return os.path.join(workspace, FOLDER, f"{tool}-{name}")

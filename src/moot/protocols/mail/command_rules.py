@@ -6,13 +6,13 @@ who may answer which message, for which holder of a name, and until when.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from typing import Any, Final
 
 from moot.core.findings import Rule, Severity
 from moot.core.machine import Command
 from moot.core.names import AGENT, SYSTEM
+from moot.core.sha256 import sha256
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail.case import MailCase, encode_text, fits_in_event
 from moot.protocols.mail.model import MAX_OPEN, Importance, Party
@@ -86,7 +86,7 @@ def body_not_stored(case: NewMessageCase) -> Breaches:
     if fits_in_event(case.command.body, data):
         return
     if stored is None or (stored.sha256, stored.size) != (
-        hashlib.sha256(data).hexdigest(),
+        sha256(data).hexdigest(),
         len(data),
     ):
         yield f"a body of {len(data)} bytes is stored before it is sent", "body"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from enum import StrEnum
 from typing import Final
@@ -10,6 +9,7 @@ from typing import Final
 import msgspec
 
 from moot.core.clock import Millis
+from moot.core.sha256 import sha256
 
 PROTOCOL: Final = "plan"
 MAX_TEXT_BYTES: Final = 8_192
@@ -42,4 +42,4 @@ def stream_of(work: str) -> str:
     """Where the plan of a work item stands; an id that no stream can have is known by its hash."""
     if _IN_STREAM.match(work):
         return f"{PROTOCOL}/{work}"
-    return f"{PROTOCOL}/~{hashlib.sha256(work.encode('utf-8', 'replace')).hexdigest()[:32]}"
+    return f"{PROTOCOL}/~{sha256(work.encode('utf-8', 'replace')).hexdigest()[:32]}"

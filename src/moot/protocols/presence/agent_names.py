@@ -6,10 +6,11 @@ the project and a counter, so that the same ledger proposes the same name again 
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable
 from typing import Final
+
+from moot.core.sha256 import sha256
 
 _ADJECTIVES: Final = """
     amber agile airy ample azure balmy bold bright brisk bronze calm candid cedar clear cobalt
@@ -37,7 +38,7 @@ ADJECTIVE_NOUN: Final = re.compile(r"[a-z]+-[a-z]+\Z")
 
 def make_name(project: str, number: int) -> str:
     """Name number `number` of a project: always the same."""
-    digest = hashlib.sha256(f"{project}\n{number}".encode("utf-8", "surrogatepass")).digest()
+    digest = sha256(f"{project}\n{number}".encode("utf-8", "surrogatepass")).digest()
     pick = int.from_bytes(digest[:8], "big")
     pick, noun = divmod(pick, len(NOUNS))
     return f"{ADJECTIVES[pick % len(ADJECTIVES)]}-{NOUNS[noun]}"

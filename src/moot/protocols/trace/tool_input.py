@@ -6,9 +6,8 @@ variables and the time limit. The values of variables are not part of it.
 
 from __future__ import annotations
 
-import hashlib
-
 from moot.core.canonical import encode_checked
+from moot.core.sha256 import sha256
 
 MEDIA_TYPE = "application/vnd.moot.tool-input+json"
 
@@ -32,4 +31,4 @@ def encode_input(
 
 
 def sha256_hex(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+    return sha256(data).hexdigest()

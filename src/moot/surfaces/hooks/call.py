@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from typing import Any, Final
@@ -13,6 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from moot.api.session import ToolSession
+from moot.core.sha256 import sha256
 from moot.flows.tools.coding_tools import FAILURE, HookMoment, Tool
 
 MAX_BYTES: Final = 32 * 1024 * 1024
@@ -87,7 +87,7 @@ def _shorten(identifier: str, longest: int = MAX_KEY) -> str:
     """A tool's id as it is, or its hash if it is too long or not printable."""
     if len(identifier) <= longest and identifier.isprintable():
         return identifier
-    return hashlib.sha256(identifier.encode("utf-8", "replace")).hexdigest()
+    return sha256(identifier.encode("utf-8", "replace")).hexdigest()
 
 
 def read_call(tool: Tool, data: bytes, here: str) -> HookCall:
