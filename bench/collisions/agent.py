@@ -16,7 +16,7 @@ from typing import Final
 import msgspec
 
 from bench.collisions import tool
-from bench.collisions.coordination import Coordination, MootHook, PromptLock, Unasked
+from bench.collisions.coordination import Coordination, Heeding, MootHook, PromptLock, Unasked
 from bench.collisions.merging import merge_branch, run_git
 from bench.collisions.work import Change
 from bench.loss.world import Agent
@@ -208,13 +208,13 @@ class Worker:
 
 
 def _coordinate(plan: AgentPlan) -> Coordination:
+    heeding = Heeding(plan.heeded or 0.0, f"{plan.seed} {plan.number}")
     if plan.has_moot:
         name = os.environ["MOOT_AGENT"]
         agent = Agent(name, plan.tool, Path(plan.root).name)
-        return MootHook(agent, Path(plan.main), Path(plan.root))
+        return MootHook(agent, Path(plan.main), Path(plan.root), heeding)
     if plan.heeded is not None:
-        locks, seed = Path(plan.folder) / "locks", f"{plan.seed} {plan.number}"
-        return PromptLock(locks, plan.name, plan.heeded, seed)
+        return PromptLock(Path(plan.folder) / "locks", plan.name, heeding)
     return Unasked()
 
 

@@ -8,7 +8,8 @@ import msgspec
 
 
 class Arm(msgspec.Struct, frozen=True):
-    """`heeded` is how likely an agent heeds a lock that a prompt asks it to take; None: no lock."""
+    """`heeded` is how likely an agent heeds what it was told to do before it reads a file: to take a
+    lock, or under Moot to reserve it. None: it is told nothing of the kind."""
 
     name: str
     label: str
@@ -22,6 +23,7 @@ ARMS: Final = (
     Arm("lock", "A lock asked for in a prompt (heeded 80 %)", heeded=0.8),
     Arm("worktrees", "A worktree each, merged at the end", has_worktrees=True),
     Arm("moot", "Moot in one checkout", has_moot=True),
+    Arm("moot-first", "Moot, and told to reserve first (heeded 80 %)", has_moot=True, heeded=0.8),
     Arm("moot-worktrees", "Moot with worktrees", has_moot=True, has_worktrees=True),
 )
 HEEDED: Final = (0.0, 0.5, 0.8, 0.95, 1.0)  # the curve of the lock

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import subprocess
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
@@ -79,17 +80,26 @@ class Unasked:
         pass
 
 
+class Heeding:
+    """Whether an agent does what it was told to do before a change: in every arm alike, from the
+    seed alone."""
+
+    def __init__(self, heeded: float, seed: str) -> None:
+        self._heeded, self._seed = heeded, seed
+
+    def is_heeded(self, change: Change) -> bool:
+        return random.Random(f"{self._seed} {change.number}").random() < self._heeded
+
+
 class PromptLock(Unasked):
     """A lock file beside the work, taken in one step. Whoever does not heed it just writes."""
 
-    def __init__(self, folder: Path, name: str, heeded: float, seed: str) -> None:
-        self._folder, self._name, self._heeded = folder, name, heeded
-        self._chance = random.Random(seed)
-        self._decided: dict[int, bool] = {}
+    def __init__(self, folder: Path, name: str, heeding: Heeding) -> None:
+        self._folder, self._name, self._heeding = folder, name, heeding
         folder.mkdir(parents=True, exist_ok=True)
 
     def claim(self, change: Change) -> bool:
-        if not self._decided.setdefault(change.number, self._chance.random() < self._heeded):
+        if not self._heeding.is_heeded(change):
             return True
         try:
             with self._lock(change.path).open("x", encoding="utf-8") as file:
@@ -123,14 +133,18 @@ class PromptLock(Unasked):
 
 
 class MootHook(Unasked):
-    """The installed hook, as the tool starts it, under `moot run`."""
+    """The installed hook, as the tool starts it, under `moot run`. Who was told to, and heeds it,
+    reserves a file before reading it."""
 
-    def __init__(self, agent: Agent, main: Path, root: Path) -> None:
-        self._agent, self._root = agent, root
+    def __init__(self, agent: Agent, main: Path, root: Path, heeding: Heeding) -> None:
+        self._agent, self._root, self._heeding = agent, root, heeding
         self._hooks = Hooks(main, os.environ, process_every=1)
         self._number = 0
         self.millis = 0.0
         self._hooks.ask(agent, tool_calls.start_message(agent, str(root)))
+
+    def claim(self, change: Change) -> bool:
+        return not self._heeding.is_heeded(change) or self._run("reserve", change.path) == 0
 
     def ask(self, change: Change, call: Call) -> Answer:  # noqa: ARG002
         reason = self._ask_before(call)
@@ -161,11 +175,14 @@ class MootHook(Unasked):
         return asked.reason
 
     def _run(self, *words: str) -> int:
-        return subprocess.run(
+        began = time.monotonic()
+        done = subprocess.run(
             [*MOOT, *words],
             cwd=self._root,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
             timeout=_SECONDS,
-        ).returncode
+        )
+        self.millis += (time.monotonic() - began) * 1_000
+        return done.returncode

@@ -37,7 +37,7 @@ _MEASURES: Final[tuple[tuple[str, Measure], ...]] = (
     ("All done after, s", lambda row: row.wall),
 )
 _COSTS: Final[tuple[tuple[str, Measure], ...]] = (
-    ("Moot's hooks, ms an edit", lambda row: row.hook_millis_per_edit),
+    ("Moot's own time, ms an edit", lambda row: row.hook_millis_per_edit),
     ("Edits refused", lambda row: row.refused),
     ("of them needless", lambda row: row.needless),
     ("Told without need", lambda row: row.needless_tellings),
@@ -62,8 +62,9 @@ _METHOD: Final = (
     " does not heed it just writes. Branches are merged one after another; a conflict is resolved"
     " without a mistake, and costs the thinking of that change once more. Under Moot each agent"
     " runs under `moot run`, and every edit and commit asks the installed hook in the form its tool"
-    ' sends. With worktrees `protect.unmerged = "block"` is set: who edits a file that another'
-    " branch has changed merges that branch first.\n\n"
+    " sends; in one arm its agents are also told to reserve a file before they read it, and heed"
+    ' that as often as the lock. With worktrees `protect.unmerged = "block"` is set: who edits a'
+    " file that another branch has changed merges that branch first.\n\n"
     "All arms get the same changes, tools and thinking times, from the seed alone. Order between"
     " processes is the machine's, so a row comes again in kind and not to the digit."
 )

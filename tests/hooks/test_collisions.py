@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from bench.collisions import tool
 from bench.collisions.arms import ARMS, Arm
-from bench.collisions.coordination import PromptLock
+from bench.collisions.coordination import Heeding, PromptLock
 from bench.collisions.course import Course, Row, make_template
 from bench.collisions.merging import merge_branch, would_merge
 from bench.collisions.page import build_report, draw_pictures
@@ -72,8 +72,8 @@ def test_a_whole_file_from_memory_loses_what_came_between(shared_file: Path) -> 
 
 
 def test_a_lock_holds_only_those_who_heed_it(tmp_path: Path) -> None:
-    first = PromptLock(tmp_path, "first", 1.0, "a")
-    heeds, ignores = (PromptLock(tmp_path, "second", often, "b") for often in (1.0, 0.0))
+    first = PromptLock(tmp_path, "first", Heeding(1.0, "a"))
+    heeds, ignores = (PromptLock(tmp_path, "second", Heeding(p, "b")) for p in (1.0, 0.0))
     assert first.claim(TABLE)
     assert (heeds.claim(TABLE), ignores.claim(TABLE)) == (False, True)
     heeds.give_back([TABLE.path])  # not its own
@@ -101,8 +101,9 @@ def test_a_conflict_drops_nothing_of_either_side(tmp_path: Path) -> None:
     assert all(change.is_in(text) for change in changes)
 
 
-def test_under_moot_every_change_of_a_small_course_survives(tmp_path: Path) -> None:
-    row = run(tmp_path, BY_NAME["moot"])
+@pytest.mark.parametrize("name", ["moot", "moot-first"])
+def test_under_moot_every_change_of_a_small_course_survives(tmp_path: Path, name: str) -> None:
+    row = run(tmp_path, BY_NAME[name])
     assert (row.lost, row.failing, row.given_up, row.conflicts) == (0, 0, 0, 0)
     assert row.hook_millis_per_edit > 0
 
