@@ -26,14 +26,16 @@ from moot.pages import Fact, to_html, to_markdown
 
 BUILD: Final = Path(__file__).parents[2] / "build" / "collisions"
 DOCS: Final = Path(__file__).parents[2] / "docs"
-# Agents mostly sleep, so several courses disturb each other little; with Moot a bit more.
-_AT_ONCE: Final = {False: 3, True: 2}
+# Agents mostly sleep, so several courses disturb each other little; with Moot a bit more, and the
+# tools themselves much. By whether they are real, and under Moot.
+_AT_ONCE: Final = {(False, False): 3, (False, True): 2, (True, False): 1, (True, True): 1}
 _ROWS: Final = BUILD / "rows.jsonl"
 
 
 def main() -> int:
     options = _options()
-    cells = [cell for cell in tally.list_cells() if _is_wanted(cell, options)]
+    listed = tally.list_real_cells() if options.real else tally.list_cells()
+    cells = [cell for cell in listed if _is_wanted(cell, options)]
     if not options.again:
         _measure(cells, options)
     rows, facts = _read_kept()
@@ -53,15 +55,16 @@ def _measure(cells: Sequence[Cell], options: argparse.Namespace) -> None:
     BUILD.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory(prefix="moot-collisions-") as folder,
-        _ROWS.open("ab" if options.more else "wb") as kept,
+        _ROWS.open("ab" if options.more or options.real else "wb") as kept,
     ):
         top = Path(folder).resolve()
         make_template(top / "template")
         for row in run_all(top, cells, seeds, options.scale):
             kept.write(msgspec.json.encode(row) + b"\n")
             kept.flush()
-            facts = _describe_run(options, (time.monotonic() - began) / 60)
-            (BUILD / "about.json").write_bytes(msgspec.json.encode(facts))
+            if not options.real:
+                facts = _describe_run(options, (time.monotonic() - began) / 60)
+                (BUILD / "about.json").write_bytes(msgspec.json.encode(facts))
 
 
 def _read_kept() -> tuple[list[Row], list[Fact]]:
@@ -74,9 +77,9 @@ def _read_kept() -> tuple[list[Row], list[Fact]]:
 
 def run_all(top: Path, cells: Sequence[Cell], seeds: range, scale: float) -> Iterator[Row]:
     """Each seed through all cells, so that a machine that changes its pace disturbs all arms."""
-    for seed, has_moot in itertools.product(seeds, (False, True)):
-        chosen = [cell for cell in cells if cell.arm.has_moot is has_moot]
-        with ThreadPoolExecutor(_AT_ONCE[has_moot]) as pool:
+    for seed, (kind, at_once) in itertools.product(seeds, _AT_ONCE.items()):
+        chosen = [cell for cell in cells if (cell.arm.is_real, cell.arm.has_moot) == kind]
+        with ThreadPoolExecutor(at_once) as pool:
             yield from pool.map(lambda cell: run_cell(top, cell, seed, scale), chosen)  # noqa: B023
 
 
@@ -84,12 +87,22 @@ def run_cell(top: Path, cell: Cell, seed: int, scale: float) -> Row:
     folder = top / f"{cell.arm.name}-{cell.agents}-{cell.overlap}-{seed}"
     folder.mkdir()
     place = {"agents": cell.agents, "seed": seed}
-    course = Course(folder, top / "template", cell.arm, overlap=cell.overlap, **place)
+    course = _kind_of_course(cell)(
+        folder, top / "template", cell.arm, overlap=cell.overlap, **place
+    )
     row = course.run(scale)
     shutil.rmtree(folder)
     told = f"lost {row.lost}, conflicts {row.conflicts}, {row.wall:.0f} s"
     print(f"  seed {seed}, {cell.arm.name}, {place} {cell.overlap}: {told}", file=sys.stderr)
     return row
+
+
+def _kind_of_course(cell: Cell) -> type[Course]:
+    if not cell.arm.is_real:
+        return Course
+    from bench.collisions.real_tools import ToolCourse  # what tests of the tools need, too
+
+    return ToolCourse
 
 
 def _is_wanted(cell: Cell, options: argparse.Namespace) -> bool:
@@ -143,6 +156,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--overlap", type=float, choices=tally.OVERLAPS, help="only this one")
     parser.add_argument("--arm", help="only arms whose name begins like this")
     parser.add_argument("--scale", type=float, default=60, help="divides thinking (default 60)")
+    parser.add_argument(
+        "--real",
+        action="store_true",
+        help="the four coding tools themselves (npm, 1.1 GB), beside the last run",
+    )
     parser.add_argument("--note", default="", help="a line about this run, for the page")
     parser.add_argument("--more", action="store_true", help="add to the rows of the last run")
     parser.add_argument("--again", action="store_true", help="only the page, from the last run")

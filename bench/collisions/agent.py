@@ -23,7 +23,7 @@ from bench.loss.world import Agent
 
 TOGETHER: Final = 2  # so many changes are one commit
 LOOKS_EVERY: Final = 30.0  # seconds of an agent at work, before they are scaled
-_TRIES: Final = 20
+TRIES: Final = 20
 _LONGEST_WAIT: Final = 90.0  # really
 
 
@@ -69,10 +69,10 @@ class AgentResult(msgspec.Struct):
 class Worker:
     """The course of one agent's work."""
 
-    def __init__(self, plan: AgentPlan) -> None:
+    def __init__(self, plan: AgentPlan, coordination: Coordination) -> None:
         self.plan, self.root = plan, Path(plan.root)
         self.result = AgentResult(refusals=[], given_up=[])
-        self.coordination = _coordinate(plan)
+        self.coordination = coordination
         self._thought: dict[int, str] = {}
         self._made: list[Change] = []
         self._slept = 0.0
@@ -104,7 +104,7 @@ class Worker:
         """Read, think, write. False: another has the file."""
         if not self.coordination.claim(change):
             return False
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             seen = (self.root / change.path).read_text("utf-8")
             if change.is_in(seen):  # it is there after all
                 return True
@@ -160,7 +160,7 @@ class Worker:
         if not made:
             return
         for change in made:
-            if not any(self._is_kept(change) for _ in range(_TRIES)):
+            if not any(self._is_kept(change) for _ in range(TRIES)):
                 self.result.given_up.append(change.number)
         paths = sorted({change.path for change in made})
         self._commit(paths)
@@ -179,7 +179,7 @@ class Worker:
         names = " ".join(paths)
         if not self.coordination.may_run(f"git add -- {names} && git commit -qm work -- {names}"):
             return
-        for _ in range(_TRIES):  # another's git may be at work in the same checkout
+        for _ in range(TRIES):  # another's git may be at work in the same checkout
             run_git(self.root, os.environ, "add", "--", *paths)
             run_git(self.root, os.environ, "commit", "--quiet", "--message=work", "--", *paths)
             if run_git(self.root, os.environ, "diff", "--quiet", "HEAD", "--", *paths).returncode:
@@ -220,7 +220,7 @@ def _coordinate(plan: AgentPlan) -> Coordination:
 
 def main() -> None:
     plan = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=AgentPlan)
-    worker = Worker(plan)
+    worker = Worker(plan, _coordinate(plan))
     folder = Path(plan.folder)
     (folder / f"ready-{plan.number}").touch()
     while not (folder / "go").exists():

@@ -8,14 +8,16 @@ import msgspec
 
 
 class Arm(msgspec.Struct, frozen=True):
-    """`heeded` is how likely an agent heeds what it was told to do before it reads a file: to take a
-    lock, or under Moot to reserve it. None: it is told nothing of the kind."""
+    """`heeded` is how likely an agent heeds what it was told to do before it reads a file: to take
+    a lock, or under Moot to reserve it. None: it is told nothing of the kind. `is_real`: the coding
+    tools themselves do the work, and a scripted model says what they are to do."""
 
     name: str
     label: str
     has_worktrees: bool = False
     has_moot: bool = False
     heeded: float | None = None
+    is_real: bool = False
 
 
 ARMS: Final = (
@@ -31,4 +33,8 @@ LOCKS: Final = tuple(
     Arm(f"lock-{heeded:.2f}", f"A lock asked for in a prompt (heeded {heeded:.0%})", heeded=heeded)
     for heeded in HEEDED
     if heeded not in (0.0, 0.8)  # never heeded is nothing at all
+)
+REAL: Final = (
+    Arm("real-nothing", "The four real tools, nothing else", is_real=True),
+    Arm("real-moot", "The four real tools, under Moot", has_moot=True, is_real=True),
 )

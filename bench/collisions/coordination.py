@@ -18,7 +18,7 @@ from bench.loss.repository import MOOT
 from bench.loss.tool_calls import Call
 from bench.loss.world import Agent
 
-_HOLDER: Final = re.compile(r" is held by (\S+)")
+HOLDER: Final = re.compile(r" is held by (\S+)")
 _BRANCH: Final = re.compile(r"\bagent-\d+\b")
 _SECONDS: Final = 60
 
@@ -150,7 +150,7 @@ class MootHook(Unasked):
         reason = self._ask_before(call)
         if not reason:
             return Answer()
-        holder = _HOLDER.search(reason)
+        holder = HOLDER.search(reason)
         branches = () if holder else tuple(sorted(set(_BRANCH.findall(reason))))
         return Answer(False, holder[1] if holder else "", branches)
 

@@ -79,12 +79,12 @@ class Course(Repository):
             self.require_moot("hook", "install", "git")
 
     def run(self, scale: float) -> Row:
-        results = self._run_agents(scale)
+        results = self.run_agents(scale)
         conflicts, thinking, merging = self._merge_all()
         wall = max(result.took for result in results) + merging
         return self._count(results, conflicts, thinking, wall)
 
-    def _run_agents(self, scale: float) -> list[AgentResult]:
+    def run_agents(self, scale: float) -> list[AgentResult]:
         folder = self.top / "course"
         folder.mkdir()
         running = [self._start(number, folder, scale) for number in range(self.agents)]
@@ -101,9 +101,9 @@ class Course(Repository):
         files = [folder / f"result-{number}.json" for number in range(self.agents)]
         return [msgspec.json.decode(file.read_bytes(), type=AgentResult) for file in files]
 
-    def _start(self, number: int, folder: Path, scale: float) -> subprocess.Popen[bytes]:
+    def make_plan(self, number: int, folder: Path, scale: float) -> AgentPlan:
         root = self.root(f"agent-{number}") if self.arm.has_worktrees else self.main
-        plan = AgentPlan(
+        return AgentPlan(
             number=number,
             name=AGENTS[number],
             tool=TOOL_NAMES[number % len(TOOL_NAMES)],
@@ -116,6 +116,9 @@ class Course(Repository):
             heeded=self.arm.heeded,
             has_moot=self.arm.has_moot,
         )
+
+    def _start(self, number: int, folder: Path, scale: float) -> subprocess.Popen[bytes]:
+        plan = self.make_plan(number, folder, scale)
         file = folder / f"plan-{number}.json"
         file.write_bytes(msgspec.json.encode(plan))
         words = [sys.executable, "-m", "bench.collisions.agent", str(file)]
@@ -124,7 +127,7 @@ class Course(Repository):
         env = {**self.env, "PYTHONPATH": str(_CODE)}
         with (folder / f"output-{number}.txt").open("wb") as out:
             return subprocess.Popen(
-                words, cwd=root, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out
+                words, cwd=plan.root, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out
             )
 
     def _merge_all(self) -> tuple[int, float, float]:

@@ -9,7 +9,7 @@ from typing import Final
 from bench.bar_picture import draw_bars
 from bench.collisions import tally, work
 from bench.collisions.agent import LOOKS_EVERY, TOGETHER
-from bench.collisions.arms import ARMS, LOCKS, Arm
+from bench.collisions.arms import ARMS, LOCKS, REAL, Arm
 from bench.collisions.course import Row
 from bench.collisions.tally import USUAL_AGENTS, USUAL_OVERLAP, Cell, describe_spread, rows_of
 from moot.core.plural import plural
@@ -166,7 +166,8 @@ def _summary(rows: Sequence[Row]) -> str:
 def _tables(rows: Sequence[Row]) -> Iterator[Table]:
     """Those of which anything was measured."""
     tables = [_main_table(rows), _cost_table(rows), *_tables_by_agents(rows)]
-    for table in (*tables, *_tables_by_overlap(rows), _lock_table(rows)):
+    tables += [*_tables_by_overlap(rows), _lock_table(rows), _real_table(rows)]
+    for table in tables:
         if any(cell != tally.NOT_MEASURED for row in table.rows for cell in row[1:]):
             yield table
 
@@ -223,6 +224,15 @@ def _lock_table(rows: Sequence[Row]) -> Table:
     title = "A lock that is only asked for: how often must it be heeded?"
     place = f"--agents {USUAL_AGENTS} --overlap {USUAL_OVERLAP} --arm lock"
     return _table(title, _lock_rows(rows), _MEASURES, place)
+
+
+def _real_table(rows: Sequence[Row]) -> Table:
+    return _table(
+        "The same by the four coding tools themselves",
+        [(arm.label, _usual(rows, arm)) for arm in REAL],
+        (*_MEASURES, ("Edits refused", lambda row: row.refused)),
+        "--real --scale 15",
+    )
 
 
 def _table(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import median
 from typing import Final, NamedTuple
 
-from bench.collisions.arms import ARMS, LOCKS, Arm
+from bench.collisions.arms import ARMS, LOCKS, REAL, Arm
 from bench.collisions.course import Row
 
 AGENTS: Final = (2, 4, 8)
@@ -31,6 +31,11 @@ def list_cells() -> list[Cell]:
     places += [(USUAL_AGENTS, overlap) for overlap in OVERLAPS if overlap != USUAL_OVERLAP]
     cells = [Cell(arm, *place) for place in places for arm in ARMS]
     return cells + [Cell(arm, USUAL_AGENTS, USUAL_OVERLAP) for arm in LOCKS]
+
+
+def list_real_cells() -> list[Cell]:
+    """Each of the four tools once."""
+    return [Cell(arm, USUAL_AGENTS, USUAL_OVERLAP) for arm in REAL]
 
 
 def rows_of(rows: Iterable[Row], cell: Cell) -> list[Row]:

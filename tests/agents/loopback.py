@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 Json = dict[str, Any]
 END = "All done."
@@ -79,7 +79,12 @@ class Model:
         """Everything the model has been sent, as text."""
         return "\n".join(text for body in self.read for text in _texts(body))
 
-    def __enter__(self) -> Model:
+    @property
+    def heard_last(self) -> str:
+        """The whole conversation, as the last request had it."""
+        return "\n".join(_texts(self.read[-1]))
+
+    def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
 

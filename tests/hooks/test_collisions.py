@@ -5,12 +5,14 @@ The whole of it is `make bench-collisions`.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
 import pytest
 from bench.collisions import tool
 from bench.collisions.arms import ARMS, Arm
+from bench.collisions.conversation import Conversation
 from bench.collisions.coordination import Heeding, PromptLock
 from bench.collisions.course import Course, Row, make_template
 from bench.collisions.merging import merge_branch, would_merge
@@ -18,6 +20,7 @@ from bench.collisions.page import build_report, draw_pictures
 from bench.collisions.work import SHARED, Change, choose_changes, write_repository
 
 from moot.pages import to_markdown
+from tests.agents.loopback import END, Turn, Use
 
 BY_NAME = {arm.name: arm for arm in ARMS}
 TABLE = Change(0, 0, SHARED[0], -1, False, 30.0)
@@ -112,6 +115,25 @@ def test_what_is_missing_at_the_end_is_counted_and_fails_its_test(tmp_path: Path
     row = run(tmp_path, BY_NAME["nothing"], overlap=1.0)
     assert row.lost == row.failing
     assert (row.refused, row.hook_millis_per_edit) == (0, 0)
+
+
+def test_a_worker_decides_the_turns_of_a_conversation() -> None:
+    """A request that comes again gets the same answer, one that is offered no tool is no turn."""
+    conversation, read = Conversation(), Use("Read", {"file_path": "a.py"})
+    write = Use("Write", {"file_path": "a.py"})
+    offered: dict[str, dict[str, object]] = {"Read": {}, "Write": {}}
+    with ThreadPoolExecutor(1) as worker:
+        told = worker.submit(lambda: (conversation.use(read), conversation.use(write)))
+        conversation.read.append({"text": "do it"})
+        assert conversation.answer(Turn(0, {})) == END
+        assert conversation.answer(Turn(0, offered)) == [read]
+        conversation.read.append({"text": "what a.py says"})
+        assert conversation.answer(Turn(1, offered)) == [write]
+        assert conversation.answer(Turn(1, offered)) == [write]
+        conversation.read.append({"text": "a.py is held by crane"})
+        conversation.end()
+        assert conversation.answer(Turn(2, offered)) == END
+        assert told.result(10) == ("what a.py says", "a.py is held by crane")
 
 
 def test_the_page_shows_what_was_counted() -> None:
