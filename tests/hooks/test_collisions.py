@@ -122,7 +122,7 @@ def test_a_worker_decides_the_turns_of_a_conversation() -> None:
     conversation, read = Conversation(), Use("Read", {"file_path": "a.py"})
     write = Use("Write", {"file_path": "a.py"})
     offered: dict[str, dict[str, object]] = {"Read": {}, "Write": {}}
-    with ThreadPoolExecutor(1) as worker:
+    with conversation, ThreadPoolExecutor(1) as worker:
         told = worker.submit(lambda: (conversation.use(read), conversation.use(write)))
         conversation.read.append({"text": "do it"})
         assert conversation.answer(Turn(0, {})) == END
