@@ -214,9 +214,11 @@ def _known_words(workspace: Workspace, stream: str, hint: str) -> dict[str, str]
 
 def _new_mail(workspace: Workspace, who: str | None, now: Millis) -> list[DueItem]:
     """New mail of `who` that asks for nothing: it may be what `who` waits for."""
+    if who is None:
+        return []
     from moot.flows.mail import inbox
 
-    box = inbox.box_of(workspace, who) if who is not None else None
+    box = inbox.box_of(workspace, who)
     if box is None:
         return []
     with workspace.store.read() as view:

@@ -203,10 +203,12 @@ def _count_mail(session: Session) -> MailCounts:
 
 def count_unread(session: Session) -> int:
     """How much mail is new for whoever acts; none if nobody does."""
+    if not session.acting:
+        return 0
     from moot.flows.mail import inbox
 
     workspace = session.workspace
-    box = inbox.box_of(workspace, session.acting) if session.acting else None
+    box = inbox.box_of(workspace, session.acting)
     if box is None:
         return 0
     with workspace.store.read() as view:

@@ -13,14 +13,22 @@ if TYPE_CHECKING:
 _TABLE: Final = b"telemetry"
 
 
-def read_telemetry_settings(env: Mapping[str, str]) -> Telemetry:
-    """Every command asks, so a file that does not name it is not even parsed."""
-    from moot.workspace.settings import Telemetry, read_user_settings, user_settings_file
+def is_named_in_settings(env: Mapping[str, str]) -> bool:
+    """Every command asks, so a file that does not name telemetry is not even parsed."""
+    from moot.workspace.settings_file import user_settings_file
 
     file = user_settings_file(env)
     try:
-        if file is None or _TABLE not in file.read_bytes():
-            return Telemetry()
+        return file is not None and _TABLE in file.read_bytes()
+    except OSError:
+        return False
+
+
+def read_telemetry_settings(env: Mapping[str, str]) -> Telemetry:
+    """A file that cannot be read says nothing."""
+    from moot.workspace.settings import Telemetry, read_user_settings
+
+    try:
         return read_user_settings(env).telemetry
     except (OSError, MootError):
         return Telemetry()

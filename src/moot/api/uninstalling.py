@@ -48,7 +48,7 @@ def uninstall(session: Session) -> Uninstalled:
 def _what_stays(session: Session) -> Iterator[KeptPlace]:
     from shlex import quote
 
-    from moot.workspace.settings import FILE, user_settings_file
+    from moot.workspace.settings_file import FILE, user_settings_file
 
     guarded = require_guarded(session, inner=True)
     record, root = guarded.workspace, guarded.worktree_root

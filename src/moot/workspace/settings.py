@@ -8,8 +8,6 @@ it is mended, `strictest_settings` holds, so that a broken file never opens anyt
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -18,13 +16,12 @@ import msgspec
 
 from moot.core.errors import Malformed
 from moot.workspace.find import worktree_root
+from moot.workspace.settings_file import FILE, VARIABLE, user_settings_file
 
 if TYPE_CHECKING:
     from moot.core.errors import MootError
     from moot.core.findings import Finding
 
-FILE: Final = "moot.toml"
-VARIABLE: Final = "MOOT_CONFIG"
 MOST_BYTES: Final = 64 * 1024
 
 
@@ -192,27 +189,6 @@ def strictest_settings(error: MootError) -> Settings:
     rules = (each for each in SETTINGS if each.choices and each.in_repository)
     strictest = {each.name: each.choices[-1] for each in rules}
     return msgspec.structs.replace(_build(strictest), problem=str(error))
-
-
-def user_settings_file(env: Mapping[str, str]) -> Path | None:
-    """The user's own file: `MOOT_CONFIG`, else the one in the folder for settings.
-
-    None if nobody could say where that is: an account without a home folder has none, and neither
-    has a program that hands on no environment.
-    """
-    if env.get(VARIABLE):
-        return Path(env[VARIABLE])
-    home = env.get("HOME", "")
-    if sys.platform == "linux" and os.path.isabs(home):  # without loading platformdirs
-        return Path(env.get("XDG_CONFIG_HOME") or f"{home}/.config", "moot", FILE)
-    if not env:
-        return None
-    from platformdirs import user_config_path
-
-    try:
-        return user_config_path("moot", appauthor=False) / FILE
-    except (RuntimeError, OSError):
-        return None
 
 
 def _combine(repository: Mapping[str, str], user: Mapping[str, str]) -> Settings:

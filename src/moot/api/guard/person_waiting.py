@@ -30,6 +30,6 @@ def tell_permission(session: Session, tool: str, message: str) -> None:
 
 def own_settings_file(session: Session) -> str:
     """The settings file of whoever this session is for; a file that is empty if there is none."""
-    from moot.workspace.settings import user_settings_file
+    from moot.workspace.settings_file import user_settings_file
 
     return str(user_settings_file(session.env) or os.devnull)

@@ -363,7 +363,8 @@ def _record_use(
 
 def _tests_seen(session: Session, call: ToolCall, command: str) -> str | None:
     from moot.flows.observed.seen_tests import look_at_tests
-    from moot.workspace.settings import read_settings_or_strictest, user_settings_file
+    from moot.workspace.settings import read_settings_or_strictest
+    from moot.workspace.settings_file import user_settings_file
 
     user_file = user_settings_file(session.env)
     named = read_settings_or_strictest(session.place.worktree, user_file).tests.command

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from moot.core.errors import Malformed
 from moot.flows.decisions.questions import Question
 from moot.workspace.find import worktree_root
-from moot.workspace.settings import FILE, read_settings, user_settings_file
+from moot.workspace.settings import read_settings
+from moot.workspace.settings_file import FILE, user_settings_file
 
 MOST_FREQUENT: Final = "most-frequent"
 

@@ -64,7 +64,8 @@ def require_merged(
     changes = look_for_unmerged(workspace, guarded, name)
     if not changes:
         return ()
-    from moot.workspace.settings import read_settings_or_strictest, user_settings_file
+    from moot.workspace.settings import read_settings_or_strictest
+    from moot.workspace.settings_file import user_settings_file
 
     settings = read_settings_or_strictest(guarded.worktree_root, user_settings_file(env))
     if settings.protect.unmerged != "block":

@@ -23,9 +23,9 @@ def is_export_on(env: Mapping[str, str]) -> bool:
     said = env.get(VARIABLE)
     if said is not None:
         return said.strip().lower() in _ON
-    from moot.api.telemetry_settings import read_telemetry_settings
+    from moot.api.telemetry_settings import is_named_in_settings, read_telemetry_settings
 
-    return read_telemetry_settings(env).export == "on"
+    return is_named_in_settings(env) and read_telemetry_settings(env).export == "on"
 
 
 def is_hook_export_on(env: Mapping[str, str]) -> bool:
