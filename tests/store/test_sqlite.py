@@ -773,7 +773,8 @@ def test_opening_waits_while_another_makes_the_same_file(tmp_path: Path) -> None
     Busy.left = 3
     SqliteStore(tmp_path / "ledger.db", create=True, connect=busy_file).close()
     assert Busy.left == 0
-    assert check_ledger(SqliteStore(tmp_path / "ledger.db")) == {}
+    with closing(SqliteStore(tmp_path / "ledger.db")) as store:
+        assert check_ledger(store) == {}
 
 
 def test_opening_does_not_wait_for_ever(path: Path) -> None:
