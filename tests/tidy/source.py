@@ -102,5 +102,5 @@ def text_files() -> tuple[Path, ...]:
     found: list[Path] = []
     for folder, names, files in os.walk(ROOT):
         names[:] = sorted(name for name in names if _is_ours(Path(folder, name)))
-        found += (Path(folder, name) for name in sorted(files))
+        found += (Path(folder, name) for name in sorted(files) if name != ".git")  # a worktree's
     return tuple(path for path in found if path.suffix in TEXT_SUFFIXES)
