@@ -2,7 +2,8 @@
 # UPPER-CASE variables may be overridden: `make test PYTHON=python3.12 ARGS="-k ledger"`.
 
 PYTHON ?= python3
-VENV   ?= .venv
+# Each Python that is named has an environment of its own.
+VENV   ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(notdir $(PYTHON)))
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 # Tests wait for programs as much as they compute: two more than there are processors.
@@ -67,7 +68,7 @@ quick: check
 
 # A quick part on the newest Python that we claim and that starts here, with what that part needs and
 # no more; a machine without one says so. The other environment's pip does it: no second one is made.
-NEWEST_VENV  = $(VENV)-$(notdir $(NEWEST))
+NEWEST_VENV  = $(VENV)-quick-$(notdir $(NEWEST))
 NEWEST_NEEDS := apsw hypothesis pytest pytest-xdist rfc8785
 NEWEST_PART  := tests/engine tests/keys tests/golden tests/example tests/plan tests/mail/test_deltas.py \
                 tests/mail/test_codec.py tests/mail/test_lint.py tests/workspace/test_file_versions.py \
@@ -142,4 +143,4 @@ docs: $(STAMP)
 	@echo "open build/site/index.html, or: $(BIN)/mkdocs serve"
 
 clean:
-	rm -rf $(VENV) $(VENV)-python3.* build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-* build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
