@@ -7,12 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.newest_python import find_newest, name_of
+import pytest
+from tools.newest_python import claimed_versions, find_newest, name_of
 
 ROOT = Path(__file__).resolve().parents[2]
 THIS = sys.version_info[:2]
 LATER = (THIS[0], THIS[1] + 1)
 LONGEST_SECONDS = 60
+PAGE = (ROOT / "docs" / "quality.md").read_text("utf-8")
 
 
 def add_python(folder: Path, version: tuple[int, int], *, starts: bool = True) -> Path:
@@ -54,3 +56,10 @@ def test_a_machine_without_a_newer_one_says_so(tmp_path: Path) -> None:
     assert done.stdout == ""
     assert done.stderr.startswith(f"newer than {name_of(THIS)}: ")
     assert done.stderr.endswith("so nothing was run on another Python\n")
+
+
+@pytest.mark.parametrize("version", claimed_versions(), ids=name_of)
+def test_a_python_is_claimed_only_if_the_page_says_what_was_run_on_it(
+    version: tuple[int, int],
+) -> None:
+    assert f"\n| {name_of(version)}." in PAGE
