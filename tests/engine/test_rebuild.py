@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ STREAM = "example/today"
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
+def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
     store: Store = MemoryStore()
     if request.param == "sqlite":
         store = SqliteStore(tmp_path / "ledger.db", create=True)
@@ -37,7 +38,8 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
         ask = Ask(title=f"errand {number} of today", of="teal-crane")
         world.engine.execute(STREAM, ask, "amber-otter")
     world.engine.execute(STREAM, Finish(id="e1"), "teal-crane")
-    return world
+    yield world
+    store.close()
 
 
 def codes(world: World) -> set[str]:

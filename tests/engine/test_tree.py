@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -37,9 +37,11 @@ def pinned(store: Store | None = None) -> World:
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
+def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
     sqlite = request.param == "sqlite"
-    return pinned(SqliteStore(tmp_path / "ledger.db", create=True) if sqlite else MemoryStore())
+    store = SqliteStore(tmp_path / "ledger.db", create=True) if sqlite else MemoryStore()
+    yield pinned(store)
+    store.close()
 
 
 def tree(world: World) -> Nodes:

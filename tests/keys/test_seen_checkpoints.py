@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,9 @@ ORIGIN = "moot.ledger/" + "a" * 32
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> SeenCheckpoints:
-    return SeenCheckpoints(tmp_path / "kept.db")
+def kept(tmp_path: Path) -> Iterator[SeenCheckpoints]:
+    with closing(SeenCheckpoints(tmp_path / "kept.db")) as kept:
+        yield kept
 
 
 def head(seq: int) -> Head:

@@ -137,7 +137,30 @@ def test_of_two_blocks_only_the_bad_one_is_reported() -> None:
     (finding,) = lint_message("DELTA[opus]: x", body).findings
     assert (finding.rule, finding.where) == ("MB-005", "delta block 2")
     assert finding.line is not None
-    assert body.split("\n")[finding.line - 1] == "}"
+    assert body.split("\n")[finding.line - 1] == '  "operation": "ADD",'
+    assert "Illegal trailing comma before end of object" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "place"),
+    [
+        ('{"a": 1,}', "Illegal trailing comma before end of object", 7),
+        ('{"a": [1 ,\n\t]}', "Illegal trailing comma before end of array", 9),
+        ('[{"a": 1,\n\n}]', "Illegal trailing comma before end of object", 8),
+        ("[,]", "Expecting value", 1),
+        ("[1,}", "Expecting value", 3),
+        ('{"a": 1,]', "Expecting property name enclosed in double quotes", 8),
+        ('{"a": ]', "Expecting value", 6),
+        ("[1,", "Expecting value", 3),
+        ("]", "Expecting value", 0),
+    ],
+)
+def test_what_is_wrong_with_json_is_told_alike_on_every_python(
+    text: str, message: str, place: int
+) -> None:
+    with pytest.raises(json.JSONDecodeError) as caught:
+        parse_strict_json(text)
+    assert (caught.value.msg, caught.value.pos) == (message, place)
 
 
 @pytest.mark.parametrize("value", ["[]", "[{}]", '"ADD"', "1", "null", "true"])

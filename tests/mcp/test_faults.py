@@ -234,7 +234,16 @@ def test_lines_in_a_file_are_served_too(project: Project, tmp_path: Path) -> Non
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 2]
 
 
-def test_a_ledger_that_is_locked_is_an_error_and_not_the_end(project: Project) -> None:
+def test_a_ledger_that_is_locked_is_an_error_and_not_the_end(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    impatient = project.keys.parent / "impatient"
+    impatient.mkdir()
+    (impatient / "sitecustomize.py").write_text(
+        "from moot.store.sqlite import SqliteStore\n"
+        "SqliteStore.__init__.__kwdefaults__['busy_seconds'] = 1.0\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(impatient))  # half a minute is long enough for people
     with raw_server(project) as server:
         server.greet()
         server.call(1, "now")

@@ -900,7 +900,8 @@ class StoreContract:
     def test_a_fork_is_kept_once_and_exactly(self, store: Store) -> None:
         first = Record("example/a", 0, "0" * 32, ALL_BYTES, b"1" * 64)
         second = Record("example/a", 0, "0" * 32, b"other", b"2" * 64)
-        for each in (first, second, first, second):
+        same = Record("example/a", 0, "0" * 32, b"a text that it cannot fit", b"1" * 64)
+        for each in (first, second, first, second, same):
             with store.write() as change:
                 change.keep_fork(each)
         with store.read() as view:

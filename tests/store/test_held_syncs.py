@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,9 +24,10 @@ FULL, NORMAL = (2,), (1,)
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Engine:
+def engine(tmp_path: Path) -> Iterator[Engine]:
     found_ledger(tmp_path / "ledger.db")
-    return join(SqliteStore(tmp_path / "ledger.db"))
+    with closing(SqliteStore(tmp_path / "ledger.db")) as store:
+        yield join(store)
 
 
 @pytest.fixture

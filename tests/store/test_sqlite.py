@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -20,6 +21,7 @@ from moot.core.record import Record
 from moot.engine.job import Job
 from moot.protocols.example.commands import Ask
 from moot.store.sqlite import SqliteStore, schema
+from moot.store.sqlite.queries import SQL
 from moot.store.sqlite.store import connect_file
 from tests.store.child import Child, children
 from tests.store.contract import contents_of, entry, write_and_drop, write_entries, write_everything
@@ -773,7 +775,8 @@ def test_opening_waits_while_another_makes_the_same_file(tmp_path: Path) -> None
     Busy.left = 3
     SqliteStore(tmp_path / "ledger.db", create=True, connect=busy_file).close()
     assert Busy.left == 0
-    assert check_ledger(SqliteStore(tmp_path / "ledger.db")) == {}
+    with closing(SqliteStore(tmp_path / "ledger.db")) as store:
+        assert check_ledger(store) == {}
 
 
 def test_opening_does_not_wait_for_ever(path: Path) -> None:
@@ -806,3 +809,9 @@ def test_a_closed_store_is_a_clear_error(path: Path) -> None:
         write_and_drop(store, lambda _: None, AssertionError())
     with pytest.raises(StoreFailed):
         store.version()
+
+
+@pytest.mark.parametrize("name", SQL)
+def test_no_query_numbers_its_places(name: str) -> None:
+    """Some Pythons take `?1` for a name, and warn of values that come without names."""
+    assert re.search(r"\?\d", SQL[name]) is None

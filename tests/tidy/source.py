@@ -90,12 +90,17 @@ def protocols() -> frozenset[str]:
     return frozenset(module.protocol for module in modules() if module.protocol)
 
 
+def _is_ours(folder: Path) -> bool:
+    """Neither made by a tool nor, whatever its name, an environment for some Python."""
+    is_outside = folder.name in OUTSIDE_OF_THE_TREE or folder.name.endswith(".egg-info")
+    return not is_outside and not (folder / "pyvenv.cfg").exists()
+
+
 @cache
 def text_files() -> tuple[Path, ...]:
     """Every file of the project that a person may read."""
     found: list[Path] = []
     for folder, names, files in os.walk(ROOT):
-        inside = (name for name in names if name not in OUTSIDE_OF_THE_TREE)
-        names[:] = sorted(name for name in inside if not name.endswith(".egg-info"))
-        found += (Path(folder, name) for name in sorted(files))
+        names[:] = sorted(name for name in names if _is_ours(Path(folder, name)))
+        found += (Path(folder, name) for name in sorted(files) if name != ".git")  # a worktree's
     return tuple(path for path in found if path.suffix in TEXT_SUFFIXES)

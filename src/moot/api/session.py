@@ -531,10 +531,7 @@ class Session:
         closing = self._opened[:] if self._stays_open is None else []
         self._opened.clear()
         for workspace in closing:
-            if checkpoint:
-                workspace.close()
-            else:
-                workspace.store.close()
+            workspace.close(checkpoint=checkpoint)
         # A process that ends right away need not take its memory apart: with many agents and
         # reservations that takes longer than closing.
         self._closed = closing

@@ -246,7 +246,8 @@ class MemoryTransaction(MemoryView):
 
     @all_or_nothing
     def keep_fork(self, record: Record) -> None:
-        if record not in self._t.forks:
+        kept = {(fork.stream, fork.seq, fork.signature) for fork in self._t.forks}
+        if (record.stream, record.seq, record.signature) not in kept:  # it fits one text
             self._t.forks.append(record)
 
 

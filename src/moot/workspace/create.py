@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from moot.core.clock import Clock
@@ -93,10 +93,10 @@ def _fill(
     origin = ORIGIN_PREFIX + Signer(root_seed).kid
     root = folder.add_key(origin, SYSTEM, KeyClass.SYSTEM, seed=root_seed)
     pin = folder.add_key(origin, CHECKPOINT, KeyClass.CHECKPOINT)
-    store = SqliteStore(fresh / "ledger.db", create=True)
     custodian = folder.custodian
-    trust = found_ledger(store, root, pin, clock, custodian=custodian, fixed_clock=fixed_clock)
-    with Engine(store, FoundingKeys(root, pin), trust, clock) as engine:
+    with closing(SqliteStore(fresh / "ledger.db", create=True)) as store:
+        trust = found_ledger(store, root, pin, clock, custodian=custodian, fixed_clock=fixed_clock)
+        engine = Engine(store, FoundingKeys(root, pin), trust, clock)
         if passphrase is not None:
             person = folder.add_key(origin, OPERATOR, KeyClass.HUMAN, passphrase=passphrase)
             register(engine, OPERATOR, person, custodian=custodian, kind=KeyClass.HUMAN)

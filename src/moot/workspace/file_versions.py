@@ -74,13 +74,7 @@ class FileVersions:
         """`only_reads` makes no file where there is none, and changes none."""
         self._file = workspace / FILE
         with self._trouble():
-            if only_reads:
-                self._db = _open_to_read(self._file)
-                return
-            self._db = sqlite3.connect(self._file, timeout=BUSY_SECONDS, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.executescript(_SCHEMA)
+            self._db = (_open_to_read if only_reads else _open_to_write)(self._file)
 
     def __enter__(self) -> Self:
         return self
@@ -190,6 +184,19 @@ class FileVersions:
                 f"{self._file} cannot be used: {error}",
                 hint="remove it if that stays so: only what agents have read is forgotten",
             ) from error
+
+
+def _open_to_write(file: Path) -> sqlite3.Connection:
+    """A file that cannot be used is let go of again."""
+    db = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None)
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.executescript(_SCHEMA)
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
 
 
 def _open_to_read(file: Path) -> sqlite3.Connection:

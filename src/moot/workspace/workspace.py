@@ -117,9 +117,10 @@ class Workspace:
         if now - max(acted_at, last.at if last is not None else 0) >= BEAT_EVERY:
             self.engine.beat(name)
 
-    def close(self) -> None:
+    def close(self, *, checkpoint: bool = True) -> None:
+        """Without a checkpoint only the files are closed; the next command makes it."""
         try:
-            self.engine.close()
+            (self.engine if checkpoint else self.store).close()
         finally:
             self.seen_checkpoints.close()
 

@@ -162,12 +162,30 @@ def parse_strict_json(text: str) -> Any:
         value = _DECODER.decode(text)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
+    except json.JSONDecodeError as error:
+        raise _find_trailing_comma(error) or error from None
     # Most texts cannot break these rules, so only the others are walked through.
     if text.count("{") + text.count("[") > MAX_DEPTH or _HALF.search(text):
         _require_plain_json(value)
     return value
 
 
+def _find_trailing_comma(error: json.JSONDecodeError) -> json.JSONDecodeError | None:
+    """A comma before an end, in the words and at the place that Python has for it since 3.13: what
+    is found may stand in the record, so it is the same on every Python."""
+    ended = _ENDED_AFTER_COMMA.get((error.msg, error.doc[error.pos : error.pos + 1]))
+    before = error.doc[: error.pos].rstrip(" \t\n\r")
+    if ended is None or not before.endswith(","):
+        return None
+    message = f"Illegal trailing comma before end of {ended}"
+    return json.JSONDecodeError(message, error.doc, len(before) - 1)
+
+
+# What older Pythons expect there, and what stands there instead.
+_ENDED_AFTER_COMMA = {
+    ("Expecting property name enclosed in double quotes", "}"): "object",
+    ("Expecting value", "]"): "array",
+}
 _TOO_DEEP = f"nested more than {MAX_DEPTH} levels deep"
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _HALF = re.compile(r"[\ud800-\udfff]|\\u[Dd][89A-Fa-f]")

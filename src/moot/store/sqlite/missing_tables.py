@@ -71,7 +71,7 @@ def _place_events(
         db.execute(SQL["place_filed"])
     if missing not in ([], ["places"], ["filed"]):
         db.execute(SQL["file_places"])
-        db.executemany(SQL["move_head"], heads)
+        db.executemany(SQL["move_head"], [(seq, head, number) for number, seq, head in heads])
         db.execute("DELETE FROM unfiled")
         db.execute(SQL["mark_filed"], (newest,))
 

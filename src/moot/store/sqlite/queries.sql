@@ -1,4 +1,5 @@
--- One query a name; `queries.py` reads this file.
+-- One query a name; `queries.py` reads this file. A value that is needed twice is given twice: a
+-- numbered place is a named one for some Pythons, which take no sequence of values for it.
 
 -- name: head
 -- A stream's newest event.
@@ -11,15 +12,15 @@ SELECT name, number, seq, hash FROM streams ORDER BY number;
 -- name: filed_records
 -- A stream's events after a position, where all are filed.
 SELECT p.seq, e.kid, e.body, e.sig FROM places p JOIN events e ON e.id = p.event
-WHERE p.stream = (SELECT number FROM streams WHERE name = ?1) AND p.seq > ?2 ORDER BY p.seq;
+WHERE p.stream = (SELECT number FROM streams WHERE name = ?) AND p.seq > ? ORDER BY p.seq;
 
 -- name: records
 -- A stream's events after a position: those that are filed, then those that are not.
 SELECT p.seq, e.kid, e.body, e.sig FROM places p JOIN events e ON e.id = p.event
-WHERE p.stream = (SELECT number FROM streams WHERE name = ?1) AND p.seq > ?2
+WHERE p.stream = (SELECT number FROM streams WHERE name = ?) AND p.seq > ?
 UNION ALL
 SELECT seq, kid, body, sig FROM events WHERE id > (SELECT event FROM filed)
-AND stream = (SELECT number FROM streams WHERE name = ?1) AND seq > ?2
+AND stream = (SELECT number FROM streams WHERE name = ?) AND seq > ?
 ORDER BY 1;
 
 -- name: records_after
@@ -88,7 +89,7 @@ UPDATE filed SET event = ?;
 
 -- name: move_head
 -- A stream's newest event, which no checkpoint pins yet.
-UPDATE streams SET seq = ?2, hash = ?3, moved = 1 WHERE number = ?1;
+UPDATE streams SET seq = ?, hash = ?, moved = 1 WHERE number = ?;
 
 -- name: snapshot
 -- The state kept for a stream.
@@ -199,7 +200,7 @@ WHERE moved = 1 OR seq != noted_seq OR hash != noted_hash ORDER BY number;
 
 -- name: pin_head
 -- Remember what a checkpoint pins.
-UPDATE streams SET noted_seq = ?1, noted_hash = ?2, moved = seq != ?1 WHERE number = ?3;
+UPDATE streams SET noted_seq = ?, noted_hash = ?, moved = seq != ? WHERE number = ?;
 
 -- name: node
 -- A node of the head tree.

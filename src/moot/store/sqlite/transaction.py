@@ -120,7 +120,7 @@ class SqliteTransaction(SqliteView):
             return
         heads = sorted(tail.heads[name] for name in tail.moved)
         self._db.execute(SQL["file_places"])
-        self._db.executemany(SQL["move_head"], heads)
+        self._db.executemany(SQL["move_head"], [(h.seq, h.hash, h.number) for h in heads])
         for space, rows in tail.rows.items():
             self._put_rows(space, rows)
         self._db.executemany(SQL["put_words"], tail.words)
@@ -188,7 +188,7 @@ class SqliteTransaction(SqliteView):
         self.file_pending()
         self._db.execute(SQL["add_note"], (note,))
         self._put_nodes(nodes)
-        self._db.executemany(SQL["pin_head"], [(h.seq, h.hash, h.number) for _, h in heads])
+        self._db.executemany(SQL["pin_head"], [(h.seq, h.hash, h.seq, h.number) for _, h in heads])
 
     @all_or_nothing
     def set_nodes(self, nodes: dict[tuple[int, int], bytes]) -> None:

@@ -62,8 +62,11 @@ class SqliteView:
         return [Record(*row) for row in rows]
 
     def records(self, stream: str, after: int = -1) -> Iterator[Record]:
-        name = "records" if stream in self._pending.moved else "filed_records"
-        return (Record(stream, *row) for row in self._each(name, stream, after))
+        if stream in self._pending.moved:
+            rows = self._each("records", stream, after, stream, after)
+        else:
+            rows = self._each("filed_records", stream, after)
+        return (Record(stream, *row) for row in rows)
 
     def keys(self, stream: str, prefix: str) -> list[tuple[str, int]]:
         return self._db.execute(SQL["keys"], (stream, prefix, after_prefix(prefix))).fetchall()
