@@ -68,9 +68,10 @@ def missing_fields(draft: MessageDraft) -> Iterator[Breach]:
             yield f"{block.where} has no proper {names}", block.where, block.line
 
 
+_TEXT_OR_NULL = (str, type(None))
 _FIELDS: dict[str, Any] = {
     "section": lambda value, name: isinstance(value.get(name), str),
-    "target_id": lambda value, name: name in value and isinstance(value[name], str | None),
+    "target_id": lambda value, name: isinstance(value.get(name, 0), _TEXT_OR_NULL),
     "payload": lambda value, name: isinstance(value.get(name), dict),
     "rationale": lambda value, name: (
         isinstance(value.get(name), str) and not is_unfilled(value[name])

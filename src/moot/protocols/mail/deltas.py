@@ -85,7 +85,7 @@ LIST_FIELDS = frozenset({"anchors", "conflicts_with", "references"})
 _ITEM_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 
 
-class Delta(msgspec.Struct, frozen=True):
+class Delta(msgspec.Struct, frozen=True, gc=False):
     """One change to the artifact, as its author wrote it (BRN-021).
 
     `has_payload`: it came with an object; without one `payload` is empty.
@@ -107,7 +107,7 @@ class Delta(msgspec.Struct, frozen=True):
         ]
 
 
-class DeltaBlock(msgspec.Struct, frozen=True):
+class DeltaBlock(msgspec.Struct, frozen=True, gc=False):
     """One block: `value` if its JSON holds, and the delta in it; else `problem` on line `line`."""
 
     number: int
@@ -130,11 +130,11 @@ def item_number(section: ArtifactSection, item_id: str) -> int | None:
 
 def find_missing_fields(payload: dict[str, Any], names: tuple[str, ...]) -> list[str]:
     """Which of these fields say nothing: missing, blank, or text of the template."""
-    return [name for name in names if _says_nothing(payload.get(name))]
-
-
-def _says_nothing(value: Any) -> bool:
-    return is_unfilled(value) if isinstance(value, str) else value is None
+    return [
+        name
+        for name in names
+        if (value := payload.get(name)) is None or (isinstance(value, str) and is_unfilled(value))
+    ]
 
 
 # Reading ------------------------------------------------------------------------------------------
@@ -163,23 +163,40 @@ def parse_strict_json(text: str) -> Any:
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     # Most texts cannot break these rules, so only the others are walked through.
-    if text.count("{") + text.count("[") > MAX_DEPTH or _HALF.search(text):
+    if text.count("{") + text.count("[") > MAX_DEPTH or _may_hold_half_characters(text):
         _require_plain_json(value)
     return value
 
 
+def _may_hold_half_characters(text: str) -> bool:
+    if "\\u" in text and _HALF_ESCAPED.search(text):
+        return True
+    try:
+        text.encode()  # far quicker than a search through all characters
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
 _TOO_DEEP = f"nested more than {MAX_DEPTH} levels deep"
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_HALF = re.compile(r"[\ud800-\udfff]|\\u[Dd][89A-Fa-f]")
+_HALF_ESCAPED = re.compile(r"\\u[Dd][89A-Fa-f]")
 
 
 def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in fields:
-            raise ValueError(f"the key {name[:40]!r} stands there twice")
-        fields[name] = value
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError(f"the key {_first_repeated(pairs)[:40]!r} stands there twice")
     return fields
+
+
+def _first_repeated(pairs: list[tuple[str, Any]]) -> str:
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
+            break
+        seen.add(name)
+    return name
 
 
 def _refuse_constant(name: str) -> None:
