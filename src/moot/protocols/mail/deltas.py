@@ -100,10 +100,12 @@ class Delta(msgspec.Struct, frozen=True, gc=False):
 
     def fields_without_list(self) -> list[str]:
         """List fields that the payload gives something else."""
+        if LIST_FIELDS.isdisjoint(self.payload):
+            return []
         return [
             name
             for name, value in self.payload.items()
-            if name in LIST_FIELDS and not isinstance(value, list)
+            if not isinstance(value, list) and name in LIST_FIELDS
         ]
 
 
@@ -159,13 +161,21 @@ def _read_block(body: MessageBody, block: Block, number: int) -> DeltaBlock:
 def parse_strict_json(text: str) -> Any:
     """The JSON in this text; ValueError for anything that readers would not agree on."""
     try:
-        value = _DECODER.decode(text)
+        value = _decode_json(text)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     # Most texts cannot break these rules, so only the others are walked through.
     if text.count("{") + text.count("[") > MAX_DEPTH or _may_hold_half_characters(text):
         _require_plain_json(value)
     return value
+
+
+def _decode_json(text: str) -> Any:
+    if text.startswith("{"):  # as nearly all do: then no white space is to be skipped
+        value, end = _DECODER.raw_decode(text)
+        if end == len(text) or text[end:] == "\n":
+            return value
+    return _DECODER.decode(text)
 
 
 def _may_hold_half_characters(text: str) -> bool:

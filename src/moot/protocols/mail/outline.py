@@ -133,12 +133,12 @@ class _Walk:
 
     def _read_fence(self, match: re.Match[str]) -> Block:
         bar, info = match.group("bar", "info")
-        start = match.start("bar")
+        text, start = self.text, match.start("bar")
+        last = _closing_fence(bar).search(text, match.end())
+        end = self._line_end(last.end()) if last else len(text)
         self._go_to(start)
-        last = _closing_fence(bar).search(self.text, match.end())
-        end = self._line_end(last.end()) if last else len(self.text)
         block = Block(info.strip(" \t"), self.number, start, end, last is not None)
-        self._continue_after(block)
+        self._go_to(end)
         return block
 
     def _skip_comment(self) -> None:
