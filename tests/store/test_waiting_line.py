@@ -127,7 +127,7 @@ def test_who_is_let_in_too_late_lets_the_next_one_in(path: Path) -> None:
         mine.close()
 
 
-def test_a_line_that_does_not_move_is_left_for_good(
+def test_a_line_that_does_not_move_is_left_alone(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = SqliteStore(path)

@@ -19,8 +19,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-# A process that was stopped while it was first must not hold up the others for long.
+# A process that was stopped while it was first must not hold up the others for long, nor often.
 PATIENCE_SECONDS = 1.0
+AVOIDED_SECONDS = 30.0
 # There is no file as long as nobody ever had to wait.
 LOOK_EVERY_SECONDS = 0.01
 _SIZE = 4
@@ -35,7 +36,7 @@ class WaitingLine:
         self._look_again_at = 0.0
         self._path = ledger.with_name(f"{ledger.name}-line")
         self._place: _Place | None = None
-        self._is_usable = True
+        self._avoided_until = 0.0
 
     def may_be_passed(self) -> bool:
         """Whether we may ask for the lock directly: nobody stands in line, as far as we have seen;
@@ -43,15 +44,15 @@ class WaitingLine:
         if self._place is not None:
             return not self._place.is_anybody_before()
         now = time.monotonic()
-        if now < self._look_again_at or not self._is_usable:
+        if now < self._look_again_at:
             return True
         is_first_time, self._look_again_at = not self._look_again_at, now + LOOK_EVERY_SECONDS
         return is_first_time or not os.path.exists(self._path)
 
     def enter(self, seconds: float) -> None:
-        """Wait until `is_first`, at most for `seconds`. A line that does not move in time is not
-        entered again."""
-        if not self._is_usable:
+        """Wait until `is_first`, at most for `seconds`. A line that does not move in time is left
+        alone for a while."""
+        if time.monotonic() < self._avoided_until:
             return
         with suppress(ImportError, OSError):  # Windows; a disk without such locks, or read-only
             place, self._place = self._place or _Place(self._path), None
@@ -62,7 +63,8 @@ class WaitingLine:
                     self._place = place
                 else:
                     place.give_up()
-        self._is_usable = self.is_first
+        if not self.is_first:
+            self._avoided_until = time.monotonic() + AVOIDED_SECONDS
 
     def leave(self) -> None:
         """Let the next one be first."""
