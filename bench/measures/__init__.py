@@ -38,6 +38,7 @@ _NAMES = (
     "track",
     "mail_lint",
     "mail_send",
+    "mail_crowd",
     "mail_inbox",
     "trace_append",
     "trace_exec",

@@ -78,6 +78,6 @@ def _with_target(figure: Figure) -> Figure:
     """The target is a rate, not a part of the raw limit."""
     from msgspec.structs import replace
 
-    target = at_least(20)
+    target = at_least(30)
     assert figure.ours is not None
     return replace(figure, target=f"{target} MB/s", met=target.met_by(figure.ours))

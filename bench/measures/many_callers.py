@@ -40,10 +40,10 @@ def measure(ground: Ground) -> Iterator[Figure]:
         rounds.ours,
         rounds.raw,
         against="signatures",
-        target=at_least(0.3),
+        target=at_least(0.33),
         more=known,
     )
-    yield value(f"{CALLERS} callers, p99 latency", "ms", known["p99_ms"], target=at_most(20))
+    yield value(f"{CALLERS} callers, p99 latency", "ms", known["p99_ms"], target=at_most(15))
 
 
 class Crowd:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from moot.core.errors import Conflict, MootError, Refused, StoreFailed
+from moot.engine import engine as engine_module
 from moot.engine.job import Job, JobOutcome
 from moot.engine.writer import CAP, Writer
 from moot.store.memory import MemoryStore, MemoryTransaction
@@ -103,6 +104,33 @@ def test_an_answer_comes_only_after_the_commit() -> None:
         future.add_done_callback(lambda _: seen.append(len(texts(world))))
         future.result(LONG)
     assert seen == [1]
+
+
+@pytest.mark.requirement("LDG-036")
+@pytest.mark.parametrize(
+    "trouble", [None, StoreFailed("disk_full", "no room"), RuntimeError("bug")]
+)
+def test_nobody_waits_for_a_checkpoint(
+    trouble: BaseException | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, _ = gated()
+    monkeypatch.setattr(engine_module, "EVERY_EVENTS", 1)
+    answered = threading.Event()
+    seen: list[bool] = []
+
+    def checkpoint() -> None:
+        seen.append(answered.wait(LONG))
+        if trouble is not None:
+            raise trouble
+
+    monkeypatch.setattr(world.engine, "checkpoint", checkpoint)
+    with Writer(world.engine) as writer:
+        outcome = writer.submit(job("a")).result(LONG)
+        answered.set()
+        assert writer.submit(job("b")).result(LONG).recorded  # the writer goes on
+    assert outcome.recorded
+    assert seen == [True, True]
+    assert texts(world) == ["a", "b"]
 
 
 @pytest.mark.requirement("LDG-063")

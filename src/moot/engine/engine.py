@@ -105,6 +105,7 @@ class Engine:
         jobs: Iterable[Job],
         before_commit: Callable[[list[Result]], None] | None = None,
         sign_all: SignAll = sign_one_by_one,
+        after_commit: Callable[[list[Result]], None] | None = None,
     ) -> list[Result]:
         """Many jobs in one commit; each gets its own outcome or error, in order.
 
@@ -112,14 +113,19 @@ class Engine:
         called once everything is written and nothing is durable yet. If it raises, nothing was
         recorded. If the process dies between it and the commit, the other file is ahead of the
         ledger, never behind: the caller can then sign what stands there (decision 0009).
+        `after_commit` is called when everything is durable, before a checkpoint that may be due.
         """
         waiting = list(jobs)
         self._settle(job.stream for job in waiting)
         with self._turn:
             guarded = self._prove_guarded(waiting)
-            return self._commit(
+            results = self._commit(
                 lambda batch: batch.run_all(waiting, guarded, sign_all), before_commit
             )
+        if after_commit is not None:
+            after_commit(results)
+        self._pin_if_due()
+        return results
 
     def execute_chain(
         self,
@@ -138,7 +144,9 @@ class Engine:
         self._settle((first.stream, *proved))
         with self._turn:
             guarded = self._prove_guarded([first]) | self._prove(proved)
-            return self._commit(lambda batch: batch.run_chain(first, then, guarded), before_commit)
+            done = self._commit(lambda batch: batch.run_chain(first, then, guarded), before_commit)
+        self._pin_if_due()
+        return done
 
     def deliver(self, agent: str, pick: Callable[[View], tuple[T, Mapping[str, int]]]) -> T:
         """Let `pick` choose what `agent` is shown, and note how far it got.
@@ -158,6 +166,7 @@ class Engine:
         """Apply what is overdue on `stream`, as `system`; None if nothing was."""
         with self._turn:
             outcome = self._commit(lambda batch: batch.tick(stream))
+        self._pin_if_due()
         return outcome if outcome.recorded else None
 
     def commit_signed(self, commits: Sequence[SignedCommit[Any]]) -> None:
@@ -184,7 +193,8 @@ class Engine:
                         one.told = one.read(change)
             for batch in done:
                 batch.commit_to(self._replay)
-            self._note_unpinned(sum(batch.count for batch in done))
+            self._unpinned += sum(batch.count for batch in done)
+        self._pin_if_due()
 
     def _commit(
         self,
@@ -200,7 +210,7 @@ class Engine:
             if before_commit is not None:
                 before_commit(decided)
         batch.commit_to(self._replay)
-        self._note_unpinned(batch.count)
+        self._unpinned += batch.count
         return decided
 
     @contextmanager
@@ -394,10 +404,10 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _note_unpinned(self, events: int) -> None:
-        self._unpinned += events
+    def _pin_if_due(self) -> None:
         if self._unpinned >= EVERY_EVENTS:  # LDG-036
-            with suppress(MootError):  # the events are durable; the next command tries again
+            # The events are durable; the next command tries again.
+            with suppress(MootError), self._turn:
                 self._pin_if_possible()
 
     def _pin_if_possible(self) -> None:

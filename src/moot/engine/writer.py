@@ -75,7 +75,7 @@ class Writer:
         while True:
             group, more = self._drain()
             if group:
-                _answer(group, self._commit([job for job, _ in group]))
+                self._commit(group)
             if not more:
                 return
 
@@ -93,14 +93,31 @@ class Writer:
                 return group, True
         return group, False
 
-    def _commit(self, jobs: list[Job]) -> list[Result]:
+    def _commit(self, group: list[_Waiting]) -> None:
+        """Answer everyone as soon as the group is durable, or has failed as a whole; whoever waits
+        need not wait for a checkpoint too."""
+        is_answered = False
+
+        def answer(results: list[Result]) -> None:
+            nonlocal is_answered
+            is_answered = True
+            _answer(group, results)
+
         try:
-            return self._engine.execute_all(jobs, sign_all=self._signing_pool.sign_all)
-        except MootError as error:
-            return [error] * len(jobs)  # LDG-064
+            self._engine.execute_all(
+                [job for job, _ in group],
+                sign_all=self._signing_pool.sign_all,
+                after_commit=answer,
+            )
         except BaseException as error:  # noqa: BLE001 - the thread must answer whoever waits
-            failed = StoreFailed("store_failed", f"the group could not be written: {error!r}")
-            return [failed] * len(jobs)
+            if not is_answered:
+                answer([_as_result(error)] * len(group))  # LDG-064
+
+
+def _as_result(error: BaseException) -> MootError:
+    if isinstance(error, MootError):
+        return error
+    return StoreFailed("store_failed", f"the group could not be written: {error!r}")
 
 
 def _answer(group: Iterable[_Waiting], results: Iterable[Result]) -> None:

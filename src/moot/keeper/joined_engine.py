@@ -64,6 +64,7 @@ class JoinedEngine(Engine):
         jobs: Iterable[Job],
         before_commit: Callable[[list[Result]], None] | None = None,
         sign_all: SignAll = sign_one_by_one,
+        after_commit: Callable[[list[Result]], None] | None = None,
     ) -> list[Result]:
         waiting = list(jobs)
 
@@ -73,7 +74,10 @@ class JoinedEngine(Engine):
         with self._turn:
             has_turn = self._begin(waiting)
             guarded = self._prove_guarded(waiting)
-            return self._commit_there(decide, before_commit, has_turn, chain=False)
+            results = self._commit_there(decide, before_commit, has_turn, chain=False)
+        if after_commit is not None:
+            after_commit(results)
+        return results
 
     def execute_chain(
         self,

@@ -28,7 +28,8 @@ def section_key(heading: str) -> str:
 
 def is_unfilled(text: str) -> bool:
     """True if the text says nothing: blank, comments, or only `{template text}`."""
-    return _NOTHING.match(text) is not None
+    # A letter or a digit at the start says something already.
+    return not text[:1].isalnum() and _NOTHING.match(text) is not None
 
 
 def find_template_text(text: str) -> str:
@@ -116,7 +117,7 @@ class MessageBody:
     def read_code(self, block: Block) -> str:
         """The code of a block, less the indentation of its fence."""
         text, start, end = self.text, block.start, block.end
-        if not block.closed or text[start] == " " or "\r" in text[start:end]:
+        if not block.closed or text[start] == " " or text.find("\r", start, end) >= 0:
             return next(fences(text, start, end, block.number)).code
         first = text.index("\n", start) + 1
         return text[first : text.rindex("\n", start, end - 1) + 1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from moot.core.findings import Breach
@@ -62,20 +62,20 @@ def unknown_section(draft: MessageDraft) -> Iterator[Breach]:
 
 def missing_fields(draft: MessageDraft) -> Iterator[Breach]:
     for block, value in _json_objects(draft):
-        wrong = [name for name, fits in _FIELDS.items() if not fits(value, name)]
+        wrong = [name for name, fits in _FIELDS if not fits(value.get(name, _MISSING))]
         if wrong:
             names = ", ".join(f"`{name}`" for name in wrong)
             yield f"{block.where} has no proper {names}", block.where, block.line
 
 
-_FIELDS: dict[str, Any] = {
-    "section": lambda value, name: isinstance(value.get(name), str),
-    "target_id": lambda value, name: name in value and isinstance(value[name], str | None),
-    "payload": lambda value, name: isinstance(value.get(name), dict),
-    "rationale": lambda value, name: (
-        isinstance(value.get(name), str) and not is_unfilled(value[name])
-    ),
-}
+_MISSING = object()
+_TEXT_OR_NULL = (str, type(None))
+_FIELDS: tuple[tuple[str, Callable[[Any], bool]], ...] = (
+    ("section", lambda value: isinstance(value, str)),
+    ("target_id", lambda value: isinstance(value, _TEXT_OR_NULL)),
+    ("payload", lambda value: isinstance(value, dict)),
+    ("rationale", lambda value: isinstance(value, str) and not is_unfilled(value)),
+)
 
 
 def wrong_target(draft: MessageDraft) -> Iterator[Breach]:

@@ -85,7 +85,7 @@ LIST_FIELDS = frozenset({"anchors", "conflicts_with", "references"})
 _ITEM_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 
 
-class Delta(msgspec.Struct, frozen=True):
+class Delta(msgspec.Struct, frozen=True, gc=False):
     """One change to the artifact, as its author wrote it (BRN-021).
 
     `has_payload`: it came with an object; without one `payload` is empty.
@@ -100,14 +100,16 @@ class Delta(msgspec.Struct, frozen=True):
 
     def fields_without_list(self) -> list[str]:
         """List fields that the payload gives something else."""
+        if LIST_FIELDS.isdisjoint(self.payload):
+            return []
         return [
             name
             for name, value in self.payload.items()
-            if name in LIST_FIELDS and not isinstance(value, list)
+            if not isinstance(value, list) and name in LIST_FIELDS
         ]
 
 
-class DeltaBlock(msgspec.Struct, frozen=True):
+class DeltaBlock(msgspec.Struct, frozen=True, gc=False):
     """One block: `value` if its JSON holds, and the delta in it; else `problem` on line `line`."""
 
     number: int
@@ -130,11 +132,11 @@ def item_number(section: ArtifactSection, item_id: str) -> int | None:
 
 def find_missing_fields(payload: dict[str, Any], names: tuple[str, ...]) -> list[str]:
     """Which of these fields say nothing: missing, blank, or text of the template."""
-    return [name for name in names if _says_nothing(payload.get(name))]
-
-
-def _says_nothing(value: Any) -> bool:
-    return is_unfilled(value) if isinstance(value, str) else value is None
+    return [
+        name
+        for name in names
+        if (value := payload.get(name)) is None or (isinstance(value, str) and is_unfilled(value))
+    ]
 
 
 # Reading ------------------------------------------------------------------------------------------
@@ -159,13 +161,13 @@ def _read_block(body: MessageBody, block: Block, number: int) -> DeltaBlock:
 def parse_strict_json(text: str) -> Any:
     """The JSON in this text; ValueError for anything that readers would not agree on."""
     try:
-        value = _DECODER.decode(text)
+        value = _decode_json(text)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     except json.JSONDecodeError as error:
         raise _find_trailing_comma(error) or error from None
     # Most texts cannot break these rules, so only the others are walked through.
-    if text.count("{") + text.count("[") > MAX_DEPTH or _HALF.search(text):
+    if text.count("{") + text.count("[") > MAX_DEPTH or _may_hold_half_characters(text):
         _require_plain_json(value)
     return value
 
@@ -186,18 +188,45 @@ _ENDED_AFTER_COMMA = {
     ("Expecting property name enclosed in double quotes", "}"): "object",
     ("Expecting value", "]"): "array",
 }
+
+
+def _decode_json(text: str) -> Any:
+    if text.startswith("{"):  # as nearly all do: then no white space is to be skipped
+        value, end = _DECODER.raw_decode(text)
+        if end == len(text) or text[end:] == "\n":
+            return value
+    return _DECODER.decode(text)
+
+
+def _may_hold_half_characters(text: str) -> bool:
+    if "\\u" in text and _HALF_ESCAPED.search(text):
+        return True
+    try:
+        text.encode()  # far quicker than a search through all characters
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
 _TOO_DEEP = f"nested more than {MAX_DEPTH} levels deep"
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_HALF = re.compile(r"[\ud800-\udfff]|\\u[Dd][89A-Fa-f]")
+_HALF_ESCAPED = re.compile(r"\\u[Dd][89A-Fa-f]")
 
 
 def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in fields:
-            raise ValueError(f"the key {name[:40]!r} stands there twice")
-        fields[name] = value
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError(f"the key {_first_repeated(pairs)[:40]!r} stands there twice")
     return fields
+
+
+def _first_repeated(pairs: list[tuple[str, Any]]) -> str:
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
+            break
+        seen.add(name)
+    return name
 
 
 def _refuse_constant(name: str) -> None:

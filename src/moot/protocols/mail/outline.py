@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 import msgspec
 
@@ -85,6 +86,11 @@ def _build_block(opening: MarkdownLine, last: MarkdownLine, closed: bool) -> Blo
     return Block(opening.value, opening.number, opening.start, last.end, closed)
 
 
+@lru_cache(maxsize=16)  # nearly every text has one kind of fence
+def _closing_fence(bar: str) -> re.Pattern[str]:
+    return re.compile(rf"\n {{0,3}}{bar[0]}{{{len(bar)},}}+[ \t]*+(?=\r?\n|\Z)")
+
+
 class _Walk:
     """The search from rest to rest; `at` is the start of line `number`, where nothing is open."""
 
@@ -99,11 +105,12 @@ class _Walk:
             match = _HERE.match(text, self.at) or _NEXT.search(text, self.at)
             if match is None:
                 return
-            if match["hashes"]:
+            kind = match.lastgroup
+            if kind == "title":
                 yield self._read_heading(match)
-            elif match["bar"]:
+            elif kind == "info":
                 yield self._read_fence(match)
-            elif match["comment"]:
+            elif kind == "comment":
                 self._go_to(match.start("comment"))
                 self._skip_comment()
             else:
@@ -125,14 +132,13 @@ class _Walk:
         return heading
 
     def _read_fence(self, match: re.Match[str]) -> Block:
-        start = match.start("bar")
+        bar, info = match.group("bar", "info")
+        text, start = self.text, match.start("bar")
+        last = _closing_fence(bar).search(text, match.end())
+        end = self._line_end(last.end()) if last else len(text)
         self._go_to(start)
-        bar = match["bar"]
-        closing = re.compile(rf"\n {{0,3}}{bar[0]}{{{len(bar)},}}+[ \t]*+(?=\r?\n|\Z)")
-        last = closing.search(self.text, match.end())
-        end = self._line_end(last.end()) if last else len(self.text)
-        block = Block(match["info"].strip(" \t"), self.number, start, end, last is not None)
-        self._continue_after(block)
+        block = Block(info.strip(" \t"), self.number, start, end, last is not None)
+        self._go_to(end)
         return block
 
     def _skip_comment(self) -> None:

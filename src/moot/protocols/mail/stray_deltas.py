@@ -7,7 +7,6 @@ markdown is an example, and not one of them.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -39,13 +38,19 @@ _QUOTATIONS = {"markdown", "md"}
 def find_stray_deltas(body: MessageBody) -> Iterator[StrayDelta]:
     """Misfenced, nested, inline and bare deltas, in order of kind; a quoted example is none."""
     for block in body.blocks:
-        yield from _find_misfenced(body, block)
-    outside = _Outside(body)
-    for match in _MEANT_AS_DELTA.finditer("\n" + body.text):
-        yield from outside.stray(match.start(), _MESSAGES[match.lastgroup or ""])
-    outside = _Outside(body)
-    for match in _OPERATION.finditer(body.text):
-        yield from outside.stray(match.start(), "this delta stands outside of a fence")
+        if block.info != DELTA_FENCE:
+            yield from _find_misfenced(body, block)
+    gaps = _find_gaps(body)
+    lines = _LineNumbers(body.text)
+    shifted = "\n" + body.text  # so that every line has a line end before it, at its own place
+    for start, end in gaps:
+        for match in _MEANT_AS_DELTA.finditer(shifted, start, end + 1):
+            yield StrayDelta(lines.number_at(match.start()), _MESSAGES[match.lastgroup or ""])
+    lines = _LineNumbers(body.text)
+    for start, end in gaps:
+        for match in _OPERATION.finditer(body.text, start, end):
+            message = "this delta stands outside of a fence"
+            yield StrayDelta(lines.number_at(match.start()), message)
 
 
 _MESSAGES = {
@@ -56,26 +61,30 @@ _MESSAGES = {
 
 def _find_misfenced(body: MessageBody, block: Block) -> Iterator[StrayDelta]:
     first = block.info.partition(" ")[0].casefold()
-    if block.info == DELTA_FENCE or first in _QUOTATIONS:
+    if first in _QUOTATIONS:
         return
     if first == DELTA_FENCE or _OPERATION.search(body.text, block.start, block.end):
         label = block.info[:40] or "without a name"
         yield StrayDelta(block.number, f"this block holds a delta but is fenced as {label!r}")
 
 
-class _Outside:
-    """The text outside of all top-level blocks; places must be asked for in ascending order."""
+def _find_gaps(body: MessageBody) -> list[tuple[int, int]]:
+    """Where something is written outside of all top-level blocks; no match reaches into one."""
+    starts = [0, *(block.end for block in body.blocks)]
+    ends = [*(block.start for block in body.blocks), len(body.text)]
+    text = body.text
+    return [gap for gap in zip(starts, ends, strict=True) if text[slice(*gap)].strip()]
 
-    def __init__(self, body: MessageBody) -> None:
-        self.text = body.text
-        self.blocks = body.blocks
-        self.starts = [block.start for block in body.blocks]
+
+class _LineNumbers:
+    """Counts lines as places come by, which must be in ascending order."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
         self.place = 0
         self.number = 1
 
-    def stray(self, place: int, message: str) -> Iterator[StrayDelta]:
-        index = bisect_right(self.starts, place) - 1
-        if index < 0 or place >= self.blocks[index].end:
-            self.number += self.text.count("\n", self.place, place)
-            self.place = place
-            yield StrayDelta(self.number, message)
+    def number_at(self, place: int) -> int:
+        self.number += self.text.count("\n", self.place, place)
+        self.place = place
+        return self.number

@@ -2,9 +2,10 @@
 
 SQLite gives the lock to whoever asks in the right moment; there is no queue. Its own waiting asks
 again after 1, 2, 5 and at last 100 ms: who has waited longest asks most rarely, and can lose again
-and again to those who have just come. Here everyone asks equally often, at random moments, so that
-each has the same chance. SQLite's own waiting is switched off in an open store (`busy_timeout =
-0`).
+and again to those who have just come. Here writers stand in line (`waiting_line.py`), and the first
+one asks until it gets it. Where there is no line everyone asks equally often, at random moments, so
+that each has the same chance. SQLite's own waiting is switched off in an open store (`busy_timeout
+= 0`).
 """
 
 from __future__ import annotations
@@ -15,25 +16,52 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from moot.store.sqlite.waiting_line import WaitingLine
+
 T = TypeVar("T")
 
 WRITE = "BEGIN IMMEDIATE"
 READ = "BEGIN"  # takes no lock yet: the first query, which asks for the version, does
 NAP_SECONDS = 0.004  # at most; with many waiting, one of them asks far sooner
+NAP_IN_FRONT_SECONDS = 0.000_3  # at most, for the first one in line, who alone is asking
 
 
-def begin_when_free(db: sqlite3.Connection, begin: str, seconds: float) -> int:
+def begin_write_in_turn(db: sqlite3.Connection, seconds: float, line: WaitingLine) -> int:
+    """As `begin_when_free`, for a transaction that writes: in line with all who do."""
+    if line.may_be_passed():
+        version = _begin_if_free(db, WRITE)
+        if version is not None:
+            return version
+    end = time.monotonic() + seconds
+    line.enter(seconds)
+    try:
+        nap = NAP_IN_FRONT_SECONDS if line.is_first else NAP_SECONDS
+        return begin_when_free(db, WRITE, end - time.monotonic(), nap)
+    finally:
+        line.leave()
+
+
+def begin_when_free(
+    db: sqlite3.Connection, begin: str, seconds: float, longest_nap: float = NAP_SECONDS
+) -> int:
     """Begin a transaction, waiting up to `seconds` while another has the file locked.
 
     Returns SQLite's data version, a number that changes with every commit of another connection, in
     this process or another: if it is the same as before, what is in memory is still up to date.
     """
+    version = _begin_if_free(db, begin)
+    if version is not None:
+        return version
+    return retry_while_locked(lambda: _begin(db, begin), seconds, longest_nap)
+
+
+def _begin_if_free(db: sqlite3.Connection, begin: str) -> int | None:
     try:
         return _begin(db, begin)
     except sqlite3.OperationalError as error:
         if not _is_busy(error):
             raise
-    return retry_while_locked(lambda: _begin(db, begin), seconds)
+        return None
 
 
 def _begin(db: sqlite3.Connection, begin: str) -> int:
@@ -47,7 +75,7 @@ def _begin(db: sqlite3.Connection, begin: str) -> int:
     return int(version)
 
 
-def retry_while_locked(act: Callable[[], T], seconds: float) -> T:
+def retry_while_locked(act: Callable[[], T], seconds: float, longest_nap: float = NAP_SECONDS) -> T:
     """Try `act` again and again, for up to `seconds`, while another has the file locked."""
     # LDG-067
     end = time.monotonic() + seconds
@@ -58,7 +86,7 @@ def retry_while_locked(act: Callable[[], T], seconds: float) -> T:
         except sqlite3.OperationalError as error:
             if last or not _is_busy(error):
                 raise
-        time.sleep(NAP_SECONDS * os.urandom(1)[0] / 255)
+        time.sleep(longest_nap * os.urandom(1)[0] / 255)
 
 
 def _is_busy(error: sqlite3.OperationalError) -> bool:

@@ -21,11 +21,18 @@ from typing import TYPE_CHECKING
 from moot.core.errors import Refused, StoreFailed, Unavailable
 from moot.store.files import are_held, sync_log_later
 from moot.store.sqlite.errors import translate_errors, translate_opening_errors
-from moot.store.sqlite.lock_waiting import READ, WRITE, begin_when_free, retry_while_locked
+from moot.store.sqlite.lock_waiting import (
+    READ,
+    WRITE,
+    begin_when_free,
+    begin_write_in_turn,
+    retry_while_locked,
+)
 from moot.store.sqlite.pending_index import PendingIndex
 from moot.store.sqlite.schema import migrate, require_our_file
 from moot.store.sqlite.transaction import SqliteTransaction
 from moot.store.sqlite.view import SqliteView
+from moot.store.sqlite.waiting_line import WaitingLine
 
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
@@ -33,7 +40,7 @@ if TYPE_CHECKING:
 BUSY_SECONDS = 30.0
 _MAGIC = b"SQLite format 3\0"
 # How many events may wait to be filed; whoever opens the file reads them in a few milliseconds.
-FILE_AT = 1_000
+FILE_AT = 500
 CACHE_KB = 16_000  # at most: filing many streams comes back to the same pages
 # 16 MB: when the log is this long SQLite moves it into the file, and one caller waits for that.
 LOG_PAGES = 4_000
@@ -72,6 +79,7 @@ class SqliteStore:
         self._debug = debug
         self._synchronous = "FULL"
         self._log = path.with_name(f"{path.name}-wal").absolute()
+        self._line = WaitingLine(path)
         with translate_opening_errors(path):
             mode = "rwc" if create else "rw"
             self._db = connect(f"file:{uri_of(path)}?mode={mode}", busy_seconds)
@@ -153,7 +161,10 @@ class SqliteStore:
         """Begin a transaction, and read what others have added since to the events not filed
         yet."""
         try:
-            version = begin_when_free(self._db, how, self._busy_seconds)
+            if how is WRITE:
+                version = begin_write_in_turn(self._db, self._busy_seconds, self._line)
+            else:
+                version = begin_when_free(self._db, how, self._busy_seconds)
             if version != self._pending.version or not self._pending.is_read:
                 self._pending.catch_up(self._db)
                 self._pending.version = version
@@ -185,6 +196,7 @@ class SqliteStore:
 
     def close(self) -> None:
         with self._turn:
+            self._line.close()
             self._db.close()
 
     def _require_idle(self, what: str) -> None:
