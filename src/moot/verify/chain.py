@@ -94,24 +94,25 @@ class Chain:
         # LDG-086
         if event.prev != genesis_hash(self._origin, event.stream):
             raise _broken("prev_broken", "`prev` is not the stream's genesis", event.stream, 0)
-        reg = self._checked_reg(event, StreamPosition(event.stream, 0))
+        reg = self._checked_reg(event)
         stream = Stream(event.stream, line, len(self._hashes), 0, event.hash, reg)
         self.streams[event.stream] = self._newest = stream
 
     def _continue_stream(self, stream: Stream, event: ReadEvent) -> None:
         # LDG-082, LDG-084: nobody but its author signs anew what stands after a change.
-        here = StreamPosition(stream.name, stream.seq + 1)
-        if event.seq != here.seq:
-            raise _broken("seq_broken", f"event {here.seq} was expected here", *here)
+        name, seq = stream.name, stream.seq + 1
+        if event.seq != seq:
+            raise _broken("seq_broken", f"event {seq} was expected here", name, seq)
         if event.prev != stream.hash.hex():
-            raise _broken("prev_broken", "`prev` is not the hash of the event before", *here)
-        reg = self._checked_reg(event, here)
+            raise _broken("prev_broken", "`prev` is not the hash of the event before", name, seq)
+        reg = self._checked_reg(event)
         if reg < stream.reg:  # LDG-027
-            raise _broken("reg_broken", "`reg` decreases along the stream", *here)
+            raise _broken("reg_broken", "`reg` decreases along the stream", name, seq)
         stream.seq, stream.hash, stream.reg = event.seq, event.hash, reg
 
-    def _checked_reg(self, event: ReadEvent, here: StreamPosition) -> int:
+    def _checked_reg(self, event: ReadEvent) -> int:
         """In the registry `reg` is `seq` - 1, told as null at 0; elsewhere within the registry."""
+        here = (event.stream, event.seq)
         if event.stream == REGISTRY:
             if event.reg != (event.seq - 1 if event.seq else None):
                 raise _broken("reg_broken", "in the registry `reg` is `seq` - 1", *here)

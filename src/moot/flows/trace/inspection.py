@@ -177,15 +177,17 @@ class _Watcher:
 
     def lines(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         for number, line in enumerate(lines, 1):
+            if line.startswith(_EVENT):
+                yield line
+                self._waiting.append((number, line))
+                if self._at_once and len(self._waiting) == IN_ONE_GO:
+                    self._go_through(None)
+                continue
             if line.startswith(_ARTIFACT):
                 self._artifact_lines.append((number, _hash_in(line)))
             elif line.startswith(_PROOF):
                 self._proof(line)
             yield line
-            if line.startswith(_EVENT):
-                self._waiting.append((number, line))
-                if self._at_once and len(self._waiting) == IN_ONE_GO:
-                    self._go_through(None)
 
     def _go_through(self, bad: BundlePlace | None) -> None:
         waiting, self._waiting = self._waiting, []

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 BUSY_SECONDS = 30.0
 _MAGIC = b"SQLite format 3\0"
 # How many events may wait to be filed; whoever opens the file reads them in a few milliseconds.
-FILE_AT = 500
+FILE_AT = 1_000
 CACHE_KB = 16_000  # at most: filing many streams comes back to the same pages
 # 16 MB: when the log is this long SQLite moves it into the file, and one caller waits for that.
 LOG_PAGES = 4_000
