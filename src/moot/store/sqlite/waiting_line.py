@@ -22,6 +22,9 @@ from pathlib import Path
 # A process that was stopped while it was first must not hold up the others for long, nor often.
 PATIENCE_SECONDS = 1.0
 AVOIDED_SECONDS = 30.0
+# Who has come first may write again for so long, if nobody is quicker: letting another process run
+# takes longer than several short commits.
+TURN_SECONDS = 0.003
 # There is no file as long as nobody ever had to wait.
 LOOK_EVERY_SECONDS = 0.01
 _SIZE = 4
@@ -37,13 +40,14 @@ class WaitingLine:
         self._path = ledger.with_name(f"{ledger.name}-line")
         self._place: _Place | None = None
         self._avoided_until = 0.0
+        self._turn_ends_at = 0.0
 
     def may_be_passed(self) -> bool:
-        """Whether we may ask for the lock directly: nobody stands in line, as far as we have seen;
-        or it is our first time, since most processes write once."""
-        if self._place is not None:
-            return not self._place.is_anybody_before()
+        """Whether we may ask for the lock directly: it is still our turn; or nobody stands in line,
+        as far as we have seen; or it is our first time, since most processes write once."""
         now = time.monotonic()
+        if self._place is not None:
+            return now < self._turn_ends_at or not self._place.is_anybody_before()
         if now < self._look_again_at:
             return True
         is_first_time, self._look_again_at = not self._look_again_at, now + LOOK_EVERY_SECONDS
@@ -70,6 +74,7 @@ class WaitingLine:
         """Let the next one be first."""
         if self.is_first and self._place is not None:
             self.is_first = False
+            self._turn_ends_at = time.monotonic() + TURN_SECONDS
             self._place.leave()
 
     def close(self) -> None:
