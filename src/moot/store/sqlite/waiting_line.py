@@ -24,7 +24,7 @@ PATIENCE_SECONDS = 1.0
 AVOIDED_SECONDS = 30.0
 # Who has come first may write again for so long, if nobody is quicker: letting another process run
 # takes longer than several short commits.
-TURN_SECONDS = 0.003
+TURN_SECONDS = 0.002
 # There is no file as long as nobody ever had to wait.
 LOOK_EVERY_SECONDS = 0.01
 _SIZE = 4
