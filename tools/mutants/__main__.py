@@ -59,8 +59,9 @@ def main() -> None:
     parser.add_argument("--kinds", default=",".join(KINDS), help="of " + ", ".join(KINDS))
     parser.add_argument("--sample", type=int, default=300, help="lines drawn from each package")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=120, help="seconds for a heap of tests")
+    parser.add_argument("--limit", type=float, default=60, help="seconds that a test may wait")
     parser.add_argument("--most", type=int, default=None, help="stop after so many trials")
+    parser.add_argument("--again", action="store_true", help="try those that survived once more")
     parser.add_argument("--table", action="store_true", help="only print what is known")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "mutants.jsonl")
     asked = parser.parse_args()
@@ -68,11 +69,12 @@ def main() -> None:
     offered = [one for module in modules for one in list_mutants(module, ROOT)]
     results = Results(asked.results, ROOT)
     chosen = choose(offered, asked.kinds.split(","), asked.sample, asked.seed)
-    waiting = [one for one in chosen if not results.knows(one)][: asked.most]
+    waiting = [
+        one for one in chosen if not results.knows(one) or (asked.again and results.survived(one))
+    ][: asked.most]
     print(f"{len(modules)} modules, {len(offered)} mutants, {len(waiting)} to try", flush=True)
     if waiting and not asked.table:
         with set_up(ROOT, asked.limit) as bench:
-            bench.require_green([one.path for one in waiting])
             for number, one in enumerate(waiting, start=1):
                 ended = bench.try_mutant(one)
                 results.add(one, ended)

@@ -36,7 +36,7 @@ def find_test_folders(path: Path, root: Path) -> list[Path]:
     return [root / name for name in names if (root / name).is_dir()]
 
 
-def find_tests(path: Path, root: Path) -> list[list[Path]]:
+def find_test_files(path: Path, root: Path) -> list[list[Path]]:
     """Two heaps of test files: those that name the module, and the rest of its package's."""
     module = ".".join(path.relative_to(root / "src").with_suffix("").parts)
     files = sorted(

@@ -26,10 +26,20 @@ _OTHER_COMPARISON: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.In: ast.NotIn,
     ast.NotIn: ast.In,
 }
-# Which argument of these calls is the check, and what takes its place.
-_CHECK_OF_ROW: Final = {"Rule": ("rule", 3, "lambda *_: ()")}
-_CHECK_OF_FIELD: Final = {"ShapeField": ("field", 2, "lambda *_: iter(())")}
-_CALLS: Final = {**_CHECK_OF_ROW, **_CHECK_OF_FIELD}
+
+
+class CheckArgument(NamedTuple):
+    """Which argument of a call is the check, and what takes its place."""
+
+    kind: str
+    place: int
+    instead: str
+
+
+CHECK_OF_CALL: Final = {
+    "Rule": CheckArgument("rule", 3, "lambda *_: ()"),
+    "ShapeField": CheckArgument("field", 2, "lambda *_: iter(())"),
+}
 
 
 class Mutant(NamedTuple):
@@ -56,9 +66,14 @@ def list_mutants(path: Path, root: Path) -> list[Mutant]:
 
 
 def write_mutant(mutant: Mutant) -> str:
-    changer = _Changer(chosen=mutant.number)
-    tree = changer.visit(ast.parse(mutant.path.read_text()))
-    return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+    return ast.unparse(change_tree(mutant)) + "\n"
+
+
+def change_tree(mutant: Mutant) -> ast.Module:
+    """What is not changed keeps its lines."""
+    tree = ast.parse(mutant.path.read_text())
+    _Changer(chosen=mutant.number).visit(tree)
+    return ast.fix_missing_locations(tree)
 
 
 class _Changer(ast.NodeTransformer):
@@ -76,8 +91,8 @@ class _Changer(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
-        if name in _CALLS:
-            kind, place, instead = _CALLS[name]
+        if name in CHECK_OF_CALL:
+            kind, place, instead = CHECK_OF_CALL[name]
             if len(node.args) > place:
                 shown = ", ".join(ast.unparse(one) for one in node.args[:2])
                 if self._takes(kind, node, f"{name}({shown}) checks nothing"):
