@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tools.mutants.live import LiveCode, NotLive
+from tools.mutants.live import LiveCode, NotLive, remember_where_rules_are_made
 from tools.mutants.recording import Recording
 from tools.mutants.sites import Mutant, list_mutants
 from tools.mutants.watch import OPTIONS, SURVIVED, Watch, open_line, run_in_child
@@ -79,6 +79,7 @@ def main() -> None:
     requests, answer = open_line()
     known = Recording.read(Path(recording))
     waiting = Waiting(Path(root), known, requests, answer)
+    remember_where_rules_are_made()
     pytest.main([*OPTIONS, *folders], [Watch(known.seconds, float(limit)), waiting])
 
 

@@ -1,8 +1,8 @@
 """A mutant in a process that has imported the module already.
 
-A function is given the code of the changed one, wherever it is referred to; a row of a table is
-given a check that checks nothing. What is worked out while a module is imported cannot be changed
-so: `NotLive`.
+A function is given the code of the changed one, wherever it is referred to; the rows that a line
+has made are given a check that checks nothing. What is worked out while a module is imported cannot
+be changed so: `NotLive`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import gc
 import inspect
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -20,6 +21,23 @@ from msgspec.structs import force_setattr
 from tools.mutants.sites import CHECK_OF_CALL, Mutant, change_tree
 
 _ROW_IDS: Final = {"Rule": ("id", "code"), "ShapeField": ("name", "rule")}
+_places: dict[int, tuple[str, int]] = {}
+
+
+def remember_where_rules_are_made() -> None:
+    """Before any table is imported: many rows have the same words, but each has a line."""
+    try:
+        from moot.core.findings import Rule
+    except ImportError:  # a tree without rules
+        return
+    make = Rule.__init__
+
+    def make_and_remember(self: Any, *values: Any, **more: Any) -> None:
+        make(self, *values, **more)
+        caller = sys._getframe(1)
+        _places[id(self)] = caller.f_code.co_filename, caller.f_lineno
+
+    Rule.__init__ = make_and_remember  # type: ignore[method-assign]
 
 
 class NotLive(Exception):
@@ -41,6 +59,7 @@ class LiveCode:
     def __init__(self, source: Path) -> None:
         self.functions: dict[tuple[str, str, int], list[FunctionType]] = {}
         self.rows: dict[tuple[str, ...], list[Any]] = {}
+        self.rows_at: dict[tuple[str, int], list[Any]] = {}
         gc.unfreeze()  # what is frozen is not listed
         for thing in gc.get_objects():
             if isinstance(thing, FunctionType):
@@ -49,6 +68,8 @@ class LiveCode:
             elif (name := type(thing).__name__) in _ROW_IDS and hasattr(thing, "check"):
                 ids = (str(getattr(thing, one)) for one in _ROW_IDS[name])
                 self.rows.setdefault((name, *ids), []).append(thing)
+                if id(thing) in _places:
+                    self.rows_at.setdefault(_places[id(thing)], []).append(thing)
         gc.freeze()
 
     def prepare(self, mutant: Mutant) -> Change:
@@ -60,19 +81,21 @@ class LiveCode:
         assert isinstance(call.func, ast.Name)
         name = call.func.id
         ids = [one.value for one in call.args if isinstance(one, ast.Constant)]
-        rows = self.rows.get((name, *map(str, ids)), [])
-        if len(rows) != 1:  # the same words twice: which of them stands at this line?
+        rows = self.rows_at.get((str(mutant.path), mutant.line), [])
+        if not rows:
+            rows = self.rows.get((name, *map(str, ids)), [])
+            if len(rows) > 1:  # the same words twice: which of them stands at this line?
+                raise NotLive
+        code = _find_code(rows[0].check) if rows else None
+        if code is None:
             raise NotLive
-        code = _find_code(rows[0].check)
         instead = eval(CHECK_OF_CALL[name].instead)
 
         def apply() -> None:
-            row = rows[0]
-            put = force_setattr if isinstance(row, msgspec.Struct) else setattr
-            put(row, "check", instead)
+            put = force_setattr if isinstance(rows[0], msgspec.Struct) else setattr
+            for row in rows:
+                put(row, "check", instead)
 
-        if code is None:
-            raise NotLive
         return Change(apply, code.co_filename, _lines_of(code), None)
 
     def _prepare_code(self, mutant: Mutant) -> Change:

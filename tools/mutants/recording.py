@@ -16,6 +16,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from tools.mutants.nearest import LEFT_OUT
+
 _LIMIT_SECONDS: Final = 1800
 
 
@@ -81,7 +83,7 @@ class Recording:
             heap = place.get(str(root / test.split("::")[0]), len(place))
             return test in self.starting_programs, seconds > 0.3, heap, seconds
 
-        return sorted(self.seconds, key=rank)
+        return sorted((one for one in self.seconds if not one.startswith(LEFT_OUT)), key=rank)
 
     def runs_while_importing(self, file: str, lines: range) -> bool:
         return any(line in lines for line in self._imported.get(file, ()))
