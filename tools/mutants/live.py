@@ -13,15 +13,16 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec.structs import force_setattr
-from tools.mutants.sites import CHECK_OF_CALL, Mutant, change_tree
+from tools.mutants.sites import CHECK_OF_CALL, NO_CHECK, Mutant, change_tree
 
 _ROW_IDS: Final = {"Rule": ("id", "code"), "ShapeField": ("name", "rule")}
-_places: dict[int, tuple[str, int]] = {}
+_places: dict[int, list[tuple[str, int]]] = {}
+_DEEP_ENOUGH: Final = 4
 
 
 def remember_where_rules_are_made() -> None:
@@ -34,8 +35,12 @@ def remember_where_rules_are_made() -> None:
 
     def make_and_remember(self: Any, *values: Any, **more: Any) -> None:
         make(self, *values, **more)
-        caller = sys._getframe(1)
-        _places[id(self)] = caller.f_code.co_filename, caller.f_lineno
+        caller: FrameType | None = sys._getframe(1)
+        places = _places.setdefault(id(self), [])
+        # Not only who calls: many tables have a small function that makes their rows.
+        while caller is not None and len(places) < _DEEP_ENOUGH:
+            places.append((caller.f_code.co_filename, caller.f_lineno))
+            caller = caller.f_back
 
     Rule.__init__ = make_and_remember  # type: ignore[method-assign]
 
@@ -68,8 +73,8 @@ class LiveCode:
             elif (name := type(thing).__name__) in _ROW_IDS and hasattr(thing, "check"):
                 ids = (str(getattr(thing, one)) for one in _ROW_IDS[name])
                 self.rows.setdefault((name, *ids), []).append(thing)
-                if id(thing) in _places:
-                    self.rows_at.setdefault(_places[id(thing)], []).append(thing)
+                for place in _places.get(id(thing), ()):
+                    self.rows_at.setdefault(place, []).append(thing)
         gc.freeze()
 
     def prepare(self, mutant: Mutant) -> Change:
@@ -89,7 +94,7 @@ class LiveCode:
         code = _find_code(rows[0].check) if rows else None
         if code is None:
             raise NotLive
-        instead = eval(CHECK_OF_CALL[name].instead)
+        instead = eval(CHECK_OF_CALL[name].instead if name in CHECK_OF_CALL else NO_CHECK)
 
         def apply() -> None:
             put = force_setattr if isinstance(rows[0], msgspec.Struct) else setattr

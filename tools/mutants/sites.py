@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from collections import Counter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -36,10 +37,16 @@ class CheckArgument(NamedTuple):
     instead: str
 
 
+NO_CHECK: Final = "lambda *_: ()"
 CHECK_OF_CALL: Final = {
-    "Rule": CheckArgument("rule", 3, "lambda *_: ()"),
+    "Rule": CheckArgument("rule", 3, NO_CHECK),
+    "Row": CheckArgument("rule", 3, NO_CHECK),
+    "norm": CheckArgument("rule", 3, NO_CHECK),
     "ShapeField": CheckArgument("field", 2, "lambda *_: iter(())"),
 }
+# The check of a row that never checks anything: the code beside the table finds it.
+_FOUND_ELSEWHERE: Final = "_never"
+_SWITCHED_OFF: Final = f"(lambda row: (setattr(row, 'check', {NO_CHECK}), row)[1])(row)"
 
 
 class Mutant(NamedTuple):
@@ -59,10 +66,14 @@ def list_mutants(path: Path, root: Path) -> list[Mutant]:
     place = path.relative_to(root).as_posix()
     changer = _Changer(chosen=-1)
     changer.visit(ast.parse(source))
-    return [
-        Mutant(path, number, kind, line, change, f"{place}#{number}@{digest}")
-        for number, (kind, line, change) in enumerate(changer.offers)
-    ]
+    seen: Counter[tuple[str, int, str]] = Counter()
+    mutants = []
+    for number, offer in enumerate(changer.offers):
+        kind, line, change = offer
+        seen[offer] += 1
+        id_ = f"{place}@{digest}:{line} {kind} {change} ({seen[offer]})"
+        mutants.append(Mutant(path, number, kind, line, change, id_))
+    return mutants
 
 
 def write_mutant(mutant: Mutant) -> str:
@@ -82,6 +93,7 @@ class _Changer(ast.NodeTransformer):
     def __init__(self, chosen: int) -> None:
         self.chosen = chosen
         self.offers: list[tuple[str, int, str]] = []
+        self.makers: set[str] = set()  # functions of this module that make one row for each call
 
     def _takes(self, kind: str, node: ast.AST, change: str) -> bool:
         self.offers.append((kind, getattr(node, "lineno", 0), change))
@@ -89,14 +101,24 @@ class _Changer(ast.NodeTransformer):
 
     # Tables --------------------------------------------------------------------------------------
 
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        self.makers = {
+            one.name for one in node.body if isinstance(one, ast.FunctionDef) and _makes_a_row(one)
+        }
+        return self.generic_visit(node)
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
-        if name in CHECK_OF_CALL:
+        shown = ", ".join(ast.unparse(one) for one in node.args[:2])
+        if name in self.makers and self._takes("rule", node, f"{name}({shown}) checks nothing"):
+            return _call_with(_SWITCHED_OFF, node)
+        if name in CHECK_OF_CALL and name not in self.makers:
             kind, place, instead = CHECK_OF_CALL[name]
-            if len(node.args) > place:
-                shown = ", ".join(ast.unparse(one) for one in node.args[:2])
-                if self._takes(kind, node, f"{name}({shown}) checks nothing"):
-                    node.args[place] = ast.parse(instead, mode="eval").body
+            checks = len(node.args) > place and ast.unparse(node.args[place]) != _FOUND_ELSEWHERE
+            if checks and self._takes(kind, node, f"{name}({shown}) checks nothing"):
+                node.args[place] = ast.parse(instead, mode="eval").body
+        if getattr(node.func, "attr", name) == "an_object" and isinstance(node.args[0], ast.Dict):
+            node.args[0].has_field_rules = True  # type: ignore[attr-defined]
         return self.generic_visit(node)
 
     def visit_Dict(self, node: ast.Dict) -> ast.AST:
@@ -106,6 +128,10 @@ class _Changer(ast.NodeTransformer):
                 if self._takes("transition", key or node, f"no {ast.unparse(key or node)}"):
                     del node.keys[place], node.values[place]
                     break
+        if getattr(node, "has_field_rules", False):
+            for place, key in enumerate(node.keys):
+                if key and self._takes("field", key, f"{ast.unparse(key)} may be anything"):
+                    node.values[place] = ast.parse("lambda _: True", mode="eval").body
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
@@ -113,6 +139,11 @@ class _Changer(ast.NodeTransformer):
             for row in ast.walk(node.value) if node.value is not None else ():
                 if isinstance(row, ast.Dict) and row is not node.value:
                     row.is_transition_row = True  # type: ignore[attr-defined]
+        if ast.unparse(node.annotation).endswith("field_rules.Rule]]"):
+            node.value.has_field_rules = True  # type: ignore[union-attr]
+        elif ast.unparse(node.annotation).endswith("field_rules.Rule]]]"):
+            for row in node.value.values if isinstance(node.value, ast.Dict) else ():
+                row.has_field_rules = True  # type: ignore[attr-defined]
         if node.value is not None:
             node.value = self.visit(node.value)
         return node
@@ -120,6 +151,8 @@ class _Changer(ast.NodeTransformer):
     # Lines ---------------------------------------------------------------------------------------
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        if node.name in self.makers or node.name in CHECK_OF_CALL:
+            return node  # the rows are offered one by one where it is called
         node.body = [changed for one in node.body for changed in [self.visit(one)] if changed]
         return node
 
@@ -183,3 +216,16 @@ class _Changer(ast.NodeTransformer):
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
         return node
+
+
+def _makes_a_row(function: ast.FunctionDef) -> bool:
+    returned = ast.unparse(function.returns) if function.returns is not None else ""
+    return returned == "Row" or returned.startswith("Rule[")
+
+
+def _call_with(expression: str, node: ast.expr) -> ast.expr:
+    """The call, with the node as its argument."""
+    call = ast.parse(expression, mode="eval").body
+    assert isinstance(call, ast.Call)
+    call.args = [node]
+    return ast.copy_location(call, node)
