@@ -156,7 +156,9 @@ def main() -> None:
     status = pytest.main([*OPTIONS, *folders], [recorder])
     if status not in (0, 5) and not recorder.failures:
         recorder.failures.append(f"pytest ended with {status}")
-    Path(file).write_text(json.dumps(recorder.get_seen()))
+    part = Path(f"{file}.{os.getpid()}")  # another run may look for it meanwhile
+    part.write_text(json.dumps(recorder.get_seen()))
+    part.replace(file)
 
 
 if __name__ == "__main__":
