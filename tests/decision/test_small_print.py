@@ -12,9 +12,9 @@ from moot.core.errors import Malformed
 from moot.core.machine import Command, Recorded
 from moot.core.names import OPERATOR, SYSTEM
 from moot.core.record import Actor, ArtifactRef
+from moot.protocols.decision import VOICES
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import events as did
-from moot.protocols.decision.__init__ import VOICES
 from moot.protocols.decision.calibration import CalibratedVote, calibrate_vote
 from moot.protocols.decision.evolution import evolve
 from moot.protocols.decision.forecasts import Outcome
