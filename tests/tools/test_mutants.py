@@ -32,6 +32,17 @@ def is_late(now: int, limit: int = 5) -> bool:
 """
 
 
+TABLES = """
+RULES = (_text("X-1", "empty"), norm("X-2", "late", "too late", is_late))
+OTHERS = (Row("X-3", "no", "found elsewhere", _never),)
+FIELDS: Final[Mapping[str, field_rules.Rule]] = {"kid": is_kid, "size": an_object({"bytes": is_size})}
+
+
+def _text(id: str, code: str) -> Rule[Any]:
+    return Rule(id, code, "a sentence", is_empty)
+"""
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A small tree with one module and one test of it."""
@@ -75,6 +86,21 @@ def test_every_kind_of_change_is_offered_and_each_is_one_change(tmp_path: Path) 
     assert len(made) == len(offered)
     assert same not in made
     assert len({one.id for one in offered}) == len(offered)
+
+
+def test_each_row_is_offered_once_whoever_makes_it(tmp_path: Path) -> None:
+    """Not the function that makes the rows, and no row whose check never says anything."""
+    path = tmp_path / "module.py"
+    path.write_text(TABLES)
+    offered = list_mutants(path, tmp_path)
+    assert [(one.kind, one.line, one.change) for one in offered] == [
+        ("rule", 2, "_text('X-1', 'empty') checks nothing"),
+        ("rule", 2, "norm('X-2', 'late') checks nothing"),
+        ("field", 4, "'bytes' may be anything"),
+        ("field", 4, "'kid' may be anything"),
+        ("field", 4, "'size' may be anything"),
+    ]
+    assert len({write_mutant(one) for one in offered}) == len(offered)
 
 
 def test_a_mutant_that_a_test_notices_is_killed_and_one_at_the_edge_survives(tree: Path) -> None:
