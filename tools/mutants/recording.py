@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -19,6 +20,8 @@ from typing import Any, Final
 from tools.mutants.nearest import LEFT_OUT
 
 _LIMIT_SECONDS: Final = 1800
+# A word of a command that runs our code: the command itself, a module, a script, an import.
+_OURS: Final = re.compile(r"(^|/)moot$|^(moot|tests)\.|\.py$|(import|from) (moot|tests)\b")
 
 
 class Recording:
@@ -107,8 +110,8 @@ class Recorder:
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event == "subprocess.Popen" and self.running:
-            words = [str(arguments[0]), *map(str, arguments[1] or ())]
-            if any(name in word for word in words for name in ("python", "moot")):
+            words = [str(word) for word in arguments[1] or ()]
+            if any(_OURS.search(word) for word in words):
                 self.starting_programs.add(self.running)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
