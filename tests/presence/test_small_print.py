@@ -6,13 +6,30 @@ from typing import Any
 
 import pytest
 
+from moot.core.clock import MINUTE
 from moot.core.names import SYSTEM
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import sorted_index
 from moot.protocols.presence.agent_names import make_name
+from moot.protocols.presence.families import next_in_family
 from moot.protocols.presence.holdings import Holdings
+from moot.protocols.presence.liveness import format_span, read_stale_minutes
+from moot.protocols.presence.paths import MAX_SCOPE_CHARACTERS
 
-from .scene import CRANE, HARBOR, OTTER, crew, handoff, join, new_holder, refusal, reserve, run
+from .scene import (
+    CRANE,
+    HARBOR,
+    OTTER,
+    crew,
+    handoff,
+    join,
+    new_holder,
+    owners,
+    refusal,
+    release,
+    reserve,
+    run,
+)
 from .test_freed import gone
 from .test_usage import COUNTS
 
@@ -85,6 +102,63 @@ def test_what_each_holds_is_found_by_name() -> None:
     }
     by_owner = sorted_index.group_by_owner(scenario.state)
     assert {name: len(each) for name, each in by_owner.items()} == {OTTER: 2, CRANE: 1}
+
+
+def test_a_thousand_scopes_at_once_and_no_more() -> None:
+    scopes = [f"f{number}" for number in range(1_001)]
+    crew(OTTER).refused("too_many_scopes", reserve(*scopes))
+    assert len(owners(crew(OTTER).when(reserve(*scopes[:1_000])))) == 1_000
+
+
+def test_a_scope_is_as_long_as_this_and_no_longer() -> None:
+    most = MAX_SCOPE_CHARACTERS
+    crew(OTTER).refused("bad_scope", reserve("x" * (most + 1)))
+    crew(OTTER).when(reserve("x" * most))
+
+
+def test_who_holds_it_is_told_as_it_is() -> None:
+    scenario = crew(OTTER, CRANE).when(reserve("src"))
+    told = str(refusal(scenario, release("src"), CRANE))
+    assert told.startswith(f"src is held by {OTTER}")
+    new_holder(scenario.world, OTTER)
+    told = str(refusal(scenario, release("src"), OTTER))
+    assert told.startswith(f"src is held by an earlier {OTTER}")
+
+
+def test_nothing_is_sent_to_what_is_no_name() -> None:
+    scenario = crew(OTTER)
+    for to in ("Not A Name", "x" * 70 + "!"):
+        told = str(refusal(scenario, handoff(to, to_epoch=1), OTTER))
+        assert told.startswith(f"{to[:60]!r} is not an agent name")
+
+
+def test_an_unknown_event_is_repeated_in_short() -> None:
+    told = str(refusal(crew(OTTER), ask.Accept(id="e" * 70), OTTER))
+    assert told.startswith(f"no event {'e' * 60} waits here")
+
+
+def test_the_second_of_a_family_has_the_number_two() -> None:
+    assert next_in_family(OTTER, {OTTER}) == f"{OTTER}-2"
+    assert next_in_family(OTTER, {OTTER, f"{OTTER}-2"}) == f"{OTTER}-3"
+
+
+@pytest.mark.parametrize(
+    ("millis", "text"),
+    [
+        (0, "0 s"),
+        (59_999, "59.999 s"),
+        (65 * MINUTE, "1 h 5 min"),
+        (24 * 60 * MINUTE + 61 * MINUTE + 1_000, "1 d 1 h"),
+    ],
+)
+def test_a_span_is_told_by_its_two_largest_units(millis: int, text: str) -> None:
+    assert format_span(millis) == text
+
+
+def test_what_is_no_number_of_minutes_counts_as_the_default() -> None:
+    millis, remark = read_stale_minutes("soon")
+    assert millis == 15 * MINUTE
+    assert remark is not None
 
 
 def test_the_stream_is_open_from_its_first_event_on() -> None:
