@@ -124,8 +124,9 @@ class _Changer(ast.NodeTransformer):
     def visit_Dict(self, node: ast.Dict) -> ast.AST:
         self.generic_visit(node)
         if getattr(node, "is_transition_row", False):
-            for place, key in enumerate(node.keys):
-                if self._takes("transition", key or node, f"no {ast.unparse(key or node)}"):
+            for place, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):
+                shown = ast.unparse(key) if key else f"**{ast.unparse(value)}"
+                if self._takes("transition", key or value, f"no {shown}"):
                     del node.keys[place], node.values[place]
                     break
         if getattr(node, "has_field_rules", False):
