@@ -56,7 +56,9 @@ class Waiting:
             return self.answer(ended=None, is_certain=False)
         tests = self.recording.order(change.file, change.lines, change.line)
         ended = self._run(tests, change.apply)
-        imported = self.recording.runs_while_importing(change.file, change.lines)
+        # A row is asked for its check every time; what a function did while importing is done.
+        is_code = change.line is not None
+        imported = is_code and self.recording.runs_while_importing(change.file, change.lines)
         return self.answer(ended=ended, is_certain=not imported)
 
     def _run(self, tests: list[str], change: Callable[[], None]) -> str:

@@ -127,9 +127,14 @@ def _key(code: CodeType) -> tuple[str, str, int]:
 
 
 def _find_code(check: object) -> CodeType | None:
+    """The code of the check itself, not of what is wrapped around it."""
     while hasattr(check, "func"):
         check = check.func
-    return getattr(inspect.unwrap(check), "__code__", None) if callable(check) else None
+    code = getattr(inspect.unwrap(check), "__code__", None) if callable(check) else None
+    if code is not None and "check" in code.co_freevars:
+        cell = check.__closure__[code.co_freevars.index("check")]  # type: ignore[attr-defined]
+        return _find_code(cell.cell_contents)
+    return code
 
 
 def _lines_of(code: CodeType) -> range:
