@@ -67,11 +67,14 @@ class Helper:
 class Bench:
     """A copy of `src` that may be spoiled, and the tests of the tree it was made from."""
 
-    def __init__(self, root: Path, copy: Path, limit_seconds: float, kept: Path) -> None:
+    def __init__(
+        self, root: Path, copy: Path, limit_seconds: float, kept: Path, *, with_programs: bool
+    ) -> None:
         self.root = root
         self.copy = copy
         self.limit_seconds = limit_seconds
         self.kept = kept
+        self.with_programs = with_programs
         self._stamp = time.time()
         self._folders: list[Path] = []
         self._helpers: dict[str, Helper] = {}
@@ -89,8 +92,11 @@ class Bench:
             if answer.get("ended") in (KILLED, TIMED_OUT):
                 return str(answer["ended"])
         tests = recording.order_all(find_test_files(mutant.path, self.root), self.root)
+        programs = recording.starting_programs
+        if not self.with_programs:
+            tests = [test for test in tests if test not in programs]
         if answer.get("is_certain"):
-            tests = [test for test in tests if test in recording.starting_programs]
+            tests = [test for test in tests if test in programs]
         return self._run_mutant_anew(mutant, tests) if tests else SURVIVED
 
     def close(self) -> None:
@@ -148,14 +154,15 @@ class Bench:
 
 
 @contextmanager
-def set_up(root: Path, limit_seconds: float) -> Iterator[Bench]:
+def set_up(root: Path, limit_seconds: float, *, with_programs: bool = True) -> Iterator[Bench]:
     with tempfile.TemporaryDirectory(prefix="moot-mutants-") as folder:
         copy = Path(folder) / "src"
         shutil.copytree(root / "src", copy, ignore=shutil.ignore_patterns("*.egg-info"))
         for other in (root / name for name in BESIDE):  # some tests read the pages beside `src`
             if other.exists():
                 (Path(folder) / other.name).symlink_to(other)
-        bench = Bench(root, copy, limit_seconds, root / "build" / "mutants")
+        kept = root / "build" / "mutants"
+        bench = Bench(root, copy, limit_seconds, kept, with_programs=with_programs)
         try:
             yield bench
         finally:
