@@ -1,0 +1,56 @@
+"""Parliament in cases easily forgotten: files under another id, seats, definitions."""
+
+from __future__ import annotations
+
+import pytest
+
+from moot.core.findings import select_errors
+from moot.core.machine import Context, KeyClass, VerifiedActor
+from moot.core.names import SYSTEM
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.machine import MACHINE
+from moot.protocols.parliament.messages.message import message_findings
+from moot.protocols.parliament.model import State
+
+from .played import documents
+from .samples import message
+from .scene import AGENTS, STREAM, Chamber
+from .test_paper_properties import taking
+from .test_properties import NOON
+
+
+@pytest.mark.requirement("PAR-004")
+def test_files_are_imported_under_their_own_id() -> None:
+    command = taking(documents())
+    clerk = VerifiedActor(SYSTEM, 1, "k", KeyClass.SYSTEM)
+
+    def import_as(stream: str) -> list[str]:
+        context = Context(NOON, clerk, stream, "o", {})
+        decision = MACHINE.decide(State(), command, context)
+        return [finding.code for finding in select_errors(decision.findings)]
+
+    assert import_as(STREAM) == []
+    assert import_as("parliament/parl-20200101-009") == ["bad_id"]
+
+
+@pytest.mark.requirement("PAR-002")
+def test_before_the_session_begins_only_the_clerk_gives_out_seats() -> None:
+    chamber = Chamber(3)
+    seat = ask.BindSeat(seat="rep_1", agent=AGENTS[0])
+    assert chamber.refusal(seat, AGENTS[0]).code == "not_the_clerk"
+
+
+@pytest.mark.requirement("PAR-110")
+@pytest.mark.parametrize("definitions", ["one", None, [3], {"a": "b"}])
+def test_definitions_are_a_list_of_texts_if_they_are_there(definitions: object) -> None:
+    bill = message("BILL_DRAFT")
+    bill["content"]["sections"]["scope"]["definitions"] = definitions
+    places = [finding.where for finding in message_findings(bill)]
+    assert any(place and "definitions" in place for place in places)
+    bill["content"]["sections"]["scope"]["definitions"] = ["a seat: who votes"]
+    assert message_findings(bill) == ()
+
+
+def test_the_version_of_the_machine_is_raised_on_purpose() -> None:
+    """Snapshots of another version are not read: all states would be worked out anew."""
+    assert MACHINE.version == 3
