@@ -114,7 +114,8 @@ class Bench:
         names = [str(folder) for folder in folders]
         self._start("collected", self.root / "src", str(recording.file), *names)
         self._folders, self._recording = folders, recording
-        seen_green = recording.file.with_suffix(".green")
+        # Recording has just seen them green; that they also are in a fork and in a copy, once.
+        seen_green = self.kept / f"{'-'.join(folder.name for folder in folders)}.green"
         if not seen_green.exists():
             self._require(self._helpers["collected"].ask().get("ended") == SURVIVED, *names)
             self._require(self._run_anew(list(recording.seconds)) == SURVIVED, *names)
