@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
-from moot.core.machine import Context, KeyClass, VerifiedActor
+import pytest
+
+from moot.core.machine import Command, Context, KeyClass, VerifiedActor
 from moot.protocols.plan.commands import Amend
 from moot.protocols.plan.machine import MACHINE as PLAN
-from moot.protocols.plan.model import MAX_TEXT_BYTES, State
+from moot.protocols.plan.model import State, stream_of
 from moot.testing import World, given
 
 STREAM = "plan/T-7"
@@ -15,8 +18,34 @@ STREAM = "plan/T-7"
 
 def test_a_page_is_as_long_as_this_and_no_longer() -> None:
     scene = given(World(), PLAN, STREAM).as_("amber-otter")
-    scene.refused("plan_too_long", Amend(work="T-7", text="x" * (MAX_TEXT_BYTES + 1), version=0))
-    scene.when(Amend(work="T-7", text="x" * MAX_TEXT_BYTES, version=0))
+    scene.refused("plan_too_long", Amend(work="T-7", text="x" * 8_193, version=0))
+    scene.when(Amend(work="T-7", text="x" * 8_192, version=0))
+
+
+@pytest.mark.parametrize("work", ["", "w" * 201])
+def test_a_work_item_has_an_id_of_a_certain_length(work: str) -> None:
+    scene = given(World(), PLAN, stream_of(work)).as_("amber-otter")
+    scene.refused("bad_work", Amend(work=work, text="x", version=0))
+
+
+def test_an_id_of_two_hundred_letters_or_of_one_is_taken() -> None:
+    for work in ("w", "w" * 200):
+        given(World(), PLAN, stream_of(work)).as_("amber-otter").when(
+            Amend(work=work, text="x", version=0)
+        )
+
+
+def test_an_id_that_no_stream_can_have_is_known_by_its_hash() -> None:
+    assert stream_of("ein Wörk") == "plan/~" + hashlib.sha256("ein Wörk".encode()).hexdigest()[:32]
+
+
+def test_an_unknown_command_is_refused_by_the_machine_itself() -> None:
+    class Strange(Command, frozen=True):
+        pass
+
+    context: Any = None
+    decision = PLAN.decide(State(), Strange(), context)
+    assert (decision.refused, decision.findings[0].code) == (True, "unknown_command")
 
 
 def test_a_plan_is_found_by_its_words() -> None:
