@@ -15,6 +15,7 @@ from moot.core.record import Actor, ArtifactRef
 from moot.protocols.decision import VOICES
 from moot.protocols.decision import commands as ask
 from moot.protocols.decision import events as did
+from moot.protocols.decision.answer_options import AnswerOption, list_unranked, order_for
 from moot.protocols.decision.calibration import CalibratedVote, calibrate_vote
 from moot.protocols.decision.evolution import evolve
 from moot.protocols.decision.forecasts import Outcome
@@ -28,8 +29,13 @@ from moot.protocols.decision.model import (
     Stage,
     State,
 )
-from moot.protocols.decision.ranking_report import needs_pick, report_rankings
-from moot.protocols.decision.rankings import ChoiceRule, effect_of_own_answers, require_ballot
+from moot.protocols.decision.ranking_report import find_winner, needs_pick, report_rankings
+from moot.protocols.decision.rankings import (
+    ChoiceRule,
+    choose,
+    effect_of_own_answers,
+    require_ballot,
+)
 from moot.protocols.decision.track_record import count_track_record
 from moot.protocols.decision.views import (
     describe_approval_against_result,
@@ -42,7 +48,7 @@ from .test_calibration import record
 from .test_decision import CRANE, FINCH, OTTER, PERSON, SEATS, STREAM, argued, by, moved, settled
 from .test_decision import asked as asked
 from .test_decision import world as world
-from .test_ranked_answers import NAMES, answered, rank, rank_all
+from .test_ranked_answers import NAMES, YES, answered, rank, rank_all
 from .test_track_record import forecast, judged
 
 RECEIPT = ArtifactRef("a" * 64, 1, "application/json")
@@ -129,6 +135,68 @@ def test_rankings_are_due_and_then_a_pick() -> None:
 def test_without_rankings_there_is_no_report_and_nothing_to_rank() -> None:
     assert report_rankings(answered("plurality").state) is None
     assert report_rankings(State()) is None
+
+
+def two_answers(choose: str) -> Scenario[State]:
+    """Of five seats three say the same, two something else."""
+    world = World()
+    for name in NAMES:
+        world.agent(name)
+    scene = given(world, MACHINE, STREAM)
+    scene.actor = SYSTEM
+    seats = tuple(DecisionSeat(name, "cmd", "cmd:x") for name in NAMES)
+    scene.when(ask.AskQuestion(question="Which?", seats=seats, choose=choose))
+    for place, name in enumerate(NAMES):
+        by(scene, name, ask.GiveAnswer(answer="Redis" if place > 2 else "Kafka"))
+    return scene
+
+
+def test_two_answers_are_enough_to_rank() -> None:
+    assert list_unranked(two_answers("borda").state) == NAMES
+
+
+def test_a_report_counts_answers_from_one_and_says_whether_the_rules_differ() -> None:
+    scene = two_answers("borda")
+    for name in NAMES:
+        scene.actor = name
+        scene.when(ask.RankAnswers(ranking=(0, 1), votes=(YES,) * 2, summary="So."))
+    report = report_rankings(scene.state)
+    assert report is not None
+    assert [option.number for option in report.options] == [1, 2]
+    assert {choice.sentence for choice in report.choices} == {"answer 1"}
+    assert not report.differ
+    winner = find_winner(scene.state)
+    assert winner is not None
+    assert winner.text == "Kafka"
+
+
+def test_nothing_wins_before_everybody_has_ranked_or_without_a_rule() -> None:
+    assert find_winner(two_answers("borda").state) is None
+    assert find_winner(two_answers("").state) is None
+
+
+def test_the_only_answer_wins_and_needs_no_rule(world: World) -> None:
+    scene = given(world, MACHINE, STREAM)
+    scene.actor = SYSTEM
+    scene.when(ask.AskQuestion(question="Which?", seats=SEATS, choose="borda"))
+    for name in (OTTER, CRANE, FINCH):
+        by(scene, name, ask.GiveAnswer(answer="Kafka"))
+    winner = find_winner(scene.state)
+    assert winner is not None
+    by(scene, SYSTEM, ask.SetMotion(text="Kafka", by=(OTTER, CRANE, FINCH)))
+
+
+def test_a_tie_between_two_is_no_win() -> None:
+    tied = choose(ChoiceRule.CONDORCET, [(0, 1, 2), (1, 0, 2)], 3)
+    assert (tied.first, tied.points) == ((0, 1), (1, 1, 0))
+    assert choose(ChoiceRule.CONDORCET, [], 2).first == ()
+
+
+def test_everybody_sees_the_answers_in_an_order_of_its_own() -> None:
+    """The same for ever: a stored prompt can be made again."""
+    options = [AnswerOption(text, ()) for text in ("Kafka", "Redis", "Postgres", "NATS")]
+    assert order_for("Which?", OTTER, options) == (1, 2, 0, 3)
+    assert sorted(order_for("Which?", CRANE, options)) == [0, 1, 2, 3]
 
 
 def test_a_ranking_lists_every_answer_once() -> None:
