@@ -63,6 +63,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=60, help="seconds that a test may wait")
     parser.add_argument("--most", type=int, default=None, help="stop after so many trials")
     parser.add_argument("--again", action="store_true", help="try those that survived once more")
+    parser.add_argument("--tests", type=Path, nargs="+", default=[], help="only these")
     parser.add_argument("--table", action="store_true", help="only print what is known")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "mutants.jsonl")
     asked = parser.parse_args()
@@ -75,7 +76,8 @@ def main() -> None:
     ][: asked.most]
     print(f"{len(modules)} modules, {len(offered)} mutants, {len(waiting)} to try", flush=True)
     if waiting and not asked.table:
-        with set_up(ROOT, asked.limit, with_programs=asked.again) as bench:
+        tests = tuple(ROOT / test for test in asked.tests)
+        with set_up(ROOT, asked.limit, with_programs=asked.again, tests=tests) as bench:
             for number, one in enumerate(waiting, start=1):
                 ended = bench.try_mutant(one)
                 results.add(one, ended)

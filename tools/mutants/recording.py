@@ -43,9 +43,9 @@ class Recording:
         """The one that is there, if neither the source nor these tests have changed since."""
         digest = hashlib.sha256()
         for folder in (root / "src", *folders):
-            for module in sorted(folder.rglob("*.py")):
+            for module in sorted(folder.rglob("*.py")) or [folder]:
                 digest.update(module.read_bytes())
-        name = "-".join(folder.name for folder in folders) or "none"
+        name = "-".join(folder.stem for folder in folders) or "none"
         file = kept / f"tests-{name}-{digest.hexdigest()[:12]}.json"
         if not file.exists():
             kept.mkdir(parents=True, exist_ok=True)

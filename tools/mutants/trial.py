@@ -68,13 +68,20 @@ class Bench:
     """A copy of `src` that may be spoiled, and the tests of the tree it was made from."""
 
     def __init__(
-        self, root: Path, copy: Path, limit_seconds: float, kept: Path, *, with_programs: bool
+        self,
+        root: Path,
+        copy: Path,
+        limit_seconds: float,
+        *,
+        with_programs: bool,
+        tests: tuple[Path, ...],
     ) -> None:
         self.root = root
         self.copy = copy
         self.limit_seconds = limit_seconds
-        self.kept = kept
+        self.kept = root / "build" / "mutants"
         self.with_programs = with_programs
+        self.tests = list(tests)
         self._stamp = time.time()
         self._folders: list[Path] = []
         self._helpers: dict[str, Helper] = {}
@@ -104,7 +111,7 @@ class Bench:
             helper.end()
 
     def _prepare(self, path: Path) -> Recording:
-        folders = find_test_folders(path, self.root)
+        folders = self.tests or find_test_folders(path, self.root)
         if folders == self._folders and self._recording is not None:
             return self._recording
         recording = Recording.take(self.root, folders, self.kept)
@@ -155,15 +162,17 @@ class Bench:
 
 
 @contextmanager
-def set_up(root: Path, limit_seconds: float, *, with_programs: bool = True) -> Iterator[Bench]:
+def set_up(
+    root: Path, limit_seconds: float, *, with_programs: bool = True, tests: tuple[Path, ...] = ()
+) -> Iterator[Bench]:
+    """`tests`: these files or folders in place of the package's own."""
     with tempfile.TemporaryDirectory(prefix="moot-mutants-") as folder:
         copy = Path(folder) / "src"
         shutil.copytree(root / "src", copy, ignore=shutil.ignore_patterns("*.egg-info"))
         for other in (root / name for name in BESIDE):  # some tests read the pages beside `src`
             if other.exists():
                 (Path(folder) / other.name).symlink_to(other)
-        kept = root / "build" / "mutants"
-        bench = Bench(root, copy, limit_seconds, kept, with_programs=with_programs)
+        bench = Bench(root, copy, limit_seconds, with_programs=with_programs, tests=tests)
         try:
             yield bench
         finally:
