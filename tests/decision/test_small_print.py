@@ -210,6 +210,8 @@ def test_an_own_answer_is_put_last() -> None:
     effect = effect_of_own_answers(ChoiceRule.PLURALITY, ballots, {"ada": 0, "bob": 0}, 2)
     assert effect.as_cast.first == (0, 1)
     assert effect.own_put_last.first == (1,)
+    counted = effect_of_own_answers(ChoiceRule.BORDA, ballots, {"ada": 0, "bob": 0}, 2)
+    assert counted.own_put_last.points == (0, 2)
 
 
 @pytest.mark.parametrize(("session", "code"), [("debate/1", "session_open"), ("debate/2", None)])
@@ -323,10 +325,11 @@ def test_how_often_a_majority_is_right(
 
 
 def test_one_half_is_no_call() -> None:
-    unsure = forecast(OTTER, "neutral 0.5", "neutral 0.5")
+    unsure = forecast(OTTER, "approve 0", "approve 0")
     track = count_track_record([judged(1, Outcome.RIGHT, unsure), judged(2, Outcome.WRONG, unsure)])
     (otter,) = track.participants
-    assert otter.right == 0
+    assert (otter.scored, otter.right) == (2, 0)
+    assert (track.single_best.right, track.single_best.wrong) == (0, 0)
 
 
 def test_of_equals_the_first_by_name_is_the_single_best() -> None:
@@ -335,3 +338,29 @@ def test_of_equals_the_first_by_name_is_the_single_best() -> None:
     split = (forecast(OTTER, "reject 0.8", "reject 0.8"), alike[1])
     track = count_track_record([judged(1, Outcome.RIGHT, *alike), judged(2, Outcome.WRONG, *split)])
     assert (track.single_best.right, track.single_best.wrong) == (1, 0)
+
+
+def test_two_answers_that_tie_are_picked_by_a_person() -> None:
+    scene = two_answers("plurality")
+    for place, name in enumerate(NAMES[:4]):
+        scene.actor = name
+        order = (0, 1) if place % 2 else (1, 0)
+        scene.when(ask.RankAnswers(ranking=order, votes=(YES,) * 2, summary="So."))
+    by(scene, SYSTEM, ask.PassRanking(agent=NAMES[4], why="silent"))
+    assert needs_pick(scene.state)
+    assert due_of(scene.state) == [(OPERATOR, "pick")]
+
+
+def test_where_nobody_ranks_nothing_is_chosen() -> None:
+    scene = two_answers("plurality")
+    by(scene, SYSTEM, *(ask.PassRanking(agent=name, why="silent") for name in NAMES))
+    report = report_rankings(scene.state)
+    assert report is not None
+    assert {choice.sentence for choice in report.choices} == {"nothing: nobody ranked them"}
+
+
+def test_what_a_record_leaves_out_means_nothing_special() -> None:
+    """Events and commands of earlier versions lack these; they can never mean anything else."""
+    asked = did.QuestionAsked("Which?", SEATS, ChamberKind.DEBATE, "majority", 2)
+    assert (asked.sealed, asked.quorum, asked.choose) == (False, 0, "")
+    assert (ask.EndRun(stop="x").turns, SeatForecast(OTTER).micros) == (0, 0)

@@ -7,13 +7,17 @@ from typing import Any
 import pytest
 
 from moot.core.clock import MINUTE
+from moot.core.machine import Recorded
 from moot.core.names import SYSTEM
+from moot.core.record import Actor
 from moot.protocols.presence import commands as ask
+from moot.protocols.presence import events as did
 from moot.protocols.presence import sorted_index
 from moot.protocols.presence.agent_names import make_name
 from moot.protocols.presence.families import next_in_family
 from moot.protocols.presence.holdings import Holdings
 from moot.protocols.presence.liveness import format_span, read_stale_minutes
+from moot.protocols.presence.machine import MACHINE
 from moot.protocols.presence.paths import MAX_SCOPE_CHARACTERS
 
 from .scene import (
@@ -163,3 +167,18 @@ def test_what_is_no_number_of_minutes_counts_as_the_default() -> None:
 
 def test_the_stream_is_open_from_its_first_event_on() -> None:
     assert crew(OTTER).world.engine.open_streams() == ["presence"]
+
+
+def test_nothing_at_all_may_have_been_used() -> None:
+    nothing: dict[str, Any] = dict.fromkeys(COUNTS, 0)
+    crew(OTTER).when(ask.NoteUsage(**nothing))
+
+
+def test_an_event_that_was_seen_twice_on_record_is_seen_once() -> None:
+    scenario = crew(OTTER, CRANE).when(handoff())
+    (sent,) = scenario.state.pending
+    state = scenario.state
+    for seq in range(2):
+        seen = Recorded(did.EventSeen(id=sent), "presence", seq, 1_000, Actor(CRANE, 1, "k"), b"")
+        state = MACHINE.evolve(state, seen)
+    assert state.pending[sent].seen_by == (CRANE,)
