@@ -210,8 +210,8 @@ def test_an_own_answer_is_put_last() -> None:
     effect = effect_of_own_answers(ChoiceRule.PLURALITY, ballots, {"ada": 0, "bob": 0}, 2)
     assert effect.as_cast.first == (0, 1)
     assert effect.own_put_last.first == (1,)
-    counted = effect_of_own_answers(ChoiceRule.BORDA, ballots, {"ada": 0, "bob": 0}, 2)
-    assert counted.own_put_last.points == (0, 2)
+    counted = effect_of_own_answers(ChoiceRule.BORDA, {"ada": (0, 1, 2)}, {"ada": 0}, 3)
+    assert counted.own_put_last.points == (0, 2, 1)
 
 
 @pytest.mark.parametrize(("session", "code"), [("debate/1", "session_open"), ("debate/2", None)])
