@@ -45,8 +45,7 @@ class Recording:
         for folder in (root / "src", *folders):
             for module in sorted(folder.rglob("*.py")) or [folder]:
                 digest.update(module.read_bytes())
-        name = "-".join(folder.stem for folder in folders) or "none"
-        file = kept / f"tests-{name}-{digest.hexdigest()[:12]}.json"
+        file = kept / f"{name_tests(folders)}-{digest.hexdigest()[:12]}.json"
         if not file.exists():
             kept.mkdir(parents=True, exist_ok=True)
             path = os.pathsep.join([str(root / "src"), str(Path(__file__).resolve().parents[2])])
@@ -90,6 +89,11 @@ class Recording:
 
     def runs_while_importing(self, file: str, lines: range) -> bool:
         return any(line in lines for line in self._imported.get(file, ()))
+
+
+def name_tests(folders: list[Path]) -> str:
+    """In short, for the name of a file."""
+    return "tests-" + ("-".join(folder.stem for folder in folders) or "none")[:60]
 
 
 class Recorder:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tools.mutants.nearest import find_test_files, find_test_folders
-from tools.mutants.recording import Recording
+from tools.mutants.recording import Recording, name_tests
 from tools.mutants.sites import Mutant, write_mutant
 from tools.mutants.watch import KILLED, SURVIVED, TIMED_OUT
 
@@ -122,7 +122,7 @@ class Bench:
         self._start("collected", self.root / "src", str(recording.file), *names)
         self._folders, self._recording = folders, recording
         # Recording has just seen them green; that they also are in a fork and in a copy, once.
-        seen_green = self.kept / f"{'-'.join(folder.name for folder in folders)}.green"
+        seen_green = self.kept / f"{name_tests(folders)}.green"
         if not seen_green.exists():
             self._require(self._helpers["collected"].ask().get("ended") == SURVIVED, *names)
             self._require(self._run_anew(list(recording.seconds)) == SURVIVED, *names)
