@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import pytest
 
+from moot.core.errors import MootError
 from moot.core.names import SYSTEM
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail import events as did
 from moot.protocols.mail.codec import read_message_file
-from moot.protocols.mail.model import State
+from moot.protocols.mail.model import State, with_deadline, without_deadline
 from moot.protocols.mail.types import MessageType, is_ack_owed
-from moot.protocols.mail.views import ImportedView, SentView, describe_message
+from moot.protocols.mail.views import ImportedView, SentView, describe_message, describe_standing
 
-from .scene import CRANE, FINCH, OTTER, STREAM, THREAD, Desk, info, party, question
+from .scene import (
+    CRANE,
+    FINCH,
+    KICKOFF,
+    OTTER,
+    STREAM,
+    THREAD,
+    Desk,
+    ack,
+    info,
+    party,
+    question,
+    send,
+)
 from .test_lapsing import lapse
 
 
@@ -95,3 +109,41 @@ def test_a_subject_is_as_long_as_this_and_no_longer(desk: Desk) -> None:
 
     assert desk.refused(OTTER, named(501)) == "subject_too_long"
     desk.run(OTTER, named(500))
+
+
+@pytest.mark.parametrize(
+    ("reserved", "told"),
+    [
+        (True, "Operator is a reserved name: nobody outside writes under it"),
+        (False, "Operator is an agent here and has not signed this"),
+    ],
+)
+def test_who_may_not_be_the_sender_is_told_why(desk: Desk, reserved: bool, told: str) -> None:
+    forged = ask.Import(
+        outside_id="ext-1",
+        sender="Operator",
+        subject="INFO: Done",
+        body="x",
+        to=(party(CRANE),),
+        sender_here=True,
+        sender_reserved=reserved,
+    )
+    with pytest.raises(MootError) as refused:
+        desk.run(OTTER, forged)
+    assert refused.value.code == "forged_sender"
+    assert str(refused.value).startswith(told)
+
+
+def test_who_has_answered_owes_nothing_and_who_has_not_does(desk: Desk) -> None:
+    desk.run(OTTER, send("KICKOFF: logins", KICKOFF, CRANE, FINCH))
+    desk.run(CRANE, ack(1))
+    standing = describe_standing(desk.message(1), 0)
+    assert {one.agent: one.owes for one in standing.receivers} == {CRANE: False, FINCH: True}
+
+
+def test_a_deadline_that_is_not_there_cannot_be_taken_away() -> None:
+    deadlines = ((1, "a"), (3, "b"))
+    assert without_deadline(deadlines, (3, "b")) == ((1, "a"),)
+    for other in ((2, "x"), (3, "a"), (9, "z")):
+        assert without_deadline(deadlines, other) == deadlines
+    assert with_deadline(deadlines, (2, "x")) == ((1, "a"), (2, "x"), (3, "b"))
