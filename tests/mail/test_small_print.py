@@ -8,8 +8,10 @@ from moot.core.errors import MootError
 from moot.core.names import SYSTEM
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail import events as did
+from moot.protocols.mail.body import MessageBody
 from moot.protocols.mail.codec import read_message_file
 from moot.protocols.mail.model import State, with_deadline, without_deadline
+from moot.protocols.mail.stray_deltas import find_stray_deltas
 from moot.protocols.mail.types import MessageType, is_ack_owed
 from moot.protocols.mail.views import ImportedView, SentView, describe_message, describe_standing
 
@@ -147,3 +149,13 @@ def test_a_deadline_that_is_not_there_cannot_be_taken_away() -> None:
     for other in ((2, "x"), (3, "a"), (9, "z")):
         assert without_deadline(deadlines, other) == deadlines
     assert with_deadline(deadlines, (2, "x")) == ((1, "a"), (2, "x"), (3, "b"))
+
+
+@pytest.mark.parametrize(
+    ("fence", "label"),
+    [("", "'without a name'"), ("json", "'json'"), ("x" * 50, repr("x" * 40))],
+)
+def test_a_delta_in_another_fence_is_told_by_the_name_of_the_fence(fence: str, label: str) -> None:
+    body = f'```{fence}\n{{"operation": "ADD"}}\n```\n'
+    (stray,) = find_stray_deltas(MessageBody(body))
+    assert stray.message == f"this block holds a delta but is fenced as {label}"
