@@ -14,7 +14,7 @@ from moot.protocols.parliament.model import State
 
 from .played import documents
 from .samples import message
-from .scene import AGENTS, STREAM, Chamber
+from .scene import AGENTS, STREAM, Chamber, question
 from .test_paper_properties import taking
 from .test_properties import NOON
 
@@ -54,3 +54,10 @@ def test_definitions_are_a_list_of_texts_if_they_are_there(definitions: object) 
 def test_the_version_of_the_machine_is_raised_on_purpose() -> None:
     """Snapshots of another version are not read: all states would be worked out anew."""
     assert MACHINE.version == 3
+
+
+def test_who_was_asked_is_expected_to_answer() -> None:
+    chamber = Chamber(3).debating()
+    asked = chamber.submit(question(1, 2))
+    due = next(one for one in chamber.dues() if one.what == "answer")
+    assert (due.who, due.subject) == (AGENTS[1], f"rep_2: {asked} of rep_1, cost")
