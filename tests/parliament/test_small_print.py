@@ -8,13 +8,15 @@ from moot.core.findings import select_errors
 from moot.core.machine import Context, KeyClass, VerifiedActor
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.documents.turn_context import describe_own_seat
 from moot.protocols.parliament.machine import MACHINE
 from moot.protocols.parliament.messages.message import message_findings
 from moot.protocols.parliament.model import State
+from moot.protocols.parliament.temperatures import draw_temperatures
 
 from .played import documents
 from .samples import message
-from .scene import AGENTS, STREAM, Chamber, question
+from .scene import AGENTS, STREAM, Chamber, amendment, question
 from .test_paper_properties import taking
 from .test_properties import NOON
 
@@ -61,3 +63,38 @@ def test_who_was_asked_is_expected_to_answer() -> None:
     asked = chamber.submit(question(1, 2))
     due = next(one for one in chamber.dues() if one.what == "answer")
     assert (due.who, due.subject) == (AGENTS[1], f"rep_2: {asked} of rep_1, cost")
+
+
+@pytest.mark.requirement("PAR-094")
+def test_a_seed_gives_the_same_temperatures_for_ever() -> None:
+    assert draw_temperatures("seed", 1, 5) == (56, 40, 16, 82, 74)
+
+
+@pytest.mark.parametrize("name", ["Not A Name", "", "operator"])
+def test_a_seat_is_given_to_an_agent(name: str) -> None:
+    chamber = Chamber(3)
+    refused = chamber.refusal(ask.BindSeat(seat="rep_1", agent=name), SYSTEM)
+    assert [(one.code, one.where) for one in refused.findings] == [("bad_agent", "agent")]
+
+
+def test_a_question_waits_for_whom_it_was_put_to_and_for_nobody_else() -> None:
+    chamber = Chamber(3).debating()
+    asked = chamber.submit(question(1, 2))
+    waiting = {
+        seat.id: [one.id for one in describe_own_seat(chamber.state, seat).questions]
+        for seat in chamber.state.seats_in_order()
+    }
+    assert waiting == {"rep_1": [], "rep_2": [asked], "rep_3": []}
+
+
+def test_the_drafter_is_expected_to_draft() -> None:
+    chamber = Chamber(3).drafting()
+    drafter = chamber.state.seats[chamber.state.drafter or ""]
+    due = next(one for one in chamber.dues() if one.what == "draft the bill")
+    assert due.who == drafter.agent
+
+
+def test_an_amendment_that_is_not_put_to_a_vote_waits_for_nobodys_position() -> None:
+    chamber = Chamber(3).debating()
+    chamber.submit(amendment(1))
+    assert [one.what for one in chamber.dues() if one.what == "have positions asked for"] == []
