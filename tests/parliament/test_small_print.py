@@ -8,10 +8,13 @@ from moot.core.findings import select_errors
 from moot.core.machine import Context, KeyClass, VerifiedActor
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.amendments import is_carried
 from moot.protocols.parliament.documents.turn_context import describe_own_seat
 from moot.protocols.parliament.machine import MACHINE
 from moot.protocols.parliament.messages.message import message_findings
-from moot.protocols.parliament.model import State
+from moot.protocols.parliament.messages.words import AmendmentAction, BillSection, Position
+from moot.protocols.parliament.model import Amendment, AmendmentEndorsement, State
+from moot.protocols.parliament.session_files import encode_session
 from moot.protocols.parliament.temperatures import draw_temperatures
 
 from .played import documents
@@ -98,3 +101,38 @@ def test_an_amendment_that_is_not_put_to_a_vote_waits_for_nobodys_position() -> 
     chamber = Chamber(3).debating()
     chamber.submit(amendment(1))
     assert [one.what for one in chamber.dues() if one.what == "have positions asked for"] == []
+
+
+@pytest.mark.requirement("PAR-118")
+@pytest.mark.parametrize(
+    ("positions", "carried"),
+    [
+        ({}, False),
+        ({"rep_1": "ENDORSE"}, False),
+        ({"rep_2": "ENDORSE"}, True),
+        ({"rep_2": "ENDORSE", "rep_3": "OPPOSE"}, True),
+        ({"rep_2": "ENDORSE", "rep_3": "OPPOSE", "rep_4": "OPPOSE"}, False),
+        ({"rep_3": "OPPOSE"}, False),
+    ],
+)
+def test_what_more_oppose_than_endorse_is_not_carried(
+    positions: dict[str, str], carried: bool
+) -> None:
+    rows = tuple(
+        AmendmentEndorsement(seat, Position[position], 1) for seat, position in positions.items()
+    )
+    proposed = Amendment(
+        amendment_id="amend_1",
+        number=1,
+        proposed_by="rep_1",
+        round=1,
+        target_section=next(iter(BillSection)),
+        action=next(iter(AmendmentAction)),
+        description="x",
+        endorsements=rows,
+    )
+    assert is_carried(proposed, "rep_9") is carried
+
+
+def test_the_files_are_indented_by_two() -> None:
+    assert encode_session(Chamber(3).state).startswith(b'{\n  "')
