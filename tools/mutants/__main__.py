@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=float, default=60, help="seconds that a test may wait")
     parser.add_argument("--most", type=int, default=None, help="stop after so many trials")
-    parser.add_argument("--again", action="store_true", help="try those that survived once more")
+    parser.add_argument("--again", action="store_true", help="those that survived, once more")
     parser.add_argument("--tests", type=Path, nargs="+", default=[], help="only these")
     parser.add_argument("--table", action="store_true", help="only print what is known")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "mutants.jsonl")
@@ -71,9 +71,8 @@ def main() -> None:
     offered = [one for module in modules for one in list_mutants(module, ROOT)]
     results = Results(asked.results, ROOT)
     chosen = choose(offered, asked.kinds.split(","), asked.sample, asked.seed)
-    waiting = [
-        one for one in chosen if not results.knows(one) or (asked.again and results.survived(one))
-    ][: asked.most]
+    waits = results.survived if asked.again else lambda one: not results.knows(one)
+    waiting = list(filter(waits, chosen))[: asked.most]
     print(f"{len(modules)} modules, {len(offered)} mutants, {len(waiting)} to try", flush=True)
     if waiting and not asked.table:
         tests = tuple(ROOT / test for test in asked.tests)
