@@ -33,6 +33,8 @@ def test_two_agents_write_one_page() -> None:
     assert (state.version, state.by, state.text) == (2, CRANE, "1. cache\n2. tests")
     assert state.stage is Stage.WRITTEN
     assert TRANSITIONS[Stage.UNWRITTEN][PlanAmended] is Stage.WRITTEN
+    assert TRANSITIONS[Stage.WRITTEN][PlanAmended] is Stage.WRITTEN
+    assert PLAN.version == 1, "snapshots of another version are not read"
 
 
 @pytest.mark.requirement("PLN-04")

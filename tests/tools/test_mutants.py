@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools.mutants.nearest import find_package, find_tests
+from tools.mutants.nearest import find_package, find_test_files
 from tools.mutants.results import Results
 from tools.mutants.sites import Mutant, list_mutants, write_mutant
 from tools.mutants.trial import KILLED, SURVIVED, TIMED_OUT, set_up
@@ -29,6 +29,17 @@ def is_late(now: int, limit: int = 5) -> bool:
     if now > limit and not is_open():
         raise ValueError(now)
     return True
+"""
+
+
+TABLES = """
+RULES = (_text("X-1", "empty"), norm("X-2", "late", "too late", is_late))
+OTHERS = (Row("X-3", "no", "found elsewhere", _never),)
+FIELDS: Final[Mapping[str, field_rules.Rule]] = {"kid": is_kid, "size": an_object({"b": is_size})}
+
+
+def _text(id: str, code: str) -> Rule[Any]:
+    return Rule(id, code, "a sentence", is_empty)
 """
 
 
@@ -77,6 +88,21 @@ def test_every_kind_of_change_is_offered_and_each_is_one_change(tmp_path: Path) 
     assert len({one.id for one in offered}) == len(offered)
 
 
+def test_each_row_is_offered_once_whoever_makes_it(tmp_path: Path) -> None:
+    """Not the function that makes the rows, and no row whose check never says anything."""
+    path = tmp_path / "module.py"
+    path.write_text(TABLES)
+    offered = list_mutants(path, tmp_path)
+    assert [(one.kind, one.line, one.change) for one in offered] == [
+        ("rule", 2, "_text('X-1', 'empty') checks nothing"),
+        ("rule", 2, "norm('X-2', 'late') checks nothing"),
+        ("field", 4, "'b' may be anything"),
+        ("field", 4, "'kid' may be anything"),
+        ("field", 4, "'size' may be anything"),
+    ]
+    assert len({write_mutant(one) for one in offered}) == len(offered)
+
+
 def test_a_mutant_that_a_test_notices_is_killed_and_one_at_the_edge_survives(tree: Path) -> None:
     with set_up(tree, 60) as bench:
         assert bench.try_mutant(find(tree, "5: one more")) == SURVIVED
@@ -85,6 +111,79 @@ def test_a_mutant_that_a_test_notices_is_killed_and_one_at_the_edge_survives(tre
         module.write_text("def is_late(now: int) -> bool:\n    return not now < 5\n")
         assert bench.try_mutant(find(tree, "no not")) == KILLED
         assert before != module.read_bytes(), "the runner has not written here"
+
+
+LATE = """
+import subprocess
+import sys
+
+LIMIT = 5
+SHARES = {1: 10}
+
+
+def refuse(limit):
+    def check(now):
+        return now > limit
+    return check
+
+
+is_late = refuse(5)
+
+
+def is_alone(count):
+    return count == 1
+
+
+def is_shared(count):
+    return count > 1
+
+
+if __name__ == "__main__":
+    sys.exit(is_alone(int(sys.argv[1])))
+"""
+TEST_OF_LATE = """
+import subprocess
+import sys
+
+from moot.core.limit import LIMIT, is_late, is_shared
+
+
+def test_late():
+    assert LIMIT == 5
+    assert is_late(9)
+    assert not is_late(5)
+
+
+def test_alone():
+    program = [sys.executable, "-m", "moot.core.limit", "1"]
+    assert subprocess.run(program, timeout=60).returncode == 1
+
+
+def test_shared():
+    is_shared(1)
+"""
+
+
+def test_a_mutant_is_seen_by_what_was_imported_before_and_by_programs(tree: Path) -> None:
+    """A closure that exists already, a value worked out at import, a program of its own."""
+    (tree / "src" / "moot" / "core" / "limit.py").write_text(LATE)
+    (tree / "tests" / "core" / "test_limit.py").write_text(TEST_OF_LATE)
+    expected = {
+        "now > limit: GtE": KILLED,
+        "5: one more": KILLED,
+        "count == 1: NotEq": KILLED,
+        "count > 1: GtE": SURVIVED,
+        "10: one more": SURVIVED,
+    }
+    with set_up(tree, 60) as bench:
+        ended = {change: bench.try_mutant(find(tree, change)) for change in expected}
+    assert ended == expected
+
+
+def test_nothing_is_said_with_tests_that_fail_anyway(tree: Path) -> None:
+    (tree / "tests" / "core" / "test_sad.py").write_text("def test_sad():\n    assert False\n")
+    with set_up(tree, 60) as bench, pytest.raises(SystemExit, match="test_sad"):
+        bench.try_mutant(find(tree, "5: one more"))
 
 
 def test_a_mutant_that_never_ends_is_ended(tree: Path) -> None:
@@ -106,13 +205,15 @@ def test_what_is_known_is_not_tried_again_until_the_module_changes(tree: Path) -
         list_mutants(mutant.path, tree)
     )
     assert again.list_survivors([mutant]) == ["src/moot/core/limit.py:2: line: 5: one more"]
+    again.add(mutant, KILLED)
+    assert not Results(file, tree).survived(mutant), "the last word counts"
     mutant.path.write_text(mutant.path.read_text().replace("5", "6"))
     assert not again.knows(find(tree, "6: one more"))
 
 
 def test_the_nearest_tests_come_first() -> None:
     path = SOURCE / "protocols" / "presence" / "overlap.py"
-    near, rest = find_tests(path, ROOT)
+    near, rest = find_test_files(path, ROOT)
     assert near
     assert not set(near) & set(rest)
     assert all(test.parent.name == "presence" for test in (*near, *rest))
@@ -128,8 +229,8 @@ def test_the_working_tree_is_the_same_after_an_interruption(tree: Path) -> None:
         "tree = Path(sys.argv[1])\n"
         "path = tree / 'src' / 'moot' / 'core' / 'limit.py'\n"
         "with set_up(tree, 60) as bench:\n"
-        "    bench._run = lambda tests, limit=None: os._exit(9)\n"
-        "    bench.try_mutant(list_mutants(path, tree)[0])\n"
+        "    bench._run_anew = lambda tests: os._exit(9)\n"
+        "    bench._run_mutant_anew(list_mutants(path, tree)[0], ['a test'])\n"
     )
     module = tree / "src" / "moot" / "core" / "limit.py"
     before = module.read_bytes()

@@ -2,7 +2,8 @@
 
 Without a path: the modules that differ from the branch `main`, committed or not. A path is a module
 or a folder below `src/moot`, such as `protocols/mail`. What was tried is remembered in
-`build/mutants.jsonl` until the module changes, so a run that was stopped goes on.
+`build/mutants.jsonl` until the module changes, so a run that was stopped goes on. Tests that start
+programs of ours are slow and seldom the only ones to notice: they are run with `--again` alone.
 """
 
 from __future__ import annotations
@@ -59,8 +60,10 @@ def main() -> None:
     parser.add_argument("--kinds", default=",".join(KINDS), help="of " + ", ".join(KINDS))
     parser.add_argument("--sample", type=int, default=300, help="lines drawn from each package")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=120, help="seconds for a heap of tests")
+    parser.add_argument("--limit", type=float, default=60, help="seconds that a test may wait")
     parser.add_argument("--most", type=int, default=None, help="stop after so many trials")
+    parser.add_argument("--again", action="store_true", help="those that survived, once more")
+    parser.add_argument("--tests", type=Path, nargs="+", default=[], help="only these")
     parser.add_argument("--table", action="store_true", help="only print what is known")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "mutants.jsonl")
     asked = parser.parse_args()
@@ -68,11 +71,12 @@ def main() -> None:
     offered = [one for module in modules for one in list_mutants(module, ROOT)]
     results = Results(asked.results, ROOT)
     chosen = choose(offered, asked.kinds.split(","), asked.sample, asked.seed)
-    waiting = [one for one in chosen if not results.knows(one)][: asked.most]
+    waits = results.survived if asked.again else lambda one: not results.knows(one)
+    waiting = list(filter(waits, chosen))[: asked.most]
     print(f"{len(modules)} modules, {len(offered)} mutants, {len(waiting)} to try", flush=True)
     if waiting and not asked.table:
-        with set_up(ROOT, asked.limit) as bench:
-            bench.require_green([one.path for one in waiting])
+        tests = tuple(ROOT / test for test in asked.tests)
+        with set_up(ROOT, asked.limit, with_programs=asked.again, tests=tests) as bench:
             for number, one in enumerate(waiting, start=1):
                 ended = bench.try_mutant(one)
                 results.add(one, ended)

@@ -26,6 +26,9 @@ class Results:
     def knows(self, mutant: Mutant) -> bool:
         return mutant.id in self.known
 
+    def survived(self, mutant: Mutant) -> bool:
+        return self.known.get(mutant.id, {}).get("ended") == SURVIVED
+
     def add(self, mutant: Mutant, ended: str) -> None:
         row: dict[str, object] = {
             "id": mutant.id,
@@ -62,5 +65,5 @@ class Results:
         return [
             f"{one.path.relative_to(self.root)}:{one.line}: {one.kind}: {one.change}"
             for one in offered
-            if self.known.get(one.id, {}).get("ended") == SURVIVED
+            if self.survived(one)
         ]

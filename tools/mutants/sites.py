@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from collections import Counter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -26,10 +27,26 @@ _OTHER_COMPARISON: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.In: ast.NotIn,
     ast.NotIn: ast.In,
 }
-# Which argument of these calls is the check, and what takes its place.
-_CHECK_OF_ROW: Final = {"Rule": ("rule", 3, "lambda *_: ()")}
-_CHECK_OF_FIELD: Final = {"ShapeField": ("field", 2, "lambda *_: iter(())")}
-_CALLS: Final = {**_CHECK_OF_ROW, **_CHECK_OF_FIELD}
+
+
+class CheckArgument(NamedTuple):
+    """Which argument of a call is the check, and what takes its place."""
+
+    kind: str
+    place: int
+    instead: str
+
+
+NO_CHECK: Final = "lambda *_: ()"
+CHECK_OF_CALL: Final = {
+    "Rule": CheckArgument("rule", 3, NO_CHECK),
+    "Row": CheckArgument("rule", 3, NO_CHECK),
+    "norm": CheckArgument("rule", 3, NO_CHECK),
+    "ShapeField": CheckArgument("field", 2, "lambda *_: iter(())"),
+}
+# The check of a row that never checks anything: the code beside the table finds it.
+_FOUND_ELSEWHERE: Final = "_never"
+_SWITCHED_OFF: Final = f"(lambda row: (setattr(row, 'check', {NO_CHECK}), row)[1])(row)"
 
 
 class Mutant(NamedTuple):
@@ -49,16 +66,25 @@ def list_mutants(path: Path, root: Path) -> list[Mutant]:
     place = path.relative_to(root).as_posix()
     changer = _Changer(chosen=-1)
     changer.visit(ast.parse(source))
-    return [
-        Mutant(path, number, kind, line, change, f"{place}#{number}@{digest}")
-        for number, (kind, line, change) in enumerate(changer.offers)
-    ]
+    seen: Counter[tuple[str, int, str]] = Counter()
+    mutants = []
+    for number, offer in enumerate(changer.offers):
+        kind, line, change = offer
+        seen[offer] += 1
+        id_ = f"{place}@{digest}:{line} {kind} {change} ({seen[offer]})"
+        mutants.append(Mutant(path, number, kind, line, change, id_))
+    return mutants
 
 
 def write_mutant(mutant: Mutant) -> str:
-    changer = _Changer(chosen=mutant.number)
-    tree = changer.visit(ast.parse(mutant.path.read_text()))
-    return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+    return ast.unparse(change_tree(mutant)) + "\n"
+
+
+def change_tree(mutant: Mutant) -> ast.Module:
+    """What is not changed keeps its lines."""
+    tree = ast.parse(mutant.path.read_text())
+    _Changer(chosen=mutant.number).visit(tree)
+    return ast.fix_missing_locations(tree)
 
 
 class _Changer(ast.NodeTransformer):
@@ -67,6 +93,7 @@ class _Changer(ast.NodeTransformer):
     def __init__(self, chosen: int) -> None:
         self.chosen = chosen
         self.offers: list[tuple[str, int, str]] = []
+        self.makers: set[str] = set()  # functions of this module that make one row for each call
 
     def _takes(self, kind: str, node: ast.AST, change: str) -> bool:
         self.offers.append((kind, getattr(node, "lineno", 0), change))
@@ -74,23 +101,38 @@ class _Changer(ast.NodeTransformer):
 
     # Tables --------------------------------------------------------------------------------------
 
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        self.makers = {
+            one.name for one in node.body if isinstance(one, ast.FunctionDef) and _makes_a_row(one)
+        }
+        return self.generic_visit(node)
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
-        if name in _CALLS:
-            kind, place, instead = _CALLS[name]
-            if len(node.args) > place:
-                shown = ", ".join(ast.unparse(one) for one in node.args[:2])
-                if self._takes(kind, node, f"{name}({shown}) checks nothing"):
-                    node.args[place] = ast.parse(instead, mode="eval").body
+        shown = ", ".join(ast.unparse(one) for one in node.args[:2])
+        if name in self.makers and self._takes("rule", node, f"{name}({shown}) checks nothing"):
+            return _call_with(_SWITCHED_OFF, node)
+        if name in CHECK_OF_CALL and name not in self.makers:
+            kind, place, instead = CHECK_OF_CALL[name]
+            checks = len(node.args) > place and ast.unparse(node.args[place]) != _FOUND_ELSEWHERE
+            if checks and self._takes(kind, node, f"{name}({shown}) checks nothing"):
+                node.args[place] = ast.parse(instead, mode="eval").body
+        if getattr(node.func, "attr", name) == "an_object" and isinstance(node.args[0], ast.Dict):
+            node.args[0].has_field_rules = True  # type: ignore[attr-defined]
         return self.generic_visit(node)
 
     def visit_Dict(self, node: ast.Dict) -> ast.AST:
         self.generic_visit(node)
         if getattr(node, "is_transition_row", False):
-            for place, key in enumerate(node.keys):
-                if self._takes("transition", key or node, f"no {ast.unparse(key or node)}"):
+            for place, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):
+                shown = ast.unparse(key) if key else f"**{ast.unparse(value)}"
+                if self._takes("transition", key or value, f"no {shown}"):
                     del node.keys[place], node.values[place]
                     break
+        if getattr(node, "has_field_rules", False):
+            for place, key in enumerate(node.keys):
+                if key and self._takes("field", key, f"{ast.unparse(key)} may be anything"):
+                    node.values[place] = ast.parse("lambda _: True", mode="eval").body
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
@@ -98,6 +140,11 @@ class _Changer(ast.NodeTransformer):
             for row in ast.walk(node.value) if node.value is not None else ():
                 if isinstance(row, ast.Dict) and row is not node.value:
                     row.is_transition_row = True  # type: ignore[attr-defined]
+        if ast.unparse(node.annotation).endswith("field_rules.Rule]]"):
+            node.value.has_field_rules = True  # type: ignore[union-attr]
+        elif ast.unparse(node.annotation).endswith("field_rules.Rule]]]"):
+            for row in node.value.values if isinstance(node.value, ast.Dict) else ():
+                row.has_field_rules = True  # type: ignore[attr-defined]
         if node.value is not None:
             node.value = self.visit(node.value)
         return node
@@ -105,6 +152,8 @@ class _Changer(ast.NodeTransformer):
     # Lines ---------------------------------------------------------------------------------------
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        if node.name in self.makers or node.name in CHECK_OF_CALL:
+            return node  # the rows are offered one by one where it is called
         node.body = [changed for one in node.body for changed in [self.visit(one)] if changed]
         return node
 
@@ -168,3 +217,16 @@ class _Changer(ast.NodeTransformer):
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
         return node
+
+
+def _makes_a_row(function: ast.FunctionDef) -> bool:
+    returned = ast.unparse(function.returns) if function.returns is not None else ""
+    return returned == "Row" or returned.startswith("Rule[")
+
+
+def _call_with(expression: str, node: ast.expr) -> ast.expr:
+    """The call, with the node as its argument."""
+    call = ast.parse(expression, mode="eval").body
+    assert isinstance(call, ast.Call)
+    call.args = [node]
+    return ast.copy_location(call, node)

@@ -1,12 +1,15 @@
-"""One mutant against its tests.
+"""One mutant against its tests, the quickest way that still tells the truth.
 
-The mutant stands in a copy of `src` in a folder of its own, put before everything else on the path
-of the tests and of the programs that they start: whatever interrupts a trial, the working tree is
-as it was.
+Most mutants are put into a process that has imported and collected everything (`collected.py`): it
+costs a fork. What takes effect only while a module is imported, and what only a program of its own
+could show, is run anew from a copy of `src` in a folder of its own (`fresh.py`), put before
+everything else on the path of the tests and of the programs that they start. Whatever interrupts a
+trial, the working tree is as it was.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -17,48 +20,139 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from tools.mutants.nearest import find_test_folders, find_tests
+from tools.mutants.nearest import find_test_files, find_test_folders
+from tools.mutants.recording import Recording, name_tests
 from tools.mutants.sites import Mutant, write_mutant
+from tools.mutants.watch import KILLED, SURVIVED, TIMED_OUT
 
-PYTEST: Final = (
-    *("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"),
-    *("--hypothesis-seed=0", "--no-header", "-W", "ignore::ResourceWarning"),
-)
 BESIDE: Final = ("docs", "tests", "tools", "README.md", "pyproject.toml")
-KILLED, SURVIVED, TIMED_OUT = "killed", "survived", "timed out"
+__all__ = ["KILLED", "SURVIVED", "TIMED_OUT", "Bench", "set_up"]
+
+
+class Helper:
+    """A program that answers each line of JSON with another one."""
+
+    def __init__(self, root: Path, source: Path, module: str, *arguments: str) -> None:
+        # `tools` is found beside this file, and `moot` in the tree or the copy that is meant.
+        path = os.pathsep.join([str(source), str(Path(__file__).resolve().parents[2])])
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0"}
+        self.program = subprocess.Popen(
+            [sys.executable, "-m", f"tools.mutants.{module}", str(root), *arguments],
+            cwd=root,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            text=True,
+        )
+
+    def ask(self, **request: object) -> dict[str, Any]:
+        assert self.program.stdin is not None
+        assert self.program.stdout is not None
+        with suppress(BrokenPipeError):  # who has ended cannot be asked: no answer comes below
+            self.program.stdin.write(json.dumps(request) + "\n")
+            self.program.stdin.flush()
+        answer: dict[str, Any] = json.loads(self.program.stdout.readline() or "{}")
+        return answer
+
+    def end(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self.program.pid, signal.SIGKILL)
+        self.program.communicate(timeout=60)
 
 
 class Bench:
     """A copy of `src` that may be spoiled, and the tests of the tree it was made from."""
 
-    def __init__(self, root: Path, copy: Path, limit_seconds: float) -> None:
+    def __init__(
+        self,
+        root: Path,
+        copy: Path,
+        limit_seconds: float,
+        *,
+        with_programs: bool,
+        tests: tuple[Path, ...],
+    ) -> None:
         self.root = root
         self.copy = copy
         self.limit_seconds = limit_seconds
+        self.kept = root / "build" / "mutants"
+        self.with_programs = with_programs
+        self.tests = list(tests)
         self._stamp = time.time()
+        self._folders: list[Path] = []
+        self._helpers: dict[str, Helper] = {}
+        self._recording: Recording | None = None
 
     def try_mutant(self, mutant: Mutant) -> str:
         """How it ended: killed by a test, by the time limit, or not at all."""
+        recording = self._prepare(mutant.path)
+        answer: dict[str, Any] = {}
+        if mutant.kind != "transition":  # a row that is gone is gone from the tables of tests, too
+            answer = self._helpers["collected"].ask(path=str(mutant.path), number=mutant.number)
+            if not answer:
+                self._helpers.pop("collected").end()
+                self._folders = []
+            if answer.get("ended") in (KILLED, TIMED_OUT):
+                return str(answer["ended"])
+        tests = recording.order_all(find_test_files(mutant.path, self.root), self.root)
+        programs = recording.starting_programs
+        if not self.with_programs:
+            tests = [test for test in tests if test not in programs]
+        if answer.get("is_certain"):
+            tests = [test for test in tests if test in programs]
+        return self._run_mutant_anew(mutant, tests) if tests else SURVIVED
+
+    def close(self) -> None:
+        for helper in self._helpers.values():
+            helper.end()
+
+    def _prepare(self, path: Path) -> Recording:
+        folders = self.tests or find_test_folders(path, self.root)
+        if folders == self._folders and self._recording is not None:
+            return self._recording
+        recording = Recording.take(self.root, folders, self.kept)
+        self._require(not recording.failures, *recording.failures)
+        if "collected" in self._helpers:
+            self._helpers.pop("collected").end()
+        names = [str(folder) for folder in folders]
+        self._start("collected", self.root / "src", str(recording.file), *names)
+        self._folders, self._recording = folders, recording
+        # Recording has just seen them green; that they also are in a fork and in a copy, once.
+        seen_green = self.kept / f"{name_tests(folders)}.green"
+        if not seen_green.exists():
+            self._require(self._helpers["collected"].ask().get("ended") == SURVIVED, *names)
+            self._require(self._run_anew(list(recording.seconds)) == SURVIVED, *names)
+            seen_green.touch()
+        return recording
+
+    def _require(self, is_green: bool, *tests: str) -> None:
+        if not is_green:
+            failed = "\n".join(tests)
+            sys.exit(f"tests fail without any mutant, so nothing can be said:\n{failed}")
+
+    def _start(self, module: str, source: Path, *arguments: str) -> None:
+        limit = str(self.limit_seconds)
+        self._helpers[module] = Helper(self.root, source, module, limit, *arguments)
+
+    def _run_mutant_anew(self, mutant: Mutant, tests: list[str]) -> str:
         place = self.copy / mutant.path.relative_to(self.root / "src")
         sound = place.read_bytes()
         try:
             self._write(place, write_mutant(mutant).encode())
-            for heap in find_tests(mutant.path, self.root):
-                ended = self._run([str(test) for test in heap])
-                if ended != SURVIVED:
-                    return ended
+            return self._run_anew(tests)
         finally:
             self._write(place, sound)
-        return SURVIVED
 
-    def require_green(self, paths: list[Path]) -> None:
-        """Tests that fail without a mutant would kill every one of them."""
-        folders = sorted({str(one) for path in paths for one in find_test_folders(path, self.root)})
-        for folder in folders:
-            if self._run([folder], limit=900) != SURVIVED:
-                sys.exit(f"{folder} fails without any mutant: nothing can be said about its tests")
+    def _run_anew(self, tests: list[str]) -> str:
+        assert self._recording is not None
+        if "fresh" not in self._helpers:
+            self._start("fresh", self.copy)
+        seconds = {test: self._recording.seconds[test] for test in tests}
+        return str(self._helpers["fresh"].ask(seconds=seconds).get("ended", KILLED))
 
     def _write(self, place: Path, data: bytes) -> None:
         """With a time of its own, so that no bytecode of another version is taken for it."""
@@ -66,40 +160,20 @@ class Bench:
         self._stamp += 2
         os.utime(place, (self._stamp, self._stamp))
 
-    def _run(self, tests: list[str], limit: float | None = None) -> str:
-        environment = {**os.environ, "PYTHONPATH": str(self.copy), "PYTHONHASHSEED": "0"}
-        environment |= {"MOOT_MUTANT": "1"}
-        program = subprocess.Popen(
-            [sys.executable, *PYTEST, *tests],
-            cwd=self.root,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        try:
-            status = program.wait(timeout=limit or self.limit_seconds)
-        except subprocess.TimeoutExpired:
-            return TIMED_OUT
-        finally:
-            _end_group(program)
-        return SURVIVED if status in (0, 5) else KILLED
-
-
-def _end_group(program: subprocess.Popen[bytes]) -> None:
-    """The tests and whatever they have started and left behind."""
-    with suppress(ProcessLookupError):
-        os.killpg(program.pid, signal.SIGKILL)
-    program.wait(timeout=60)
-
 
 @contextmanager
-def set_up(root: Path, limit_seconds: float) -> Iterator[Bench]:
+def set_up(
+    root: Path, limit_seconds: float, *, with_programs: bool = True, tests: tuple[Path, ...] = ()
+) -> Iterator[Bench]:
+    """`tests`: these files or folders in place of the package's own."""
     with tempfile.TemporaryDirectory(prefix="moot-mutants-") as folder:
         copy = Path(folder) / "src"
         shutil.copytree(root / "src", copy, ignore=shutil.ignore_patterns("*.egg-info"))
         for other in (root / name for name in BESIDE):  # some tests read the pages beside `src`
             if other.exists():
                 (Path(folder) / other.name).symlink_to(other)
-        yield Bench(root, copy, limit_seconds)
+        bench = Bench(root, copy, limit_seconds, with_programs=with_programs, tests=tests)
+        try:
+            yield bench
+        finally:
+            bench.close()

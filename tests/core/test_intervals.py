@@ -1,0 +1,37 @@
+"""Intervals: nothing is known of nothing, and more cases leave less room."""
+
+from __future__ import annotations
+
+import pytest
+
+from moot.core.intervals import Interval, mean_interval, share_interval
+
+
+def test_of_no_cases_nothing_is_known() -> None:
+    assert share_interval(0, 0) == Interval(0.0, 1.0)
+    assert mean_interval(0.5, 0) == Interval(0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("right", "total", "low", "high"),
+    [(0, 10, 0.0, 0.3085), (10, 10, 0.6915, 1.0), (5, 10, 0.1871, 0.8129)],
+)
+def test_a_share_of_ten_as_the_tables_of_clopper_and_pearson_have_it(
+    right: int, total: int, low: float, high: float
+) -> None:
+    assert share_interval(right, total, 0.95) == pytest.approx((low, high), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda n: share_interval(n // 2, n), lambda n: mean_interval(0.5, n)]
+)
+def test_more_cases_leave_less_room(make: object) -> None:
+    assert callable(make)
+    few, many = make(10), make(1_000)
+    assert 0 < few.low < many.low < 0.5 < many.high < few.high < 1
+
+
+@pytest.mark.parametrize(("right", "total"), [(-1, 3), (4, 3)])
+def test_a_share_is_of_as_many_as_there_are(right: int, total: int) -> None:
+    with pytest.raises(ValueError, match="as many cases"):
+        share_interval(right, total)

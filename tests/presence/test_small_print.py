@@ -1,0 +1,184 @@
+"""Presence in cases easily forgotten: exact limits, names, receipts, who holds what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from moot.core.clock import MINUTE
+from moot.core.machine import Recorded
+from moot.core.names import SYSTEM
+from moot.core.record import Actor
+from moot.protocols.presence import commands as ask
+from moot.protocols.presence import events as did
+from moot.protocols.presence import sorted_index
+from moot.protocols.presence.agent_names import make_name
+from moot.protocols.presence.families import next_in_family
+from moot.protocols.presence.holdings import Holdings
+from moot.protocols.presence.liveness import format_span, read_stale_minutes
+from moot.protocols.presence.machine import MACHINE
+from moot.protocols.presence.paths import MAX_SCOPE_CHARACTERS
+
+from .scene import (
+    CRANE,
+    HARBOR,
+    OTTER,
+    crew,
+    handoff,
+    join,
+    new_holder,
+    owners,
+    refusal,
+    release,
+    reserve,
+    run,
+)
+from .test_freed import gone
+from .test_usage import COUNTS
+
+
+def test_a_name_is_always_the_same() -> None:
+    assert [make_name("moot", number) for number in range(2)] == ["calm-seal", "placid-pebble"]
+
+
+@pytest.mark.parametrize(
+    ("field", "most"),
+    [("project_root", 1_024), ("worktree", 1_024), ("branch", 200), ("session_key", 200)],
+)
+def test_a_text_may_be_as_long_as_this_and_no_longer(field: str, most: int) -> None:
+    def named(length: int) -> ask.Join:
+        return join(**{field: "/" + "x" * (length - 1)})
+
+    crew(OTTER).refused("text_too_long", named(most + 1))
+    crew(OTTER).when(named(most))
+
+
+def test_as_many_calls_may_be_without_a_price_as_there_were() -> None:
+    crew(OTTER).when(ask.NoteUsage(**{**COUNTS, "calls": 3, "unpriced": 3}))
+    crew(OTTER).refused("bad_usage", ask.NoteUsage(**{**COUNTS, "calls": 3, "unpriced": 4}))
+
+
+def test_of_many_uncommitted_files_the_first_sixty_four_are_named() -> None:
+    scenario = crew(OTTER).when(reserve("src"))
+    files = tuple(f"src/{number:03d}.py" for number in range(70))
+    told = str(refusal(scenario, gone(dirty=files), SYSTEM))
+    assert "src/063.py" in told
+    assert "src/064.py" not in told
+
+
+def test_whoever_may_not_accept_is_told_who_may() -> None:
+    scenario = crew(OTTER, CRANE, HARBOR).when(handoff())
+    (sent,) = scenario.state.pending
+    told = str(refusal(scenario, ask.Accept(id=sent), HARBOR))
+    assert told.startswith(f"only {CRANE} may accept this")
+    new_holder(scenario.world, CRANE)
+    told = str(refusal(scenario, ask.Accept(id=sent), CRANE))
+    assert told.startswith(f"this message was for an earlier {CRANE}")
+
+
+def test_whoever_has_seen_it_twice_has_seen_it() -> None:
+    scenario = crew(OTTER, CRANE).when(handoff())
+    (sent,) = scenario.state.pending
+    for _ in range(2):
+        run(scenario, ask.MarkSeen(id=sent), CRANE)
+    assert scenario.state.pending[sent].seen_by == (CRANE,)
+
+
+def test_a_session_keeps_its_key_until_it_names_another() -> None:
+    scenario = crew(OTTER).when(join(session_key="s-1"))
+
+    def known() -> Any:
+        return sorted_index.find_member(scenario.state, OTTER)
+
+    scenario.when(join())
+    assert known().session_key == "s-1"
+    scenario.when(join(session_key="s-2"))
+    assert known().session_key == "s-2"
+
+
+def test_what_each_holds_is_found_by_name() -> None:
+    scenario = crew(OTTER, CRANE).when(reserve("src"), reserve("docs"))
+    run(scenario, reserve("tests"), CRANE)
+    held = Holdings(scenario.state).of([OTTER])
+    assert {name: [one.scope for one in each] for name, each in held.items()} == {
+        OTTER: ["docs", "src"]
+    }
+    by_owner = sorted_index.group_by_owner(scenario.state)
+    assert {name: len(each) for name, each in by_owner.items()} == {OTTER: 2, CRANE: 1}
+
+
+def test_a_thousand_scopes_at_once_and_no_more() -> None:
+    scopes = [f"f{number}" for number in range(1_001)]
+    crew(OTTER).refused("too_many_scopes", reserve(*scopes))
+    assert len(owners(crew(OTTER).when(reserve(*scopes[:1_000])))) == 1_000
+
+
+def test_a_scope_is_as_long_as_this_and_no_longer() -> None:
+    most = MAX_SCOPE_CHARACTERS
+    crew(OTTER).refused("bad_scope", reserve("x" * (most + 1)))
+    crew(OTTER).when(reserve("x" * most))
+
+
+def test_who_holds_it_is_told_as_it_is() -> None:
+    scenario = crew(OTTER, CRANE).when(reserve("src"))
+    told = str(refusal(scenario, release("src"), CRANE))
+    assert told.startswith(f"src is held by {OTTER}")
+    new_holder(scenario.world, OTTER)
+    told = str(refusal(scenario, release("src"), OTTER))
+    assert told.startswith(f"src is held by an earlier {OTTER}")
+
+
+def test_nothing_is_sent_to_what_is_no_name() -> None:
+    scenario = crew(OTTER)
+    for to in ("Not A Name", "x" * 70 + "!"):
+        told = str(refusal(scenario, handoff(to, to_epoch=1), OTTER))
+        assert told.startswith(f"{to[:60]!r} is not an agent name")
+
+
+def test_an_unknown_event_is_repeated_in_short() -> None:
+    told = str(refusal(crew(OTTER), ask.Accept(id="e" * 70), OTTER))
+    assert told.startswith(f"no event {'e' * 60} waits here")
+
+
+def test_the_second_of_a_family_has_the_number_two() -> None:
+    assert next_in_family(OTTER, {OTTER}) == f"{OTTER}-2"
+    assert next_in_family(OTTER, {OTTER, f"{OTTER}-2"}) == f"{OTTER}-3"
+
+
+@pytest.mark.parametrize(
+    ("millis", "text"),
+    [
+        (0, "0 s"),
+        (59_999, "59.999 s"),
+        (65 * MINUTE, "1 h 5 min"),
+        (24 * 60 * MINUTE + 61 * MINUTE + 1_000, "1 d 1 h"),
+    ],
+)
+def test_a_span_is_told_by_its_two_largest_units(millis: int, text: str) -> None:
+    assert format_span(millis) == text
+
+
+def test_what_is_no_number_of_minutes_counts_as_the_default() -> None:
+    millis, remark = read_stale_minutes("soon")
+    assert millis == 15 * MINUTE
+    assert remark is not None
+
+
+def test_the_stream_is_open_from_its_first_event_on() -> None:
+    assert crew(OTTER).world.engine.open_streams() == ["presence"]
+
+
+def test_nothing_at_all_may_have_been_used() -> None:
+    nothing: dict[str, Any] = dict.fromkeys(COUNTS, 0)
+    crew(OTTER).when(ask.NoteUsage(**nothing))
+
+
+def test_an_event_that_was_seen_twice_on_record_is_seen_once() -> None:
+    scenario = crew(OTTER, CRANE).when(handoff())
+    (sent,) = scenario.state.pending
+    state = scenario.state
+    for seq in range(2):
+        seen = Recorded(did.EventSeen(id=sent), "presence", seq, 1_000, Actor(CRANE, 1, "k"), b"")
+        state = MACHINE.evolve(state, seen)
+    assert state.pending[sent].seen_by == (CRANE,)
