@@ -70,9 +70,8 @@ quick: check
 # no more; a machine without one says so. The other environment's pip does it: no second one is made.
 NEWEST_VENV  = $(VENV)-quick-$(notdir $(NEWEST))
 NEWEST_NEEDS := apsw hypothesis pytest pytest-xdist rfc8785
-NEWEST_PART  := tests/engine tests/keys tests/golden tests/example tests/plan tests/mail/test_deltas.py \
-                tests/mail/test_codec.py tests/mail/test_lint.py tests/workspace/test_file_versions.py \
-                tests/store/test_sqlite.py tests/store/test_held_syncs.py tests/store/test_reader.py
+NEWEST_PART  := tests/example tests/plan tests/mail/test_deltas.py tests/mail/test_codec.py \
+                tests/core/test_sha256.py tests/store/test_reader.py tests/workspace/test_file_versions.py
 
 newest: $(STAMP)
 	@newest=$$($(BIN)/python -m tools.newest_python) && if test -n "$$newest"; then \

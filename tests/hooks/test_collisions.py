@@ -104,9 +104,8 @@ def test_a_conflict_drops_nothing_of_either_side(tmp_path: Path) -> None:
     assert all(change.is_in(text) for change in changes)
 
 
-@pytest.mark.parametrize("name", ["moot", "moot-first"])
-def test_under_moot_every_change_of_a_small_course_survives(tmp_path: Path, name: str) -> None:
-    row = run(tmp_path, BY_NAME[name])
+def test_under_moot_every_change_of_a_small_course_survives(tmp_path: Path) -> None:
+    row = run(tmp_path, BY_NAME["moot-first"])
     assert (row.lost, row.failing, row.given_up, row.conflicts) == (0, 0, 0, 0)
     assert row.hook_millis_per_edit > 0
 

@@ -21,7 +21,7 @@ from tests.model.presence import Presence
 from tests.model.small_world import SmallWorld
 from tests.model.worlds import WORLDS
 
-FEW_STATES = 3_000
+FEW_STATES = 1_500
 # Signatures are checked at every step of a registry.
 FEWER_STATES = {"registry": 400}
 

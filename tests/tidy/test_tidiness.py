@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-import statistics
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.tidy.figures import figures
 from tests.tidy.source import ROOT, Module, modules, text_files
 
 VAGUE = {"util", "utils", "helper", "helpers", "manager", "service", "common", "misc", "stuff"}
@@ -161,26 +158,3 @@ def test_tests_skip_nothing_silently_and_never_sleep() -> None:
         if banned.search(line)
     ]
     assert found == []
-
-
-def functions(module: Module) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno:
-            yield node.end_lineno - node.lineno + 1, f"{module}:{node.lineno} {node.name}"
-
-
-def test_sizes_are_reported() -> None:
-    """Nothing fails here: `pytest tests/tidy -rP` shows where to look."""
-    sizes = sorted((size for module in modules() for size in functions(module)), reverse=True)
-    files = sorted(((len(m.text.splitlines()), str(m)) for m in modules()), reverse=True)
-    lengths = [size for size, _ in sizes]
-    median, tenth = statistics.median(lengths), statistics.quantiles(lengths, n=10)[-1]
-    longer = sum(size > 50 for size in lengths)
-    report = [
-        f"functions: {len(lengths)}, median {median:.0f}, 90th {tenth:.0f} lines, {longer} over 50",
-        *(f"  {size:4} {name}" for size, name in sizes[:10]),
-        f"files: {len(files)}, median {statistics.median(size for size, _ in files):.0f} lines",
-        *(f"  {size:4} {name}" for size, name in files[:10]),
-    ]
-    sys.stdout.write("\n".join([*report, *figures()]) + "\n")
-    assert lengths
