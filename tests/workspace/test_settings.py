@@ -19,8 +19,8 @@ from moot.workspace.settings import (
     Telemetry,
     read_settings,
     read_settings_or_strictest,
-    user_settings_file,
 )
+from moot.workspace.settings_file import user_settings_file
 
 BLOCK = '[protect]\nunmerged = "block"\n'
 TELL = '[protect]\nunmerged = "tell"\n'
