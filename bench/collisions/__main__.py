@@ -9,6 +9,7 @@ import itertools
 import os
 import platform
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -30,12 +31,16 @@ DOCS: Final = Path(__file__).parents[2] / "docs"
 # tools themselves much. By whether they are real, and under Moot.
 _AT_ONCE: Final = {(False, False): 3, (False, True): 2, (True, False): 1, (True, True): 1}
 _ROWS: Final = BUILD / "rows.jsonl"
+_ABOUT: Final = BUILD / "about.json"
+_SCALE, _REAL_SCALE = 60.0, 15.0  # the tools themselves take their time
 
 
 def main() -> int:
     options = _options()
     listed = tally.list_real_cells() if options.real else tally.list_cells()
     cells = [cell for cell in listed if _is_wanted(cell, options)]
+    if options.real:
+        _require_tools()
     if not options.again:
         _measure(cells, options)
     rows, facts = _read_kept()
@@ -62,9 +67,9 @@ def _measure(cells: Sequence[Cell], options: argparse.Namespace) -> None:
         for row in run_all(top, cells, seeds, options.scale):
             kept.write(msgspec.json.encode(row) + b"\n")
             kept.flush()
-            if not options.real:
+            if not options.real or not _ABOUT.exists():
                 facts = _describe_run(options, (time.monotonic() - began) / 60)
-                (BUILD / "about.json").write_bytes(msgspec.json.encode(facts))
+                _ABOUT.write_bytes(msgspec.json.encode(facts))
 
 
 def _read_kept() -> tuple[list[Row], list[Fact]]:
@@ -72,7 +77,7 @@ def _read_kept() -> tuple[list[Row], list[Fact]]:
     lines = [msgspec.json.decode(line, type=Row) for line in _ROWS.read_bytes().splitlines()]
     rows = list({(row.arm, row.agents, row.overlap, row.seed): row for row in lines}.values())
     rows.sort(key=lambda row: (row.agents, row.overlap, row.arm, row.seed))
-    return rows, msgspec.json.decode((BUILD / "about.json").read_bytes(), type=list[Fact])
+    return rows, msgspec.json.decode(_ABOUT.read_bytes(), type=list[Fact])
 
 
 def run_all(top: Path, cells: Sequence[Cell], seeds: range, scale: float) -> Iterator[Row]:
@@ -95,6 +100,19 @@ def run_cell(top: Path, cell: Cell, seed: int, scale: float) -> Row:
     told = f"lost {row.lost}, conflicts {row.conflicts}, {row.wall:.0f} s"
     print(f"  seed {seed}, {cell.arm.name}, {place} {cell.overlap}: {told}", file=sys.stderr)
     return row
+
+
+def _require_tools() -> None:
+    """Installed before anything is measured; whoever cannot is told what it takes."""
+    from tests.agents.tools import cache, installed
+
+    try:
+        installed()
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise SystemExit(
+            f"the four coding tools are not in {cache()} and could not be installed ({error}):"
+            " that takes npm, the network and 1.1 GB; MOOT_AGENT_TOOLS names a folder that has them"
+        ) from None
 
 
 def _kind_of_course(cell: Cell) -> type[Course]:
@@ -155,7 +173,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--agents", type=int, choices=tally.AGENTS, help="only so many")
     parser.add_argument("--overlap", type=float, choices=tally.OVERLAPS, help="only this one")
     parser.add_argument("--arm", help="only arms whose name begins like this")
-    parser.add_argument("--scale", type=float, default=60, help="divides thinking (default 60)")
+    parser.add_argument(
+        "--scale", type=float, help="divides thinking (default 60, of the tools themselves 15)"
+    )
     parser.add_argument(
         "--real",
         action="store_true",
@@ -165,7 +185,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--more", action="store_true", help="add to the rows of the last run")
     parser.add_argument("--again", action="store_true", help="only the page, from the last run")
     parser.add_argument("--docs", action="store_true", help="write docs/collisions.md and its like")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.scale = options.scale or (_REAL_SCALE if options.real else _SCALE)
+    return options
 
 
 if __name__ == "__main__":

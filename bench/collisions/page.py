@@ -231,7 +231,7 @@ def _real_table(rows: Sequence[Row]) -> Table:
         "The same by the four coding tools themselves",
         [(arm.label, _usual(rows, arm)) for arm in REAL],
         (*_MEASURES, ("Edits refused", lambda row: row.refused)),
-        "--real --scale 15",
+        "--real",
     )
 
 

@@ -19,9 +19,9 @@ from tests.agents.tools import TOOLS, installed
 
 from bench.collisions import tool as tool_model
 from bench.collisions.agent import TRIES, AgentPlan, AgentResult, Refusal, Worker
-from bench.collisions.conversation import Conversation
 from bench.collisions.coordination import HOLDER, Unasked
 from bench.collisions.course import Course
+from bench.collisions.directed_model import DirectedModel
 from bench.collisions.work import Change
 from bench.loss.repository import MOOT, write_file
 
@@ -32,8 +32,8 @@ _MORE_FIELDS: Final = {"replace": {"instruction": "as asked"}}
 class ToolWorker(Worker):
     """An agent's work, done by a coding tool."""
 
-    def __init__(self, plan: AgentPlan, conversation: Conversation) -> None:
-        self._conversation, self._tool = conversation, TOOLS[plan.tool]
+    def __init__(self, plan: AgentPlan, model: DirectedModel) -> None:
+        self._model, self._tool = model, TOOLS[plan.tool]
         self._known_refusals = 0
         super().__init__(plan, _GivingBack(self._shell) if plan.has_moot else Unasked())
 
@@ -41,7 +41,7 @@ class ToolWorker(Worker):
         try:
             super().work()
         finally:
-            self._conversation.end()
+            self._model.end()
 
     def _attempt(self, change: Change) -> bool:
         file = self.root / change.path
@@ -50,7 +50,7 @@ class ToolWorker(Worker):
             if change.is_in(seen):
                 return True
             self._think_about(change, seen)
-            told = self._conversation.use(self._make_use(change, seen))
+            told = self._model.use(self._make_use(change, seen))
             if change.is_in(file.read_text("utf-8")):
                 self.result.edits += 1
                 return True
@@ -64,7 +64,7 @@ class ToolWorker(Worker):
         """What the tool was shown: read again if the file changed meanwhile."""
         for _ in range(TRIES):
             before = file.read_text("utf-8")
-            self._conversation.use(self._tool.read(str(file)))
+            self._model.use(self._tool.read(str(file)))
             if file.read_text("utf-8") == before:
                 break
         return before
@@ -87,7 +87,7 @@ class ToolWorker(Worker):
         self._shell(f"git add -- {names} && git commit -qm work -- {names}")
 
     def _shell(self, command: str) -> None:
-        self._conversation.use(self._tool.shell(command))
+        self._model.use(self._tool.shell(command))
 
 
 class _GivingBack(Unasked):
@@ -113,9 +113,9 @@ class ToolCourse(Course):
             return list(pool.map(self._run_tool, plans))
 
     def _run_tool(self, plan: AgentPlan) -> AgentResult:
-        with Conversation() as conversation, ThreadPoolExecutor(1) as pool:
-            worker = ToolWorker(plan, conversation)
-            process = self._start_tool(plan, conversation.url)
+        with DirectedModel() as model, ThreadPoolExecutor(1) as pool:
+            worker = ToolWorker(plan, model)
+            process = self._start_tool(plan, model.url)
             try:
                 pool.submit(worker.work).result(_SECONDS)
                 process.wait(_SECONDS)

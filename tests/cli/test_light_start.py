@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = """
 import sys
 from moot.surfaces.cli import entry
@@ -34,3 +36,29 @@ def test_what_was_left_out_is_loaded_when_it_is_asked_for() -> None:
         "b'\"1.5\"' a%20b",
         "b'\"2026-01-02T00:00:00\"' 00000000-0000-0000-0000-000000000000",
     ]
+
+
+# What waits for the end of a program is not left out because a command leaves at once.
+_WAITING = """
+import atexit, sys, threading, time
+{what}
+sys.argv = ["moot", "--version"]
+from moot.surfaces.cli.entry import main
+main()
+"""
+_AT_EXIT = "atexit.register(lambda: print('at the end'))"
+_THREAD = "threading.Timer(0.2, print, ['at the end']).start()"
+
+
+@pytest.mark.parametrize("what", [_AT_EXIT, _THREAD])
+def test_what_waits_for_the_end_still_happens(what: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _WAITING.format(what=what)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "at the end"
+    assert done.stdout.startswith("moot")

@@ -5,6 +5,9 @@ The whole of it is `make bench-collisions`.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,9 +15,9 @@ import msgspec
 import pytest
 from bench.collisions import tool
 from bench.collisions.arms import ARMS, Arm
-from bench.collisions.conversation import Conversation
 from bench.collisions.coordination import Heeding, PromptLock
 from bench.collisions.course import Course, Row, make_template
+from bench.collisions.directed_model import DirectedModel
 from bench.collisions.merging import merge_branch, would_merge
 from bench.collisions.page import build_report, draw_pictures
 from bench.collisions.work import SHARED, Change, choose_changes, write_repository
@@ -116,23 +119,39 @@ def test_what_is_missing_at_the_end_is_counted_and_fails_its_test(tmp_path: Path
     assert (row.refused, row.hook_millis_per_edit) == (0, 0)
 
 
-def test_a_worker_decides_the_turns_of_a_conversation() -> None:
+def test_a_worker_decides_the_turns_of_a_directed_model() -> None:
     """A request that comes again gets the same answer, one that is offered no tool is no turn."""
-    conversation, read = Conversation(), Use("Read", {"file_path": "a.py"})
+    model, read = DirectedModel(), Use("Read", {"file_path": "a.py"})
     write = Use("Write", {"file_path": "a.py"})
     offered: dict[str, dict[str, object]] = {"Read": {}, "Write": {}}
-    with conversation, ThreadPoolExecutor(1) as worker:
-        told = worker.submit(lambda: (conversation.use(read), conversation.use(write)))
-        conversation.read.append({"text": "do it"})
-        assert conversation.answer(Turn(0, {})) == END
-        assert conversation.answer(Turn(0, offered)) == [read]
-        conversation.read.append({"text": "what a.py says"})
-        assert conversation.answer(Turn(1, offered)) == [write]
-        assert conversation.answer(Turn(1, offered)) == [write]
-        conversation.read.append({"text": "a.py is held by crane"})
-        conversation.end()
-        assert conversation.answer(Turn(2, offered)) == END
+    with model, ThreadPoolExecutor(1) as worker:
+        told = worker.submit(lambda: (model.use(read), model.use(write)))
+        model.read.append({"text": "do it"})
+        assert model.answer(Turn(0, {})) == END
+        assert model.answer(Turn(0, offered)) == [read]
+        model.read.append({"text": "what a.py says"})
+        assert model.answer(Turn(1, offered)) == [write]
+        assert model.answer(Turn(1, offered)) == [write]
+        model.read.append({"text": "a.py is held by crane"})
+        model.end()
+        assert model.answer(Turn(2, offered)) == END
         assert told.result(10) == ("what a.py says", "a.py is held by crane")
+
+
+def test_without_the_real_tools_it_says_what_they_take(tmp_path: Path) -> None:
+    env = {**os.environ, "MOOT_AGENT_TOOLS": str(tmp_path / "tools"), "PATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.collisions", "--real"],
+        cwd=Path(__file__).parents[2],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "takes npm" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_the_page_shows_what_was_counted() -> None:

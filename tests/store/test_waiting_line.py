@@ -180,3 +180,18 @@ def test_whatever_the_file_holds_the_line_moves(path: Path, content: bytes) -> N
         assert next_word(first) == "first"
     with first_in_line(path):
         pass
+
+
+@pytest.mark.parametrize(("turn", "passes"), [(60.0, True), (0.0, False)])
+def test_who_was_first_may_write_on_until_its_turn_is_over(
+    path: Path, monkeypatch: pytest.MonkeyPatch, turn: float, passes: bool
+) -> None:
+    monkeypatch.setattr(waiting_line, "TURN_SECONDS", turn)
+    line = WaitingLine(path)
+    line.enter(60.0)
+    assert line.is_first
+    line.leave()
+    assert line.may_be_passed()  # nobody else is there
+    with first_in_line(path):
+        assert line.may_be_passed() is passes
+    line.close()

@@ -80,10 +80,6 @@ class _Page(Generic[V]):
         return self._entries
 
     @property
-    def is_decoded(self) -> bool:
-        return self._entries is not None
-
-    @property
     def plain(self) -> bytes | memoryview:
         """Its entries as they are stored, not compressed."""
         packed = self.stored.entries

@@ -104,9 +104,9 @@ class FileArtifacts:
         place = self._path_of(sha256)
         if not place.is_file():
             raise artifact_not_found(sha256)
-        from hashlib import sha256 as begin_hash  # whole files: OpenSSL is worth loading
+        import hashlib  # for a whole file OpenSSL is worth loading
 
-        digest = begin_hash()
+        digest = hashlib.sha256()
         with _disk_errors("read"), place.open("rb") as file:
             while piece := file.read(CHUNK):
                 digest.update(piece)
@@ -163,9 +163,9 @@ def _disk_errors(done: str) -> Iterator[None]:
 
 
 def _copy_hashed(pieces: Iterator[bytes], file: BinaryIO) -> tuple[str, int]:
-    from hashlib import sha256
+    import hashlib
 
-    digest, size = sha256(), 0
+    digest, size = hashlib.sha256(), 0
     for piece in pieces:
         size += len(piece)
         if size > MAX_BYTES:

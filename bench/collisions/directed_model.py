@@ -11,7 +11,7 @@ from tests.agents.loopback import END, Model, Turn, Use
 _SECONDS: Final = 180.0
 
 
-class Conversation(Model):
+class DirectedModel(Model):
     """What the worker wants done is the model's next turn; what came of it is handed back."""
 
     def __init__(self) -> None:
