@@ -25,6 +25,16 @@ def test_it_ends_with_2_and_says_where_help_is(project: Project, words: tuple[st
     assert "--help`" in done.error["hint"]
 
 
+@pytest.mark.parametrize(("option", "value"), [("--as", "NAME"), ("--home", "FOLDER")])
+def test_an_option_of_all_commands_says_where_it_stands(
+    project: Project, option: str, value: str
+) -> None:
+    done = project.json("scope", "reserve", "a.py", option, "x")
+    assert (done.error["code"], done.code) == ("usage", 2)
+    assert done.error["message"] == f"{option} stands before the command"
+    assert done.error["hint"] == f"moot {option} {value} scope reserve ..."
+
+
 def test_what_may_be_said_is_named(project: Project) -> None:
     said = project.json("mail", "ack", "x:1", "--agent", "amber-otter", "--status", "done")
     assert "'Received', 'Understood', 'Will Action', 'Completed'" in said.error["message"]

@@ -11,7 +11,7 @@ import threading
 from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import Final, NoReturn, TextIO
 
 import click
 
@@ -287,11 +287,18 @@ def _interrupted(shell: Shell) -> int:
     return _tell(shell, problem, INTERRUPTED)
 
 
+_BEFORE_THE_COMMAND: Final = {"--as": "NAME", "--home": "FOLDER"}
+
+
 def _usage(shell: Shell, error: click.UsageError) -> int:
     path = error.ctx.command_path if error.ctx else "moot"
     hint = f"`{path} --help` shows how"
     shell.command = shell.command or ".".join(path.split()[1:]).replace("-", "_")
     said = " ".join(error.format_message().split())  # click lists choices on lines of their own
+    option = error.option_name if isinstance(error, click.NoSuchOption) else ""
+    if path.startswith("moot ") and option in _BEFORE_THE_COMMAND:
+        said = f"{option} stands before the command"
+        hint = f"moot {option} {_BEFORE_THE_COMMAND[option]} {path.removeprefix('moot ')} ..."
     return _tell(shell, MootError("usage", said, hint=hint), USAGE)
 
 
