@@ -157,3 +157,13 @@ def test_a_short_file_is_not_worth_a_process(tmp_path: Path) -> None:
     assert inspection.choose_jobs(tmp_path / "none") == 1
     (tmp_path / "short").write_bytes(b"x")
     assert inspection.choose_jobs(tmp_path / "short") == 1
+
+
+@pytest.mark.parametrize(("processors", "jobs"), [(None, 1), (1, 1), (2, 2), (64, 4)])
+def test_a_long_one_is_worth_several(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processors: int | None, jobs: int
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: processors)
+    with (tmp_path / "long").open("wb") as file:
+        file.truncate(inspection.WORTH_A_PROCESS)
+    assert inspection.choose_jobs(tmp_path / "long") == jobs
