@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,6 +17,7 @@ SOURCE: Final = Path(__file__).parents[2]
 KINDS: Final = ("Refused", "Conflict", "NotFound", "Unavailable", "StoreFailed", "MootError")
 CODED: Final = ("Malformed", "Tampered")
 FINDING: Final = "Finding"
+_CALLS: Final = tuple(f"{kind}(" for kind in (*KINDS, *CODED, FINDING))
 
 
 class RaisedCode(NamedTuple):
@@ -27,11 +29,12 @@ class RaisedCode(NamedTuple):
     hint: str
 
 
-def raised_codes() -> list[RaisedCode]:
+@cache
+def raised_codes() -> tuple[RaisedCode, ...]:
     """All codes of errors, sorted; one code may stand in several places."""
     files = sorted(SOURCE.rglob("*.py"))
     found = {each for file in files for each in _codes_in(file.read_text("utf-8"))}
-    return sorted(each for each in found if each.kind != FINDING)
+    return tuple(sorted(each for each in found if each.kind != FINDING))
 
 
 def places_of(code: str) -> list[RaisedCode]:
@@ -44,6 +47,8 @@ def places_of(code: str) -> list[RaisedCode]:
 
 
 def _codes_in(text: str) -> Iterator[RaisedCode]:
+    if not any(call in text for call in _CALLS):
+        return  # parsing takes a thousand times as long as this look
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             kind, named = node.func.id, {word.arg: word.value for word in node.keywords}
