@@ -32,18 +32,21 @@ class RaisedCode(NamedTuple):
 @cache
 def raised_codes() -> tuple[RaisedCode, ...]:
     """All codes of errors, sorted; one code may stand in several places."""
-    files = sorted(SOURCE.rglob("*.py"))
-    found = {each for file in files for each in _codes_in(file.read_text("utf-8"))}
+    found = {each for text in _read_sources() for each in _codes_in(text)}
     return tuple(sorted(each for each in found if each.kind != FINDING))
 
 
 def places_of(code: str) -> list[RaisedCode]:
     """Where one code stands, errors first. Only files that name it are parsed: that is quick."""
     quoted = f'"{code}"'
-    texts = (file.read_text("utf-8") for file in sorted(SOURCE.rglob("*.py")))
-    found = [each for text in texts if quoted in text for each in _codes_in(text)]
+    found = [each for text in _read_sources() if quoted in text for each in _codes_in(text)]
     matching = dict.fromkeys(each for each in found if each.code == code)
     return sorted(matching, key=lambda each: (each.kind == FINDING, not each.hint))
+
+
+@cache
+def _read_sources() -> tuple[str, ...]:
+    return tuple(file.read_text("utf-8") for file in sorted(SOURCE.rglob("*.py")))
 
 
 def _codes_in(text: str) -> Iterator[RaisedCode]:
