@@ -49,9 +49,13 @@ def _read_sources() -> tuple[str, ...]:
     return tuple(file.read_text("utf-8") for file in sorted(SOURCE.rglob("*.py")))
 
 
-def _codes_in(text: str) -> Iterator[RaisedCode]:
-    if not any(call in text for call in _CALLS):
-        return  # parsing takes a thousand times as long as this look
+@cache
+def _codes_in(text: str) -> tuple[RaisedCode, ...]:
+    # Parsing takes a thousand times as long as this look.
+    return tuple(_parse_codes(text)) if any(call in text for call in _CALLS) else ()
+
+
+def _parse_codes(text: str) -> Iterator[RaisedCode]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             kind, named = node.func.id, {word.arg: word.value for word in node.keywords}
