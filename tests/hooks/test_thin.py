@@ -124,12 +124,13 @@ def test_the_run_itself_answers(still: Yard, lender: Lender) -> None:
 
 
 def test_many_at_once_are_all_answered(still: Yard, lender: Lender) -> None:
+    patient = {"MOOT_HOOK_SECONDS": "60"}  # how soon the watchdog answers is asked elsewhere
     children = []
     for number in range(24):
         child = subprocess.Popen(
             list(hook_words("claude")),
             cwd=still.root,
-            env={**still.env, **lender.env},
+            env={**still.env, **lender.env, **patient},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
