@@ -114,11 +114,17 @@ def test_a_mutant_that_a_test_notices_is_killed_and_one_at_the_edge_survives(tre
 
 
 LATE = """
+from __future__ import annotations
+
 import subprocess
 import sys
 
 LIMIT = 5
 SHARES = {1: 10}
+FIELDS: Final[Mapping[str, field_rules.Rule]] = {
+    "size": lambda value: value > LIMIT,
+    "name": lambda value: value is not None,
+}
 
 
 def refuse(limit):
@@ -142,10 +148,16 @@ if __name__ == "__main__":
     sys.exit(is_alone(int(sys.argv[1])))
 """
 TEST_OF_LATE = """
+from __future__ import annotations
+
 import subprocess
 import sys
 
-from moot.core.limit import LIMIT, is_late, is_shared
+from moot.core.limit import FIELDS, LIMIT, is_late, is_shared
+
+
+def test_size():
+    assert not FIELDS["size"](LIMIT)
 
 
 def test_late():
@@ -174,9 +186,12 @@ def test_a_mutant_is_seen_by_what_was_imported_before_and_by_programs(tree: Path
         "count == 1: NotEq": KILLED,
         "count > 1: GtE": SURVIVED,
         "10: one more": SURVIVED,
+        "'size' may be anything": KILLED,
+        "'name' may be anything": SURVIVED,
     }
     with set_up(tree, 60) as bench:
         ended = {change: bench.try_mutant(find(tree, change)) for change in expected}
+        assert "collected" in bench._helpers, "one of them has ended the process that waits"
     assert ended == expected
 
 
