@@ -7,8 +7,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from tools.mutants.fresh import InThisOrder
 from tools.mutants.nearest import find_package, find_test_files
 from tools.mutants.results import Results
 from tools.mutants.sites import Mutant, list_mutants, write_mutant
@@ -193,6 +196,12 @@ def test_a_mutant_is_seen_by_what_was_imported_before_and_by_programs(tree: Path
         ended = {change: bench.try_mutant(find(tree, change)) for change in expected}
         assert "collected" in bench._helpers, "one of them has ended the process that waits"
     assert ended == expected
+
+
+def test_only_the_tests_that_were_named_are_run_anew_and_in_that_order() -> None:
+    items: list[Any] = [SimpleNamespace(nodeid=name) for name in ("slow", "near", "far")]
+    InThisOrder(["far", "near"]).pytest_collection_modifyitems(items)
+    assert [item.nodeid for item in items] == ["far", "near"]
 
 
 def test_nothing_is_said_with_tests_that_fail_anyway(tree: Path) -> None:
