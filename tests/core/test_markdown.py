@@ -394,6 +394,12 @@ def test_a_tab_reaches_to_a_column_of_the_whole_line(text: str, ends: bool) -> N
     assert kinds(f"{text}\ny\n===").endswith("text setext" if ends else "nested nested")
 
 
+def test_a_quote_goes_on_below_up_to_three_spaces() -> None:
+    # Behind a fence no line goes on without the marker, as one would behind the paragraph x.
+    assert kinds("> ```\n   > x\ny") == "nested nested text"
+    assert kinds("> ```\n    > x\ny") == "nested indented text"
+
+
 def test_a_blank_line_ends_a_quoted_or_listed_paragraph() -> None:
     assert kinds("> x\n> x\n\ny\n===") == "nested nested blank text setext"
     assert kinds("- x\n  x\n\n\ny\n===") == "nested nested blank blank text setext"
