@@ -42,5 +42,7 @@ def test_one_case_tells_a_little(right: int, low: float, high: float) -> None:
     assert share_interval(right, 1) == pytest.approx((low, high))
 
 
-def test_who_must_be_certain_learns_nothing_from_one_score() -> None:
+def test_who_must_be_certain_learns_nothing_from_one_case() -> None:
+    """So near to 1 that a share of 1 itself is tried."""
+    assert share_interval(0, 1, 1 - 2**-53) == pytest.approx((0.0, 1.0))
     assert mean_interval(0.5, 1, 1 - 2**-53) == pytest.approx((0.0, 1.0))
