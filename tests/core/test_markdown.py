@@ -307,6 +307,11 @@ def test_a_marker_right_below_a_closing_tag_is_still_a_marker() -> None:
     assert kinds("<details>\n    <!-- yield -->") == "html html"
 
 
+def test_a_marker_in_a_block_may_be_indented_by_three_spaces() -> None:
+    assert kinds("<details>\n   <!-- yield -->") == "html comment"
+    assert kinds("<details>\n    <!-- yield -->") == "html html"
+
+
 def test_an_unknown_tag_interrupts_no_paragraph() -> None:
     assert kinds("<b>\n# a") == "html html"
     assert kinds("text\n<b>\n# a") == "text text heading"
@@ -418,6 +423,12 @@ def test_an_empty_item_interrupts_no_paragraph() -> None:
 def test_containers_beyond_the_limit_are_prose_of_the_last_one() -> None:
     assert kinds(">" * (MAX_DEPTH + 100_000) + " a\n# b") == "nested heading"
     assert kinds("- " * (MAX_DEPTH + 100_000) + "a\n# b") == "nested heading"
+
+
+def test_the_twentieth_container_is_the_last_that_is_followed() -> None:
+    # Behind a fence no line goes on without the markers; behind prose of the last one it does.
+    assert kinds(">" * 20 + " ```\ny") == "nested text"
+    assert kinds(">" * 21 + " ```\ny") == "nested nested"
 
 
 # Sections -----------------------------------------------------------------------------------------
