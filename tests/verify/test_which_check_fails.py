@@ -15,6 +15,14 @@ from tests.verify.judge import trust_of
 Damage = Callable[[Ledger, Bundle], Bundle | bytes]
 
 
+class Misnamed(Ledger):
+    """A ledger that does not bear the name of its root key."""
+
+    def creation(self, clock: str = "system") -> Json:
+        self.origin = "moot.ledger/" + "0" * 32
+        return super().creation(clock)
+
+
 def _newest(ledger: Ledger, **changes: object) -> Bundle:
     """With another event of ada's, in which something is not as it should be."""
     ledger.event("errand/tea", ledger.current["ada"], **changes)
@@ -74,6 +82,20 @@ DAMAGES: dict[str, tuple[str, Damage]] = {
     "envelope_malformed": ("format", lambda _, b: b.insert(3, b'{"payload":""}')),
     "base64_malformed": ("format", lambda _, b: b.replace(b.find("chunk"), {"chunk": "="})),
     "order_wrong": ("format", _swapped("artifact", "proof")),
+    "order_wrong: an artifact twice": (
+        "format",
+        lambda _, b: b.duplicate(b.find("chunk")).insert(
+            b.find("chunk") + 1, b.lines[b.find("artifact") - 2]
+        ),
+    ),
+    "order_wrong: a chunk alone": ("format", lambda _, b: b.drop(b.find("artifact"))),
+    "order_wrong: a proof twice": ("format", lambda _, b: b.duplicate(b.find("proof", 1))),
+    "order_wrong: no header": ("format", lambda _, b: b.lines[b.find("proof") - 2] + b"\n"),
+    "fork_unproven": ("chain", lambda led, _: led.bundle(forks=[led.streams["errand/tea"][0]])),
+    "fork_unproven: by nobody": (
+        "signatures",
+        lambda led, _: led.bundle(forks=[seal(canon(led.body("errand/tea", STRANGER)), STRANGER)]),
+    ),
     "stream_split": ("format", lambda _, b: b.insert(b.find("artifact"), b.lines[1])),
     "lines_added": ("format", lambda _, b: b.data(lines=len(b.lines) - 1)),
     "digest_wrong": ("format", lambda _, b: b.data(digest="0" * 64)),
@@ -92,6 +114,10 @@ DAMAGES: dict[str, tuple[str, Damage]] = {
     "reg_broken": ("chain", lambda led, _: _newest(led, reg=0)),
     "reg_beyond": ("chain", lambda led, _: _newest(led, reg=99)),
     "registry_rule": ("registry", _bad_rule),
+    "registry_rule: a ledger under the name of another": (
+        "registry",
+        lambda *_: Misnamed("misnamed").bundle(),
+    ),
     "artifact_uncited": ("artifacts", lambda _, b: b.change(b.find("artifact"), size=1)),
     "artifact_hash": (
         "artifacts",
@@ -122,6 +148,20 @@ def test_damage_is_told_under_its_code_by_the_check_that_it_fails(code: str) -> 
     verdict = ask(damage(ledger, ledger.bundle()), ledger)
     assert verdict.verdict == "tampered"
     (found,) = (one for one in verdict.findings if one.severity == "error")
-    assert (found.code, found.rule) == (code, f"format-7/{check}")
+    assert (found.code, found.rule) == (code.partition(":")[0], f"format-7/{check}")
     (failed,) = (one for one in verdict.checks if one.ok is False)
     assert (failed.name, found.message in failed.detail) == (check, True)
+
+
+def test_of_what_was_not_read_nothing_is_said() -> None:
+    ledger = small()
+    verdict = ask(ledger.bundle().duplicate(4), ledger)
+    stopped = "not established: reading stopped at the damage"
+    assert (verdict.authenticity, verdict.completeness, verdict.artifacts) == (stopped,) * 3
+    assert verdict.integrity == "damaged at line 5 (registry 3): event 3 was expected here"
+    told = {one.name: (one.ok, one.detail) for one in verdict.checks}
+    held = ("format", "signatures", "fields", "registry", "artifacts", "checkpoint")
+    ended = ("authors", "trust", "forks", "completeness", "freshness", "kept", "receipt", "clock")
+    assert {name: told[name] for name in held} == dict.fromkeys(held, (None, "held up to line 4"))
+    assert {name: told[name] for name in ended} == dict.fromkeys(ended, (None, "not reached"))
+    assert told["chain"] == (False, "event 3 was expected here")
