@@ -367,11 +367,12 @@ def test_both_checkers_say_how_many_aliases_have_no_key_of_their_own() -> None:
     signer = ledger.current["ada"]
     before = judge(ledger.bundle(), ledger).key_status
     assert "alias" not in before
-    for alias in ("1", "2"):
-        data = {"alias": alias, "tool_id": f"t{alias}", "kind": ""}
+    for alias in (1, 2):
+        data = {"alias": str(alias), "tool_id": f"t{alias}", "kind": ""}
         ledger.event("presence", signer, data, type="presence.sub_agent_began")
-    ledger.event("presence", signer, {"alias": "1", "reason": ""}, type="presence.sub_agent_ended")
-    bundle = ledger.bundle()
-    told = "aliases signed by their sessions' keys: 2"
-    assert judge(bundle, ledger).key_status == f"{before}, {told}"
-    assert standalone_finds(bundle.data(), ledger.trust(None)).key_status.endswith(told)
+        ended = {"alias": str(alias), "reason": ""}
+        ledger.event("presence", signer, ended, type="presence.sub_agent_ended")
+        bundle = ledger.bundle()
+        told = f", aliases signed by their sessions' keys: {alias}"
+        assert judge(bundle, ledger).key_status == before + told
+        assert standalone_finds(bundle.data(), ledger.trust(None)).key_status.endswith(told)
