@@ -210,3 +210,20 @@ def test_of_many_missing_artifacts_the_first_ten_are_told_and_the_others_counted
     told = [found for found in verdict.findings if found.code == "artifact_missing"]
     assert [found.severity for found in told] == ["warning"] * 10 + ["info"]
     assert told[-1].message == "and 2 more that are not in the bundle"
+
+
+LONGEST = {"corr": 128, "key": 300, "role": 64, "media_type": 127}
+
+
+@pytest.mark.parametrize("field", LONGEST)
+@pytest.mark.parametrize(("more", "verdict"), [(0, "valid"), (1, "tampered")])
+def test_a_short_text_is_as_long_as_it_may_be(field: str, more: int, verdict: str) -> None:
+    ledger = small()
+    ada, text = ledger.current["ada"], "x" * (LONGEST[field] + more)
+    changes: Json = {field: text}
+    if field == "role":
+        changes = {"actor": {"epoch": 1, "id": "ada", "kid": ada.kid, "role": text}}
+    if field == "media_type":
+        changes = {"artifacts": [ledger.cite(b"tea", text)]}
+    ledger.event("errand/tea", ada, **changes)
+    assert judge(ledger.bundle(), ledger).verdict == verdict
