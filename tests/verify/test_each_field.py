@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.verify.forge import Bundle, Ledger, small
+from tests.verify.forge import Bundle, Json, Ledger, small
 from tests.verify.judge import judge
 
 WRONG: list[object] = [{}]  # no field of any table takes a list with an object in it
@@ -87,7 +87,8 @@ def test_each_field_of_the_registry_has_its_form(kind: str, field: str) -> None:
 
 @pytest.mark.parametrize("field", ["checkpoint", "checkpoint_proof", "clock", "custodian", "root"])
 def test_each_field_of_a_founding_has_its_form(field: str) -> None:
-    ledger = Ledger("founding", **{field: WRONG})
+    changed: Json = {field: WRONG}
+    ledger = Ledger("founding", **changed)
     assert _told(ledger.bundle(), ledger) == ("registry_rule", f"data.{field}")
 
 
