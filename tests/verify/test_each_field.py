@@ -83,6 +83,7 @@ def test_each_field_of_the_registry_has_its_form(kind: str, field: str) -> None:
         "registry", newest, lambda body: {**body, "data": {**body["data"], field: WRONG}}
     )
     assert _told(ledger.bundle(), ledger) == ("registry_rule", f"data.{field}")
+    assert "against section 4" in judge(ledger.bundle(), ledger).integrity, "by its form alone"
 
 
 @pytest.mark.parametrize("field", ["checkpoint", "checkpoint_proof", "clock", "custodian", "root"])
