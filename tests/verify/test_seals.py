@@ -172,6 +172,14 @@ def test_only_a_checkpoint_over_all_seals_lets_them_be_opened(name: str) -> None
     assert question.outcome() == ("tampered", "opened_early")
 
 
+def test_who_closes_in_vain_has_opened_nothing() -> None:
+    question = begin()
+    question.record("seals_closed", question.ledger.current["ada"], {"note": None})
+    question.close()
+    question.open("ada")
+    assert question.outcome() == ("valid", "")
+
+
 def test_a_checkpoint_from_before_the_last_seal_does_not_cover_it() -> None:
     question = Question()
     question.seal("ada")
