@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -133,7 +134,8 @@ def test_a_fixed_clock_stands_still() -> None:
 
 
 def test_the_system_clock_counts_milliseconds_since_1970() -> None:
-    assert parse_time("1971-01-01T00:00:00Z") < system_clock() < LAST
+    before, shown, after = time.time_ns(), system_clock(), time.time_ns()
+    assert before // 1_000_000 <= shown <= after // 1_000_000
 
 
 def test_the_units_are_milliseconds() -> None:

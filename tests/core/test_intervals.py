@@ -35,3 +35,19 @@ def test_more_cases_leave_less_room(make: object) -> None:
 def test_a_share_is_of_as_many_as_there_are(right: int, total: int) -> None:
     with pytest.raises(ValueError, match="as many cases"):
         share_interval(right, total)
+
+
+@pytest.mark.parametrize(("right", "low", "high"), [(0, 0.0, 0.975), (1, 0.025, 1.0)])
+def test_one_case_tells_a_little(right: int, low: float, high: float) -> None:
+    assert share_interval(right, 1) == pytest.approx((low, high))
+
+
+@pytest.mark.parametrize(("mean", "low", "high"), [(0.0, 0.0, 0.7076), (1.0, 0.2924, 1.0)])
+def test_three_equal_scores_leave_room_to_one_side(mean: float, low: float, high: float) -> None:
+    assert mean_interval(mean, 3) == pytest.approx((low, high), abs=1e-4)
+
+
+def test_who_must_be_certain_learns_nothing_from_one_case() -> None:
+    """So near to 1 that a share of 1 itself is tried."""
+    assert share_interval(0, 1, 1 - 2**-53) == pytest.approx((0.0, 1.0))
+    assert mean_interval(0.5, 1, 1 - 2**-53) == pytest.approx((0.0, 1.0))

@@ -14,7 +14,9 @@ from moot.core.machine import (
     Draft,
     Due,
     Event,
+    KeyClass,
     Machine,
+    VerifiedActor,
     accept,
     decide_by_findings,
     make_remark,
@@ -85,6 +87,16 @@ def test_a_remark_is_a_warning() -> None:
 @pytest.mark.parametrize(("by", "overdue"), [(None, False), (99, True), (100, True), (101, False)])
 def test_a_due_is_overdue_from_its_limit_on(by: int | None, overdue: bool) -> None:
     assert Due(who="a", what="b", by=by).is_overdue(100) is overdue
+
+
+def test_nobody_is_at_the_keyboard_unless_it_is_said() -> None:
+    actor = VerifiedActor("amber-otter", 1, "0" * 32, KeyClass.HUMAN)
+    assert actor == VerifiedActor("amber-otter", 1, "0" * 32, KeyClass.HUMAN, None, attended=False)
+
+
+def test_a_due_waits_for_no_holder_and_is_owed_to_none_unless_it_is_said() -> None:
+    due = Due(who="amber-otter", what="answer")
+    assert (due.epoch, due.instead, due.owed_to, due.owed_to_epoch) == (0, None, "", 0)
 
 
 def test_overdue_commands_come_from_the_agenda_unless_the_machine_knows_better() -> None:

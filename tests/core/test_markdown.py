@@ -307,6 +307,11 @@ def test_a_marker_right_below_a_closing_tag_is_still_a_marker() -> None:
     assert kinds("<details>\n    <!-- yield -->") == "html html"
 
 
+def test_a_marker_in_a_block_may_be_indented_by_three_spaces() -> None:
+    assert kinds("<details>\n   <!-- yield -->") == "html comment"
+    assert kinds("<details>\n    <!-- yield -->") == "html html"
+
+
 def test_an_unknown_tag_interrupts_no_paragraph() -> None:
     assert kinds("<b>\n# a") == "html html"
     assert kinds("text\n<b>\n# a") == "text text heading"
@@ -394,6 +399,12 @@ def test_a_tab_reaches_to_a_column_of_the_whole_line(text: str, ends: bool) -> N
     assert kinds(f"{text}\ny\n===").endswith("text setext" if ends else "nested nested")
 
 
+def test_a_quote_goes_on_below_up_to_three_spaces() -> None:
+    # Behind a fence no line goes on without the marker, as one would behind the paragraph x.
+    assert kinds("> ```\n   > x\ny") == "nested nested text"
+    assert kinds("> ```\n    > x\ny") == "nested indented text"
+
+
 def test_a_blank_line_ends_a_quoted_or_listed_paragraph() -> None:
     assert kinds("> x\n> x\n\ny\n===") == "nested nested blank text setext"
     assert kinds("- x\n  x\n\n\ny\n===") == "nested nested blank blank text setext"
@@ -412,6 +423,12 @@ def test_an_empty_item_interrupts_no_paragraph() -> None:
 def test_containers_beyond_the_limit_are_prose_of_the_last_one() -> None:
     assert kinds(">" * (MAX_DEPTH + 100_000) + " a\n# b") == "nested heading"
     assert kinds("- " * (MAX_DEPTH + 100_000) + "a\n# b") == "nested heading"
+
+
+def test_the_twentieth_container_is_the_last_that_is_followed() -> None:
+    # Behind a fence no line goes on without the markers; behind prose of the last one it does.
+    assert kinds(">" * 20 + " ```\ny") == "nested text"
+    assert kinds(">" * 21 + " ```\ny") == "nested nested"
 
 
 # Sections -----------------------------------------------------------------------------------------

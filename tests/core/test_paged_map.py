@@ -183,3 +183,17 @@ def test_pages_stored_without_a_list_are_decoded_for_it() -> None:
 def test_entries_without_such_a_field_list_nothing() -> None:
     assert set().union(*PagedMap(many(100)).listed()) == set()
     assert set().union(*stored(PagedMap(many(100))).listed()) == set()
+
+
+def test_a_page_is_compressed_only_if_it_is_longer_than_a_kibibyte() -> None:
+    around = 6  # bytes of msgpack around the value of one entry
+    short, long = ("x" * (1_024 - around + more) for more in (0, 1))
+    assert short.encode() in PagedMap({"a": short}).to_stored()
+    assert long.encode() not in PagedMap({"a": long}).to_stored()
+
+
+def test_maps_of_different_sizes_are_told_apart_without_looking_into_their_pages() -> None:
+    names = [f"n{number}" for number in range(9) if not _begins_page(f"n{number}")]
+    few, more = (stored(PagedMap({n: Entry(n, 0) for n in names[:count]})) for count in (3, 4))
+    assert few != more
+    assert (count_decoded(few), count_decoded(more)) == (0, 0)

@@ -5,6 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import msgspec
+
+from moot.core.prepared_types import _prepared
+from moot.core.statecodec import decode_state, encode_state
+
 SECONDS = 60
 # Without the lock this crashes the process within the first few types.
 READ_IN_FOUR_THREADS = """
@@ -44,3 +49,9 @@ def test_four_threads_may_read_into_a_new_type_at_once() -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "all were read\n"), done.stderr
+
+
+def test_a_state_is_read_into_a_type_that_was_learned_under_the_lock() -> None:
+    kind = msgspec.defstruct("State", [("count", int)])
+    assert decode_state(kind, encode_state(kind(3))) == kind(3)
+    assert kind in _prepared

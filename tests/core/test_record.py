@@ -114,6 +114,13 @@ def test_the_hash_covers_the_body_the_key_and_the_signature() -> None:
     assert all(sealed != other for other in others)
 
 
+def test_a_record_without_its_signature_has_the_hash_that_its_signer_told() -> None:
+    sealed = seal(body(), SIGNER)
+    unshown = Record(sealed.stream, sealed.seq, sealed.kid, sealed.raw, b"")
+    unshown.fix_hash(sealed.hash)
+    assert unshown.hash == sealed.hash
+
+
 def test_records_are_equal_by_their_hash() -> None:
     sealed = seal(body(), SIGNER)
     same = Record(sealed.stream, sealed.seq, sealed.kid, sealed.raw, sealed.signature)

@@ -14,7 +14,7 @@ from moot.core.record import ArtifactRef
 from moot.core.registry import MACHINE
 from moot.core.registry import commands as ask
 from moot.core.registry import events as did
-from moot.core.registry.model import KeyEnding, KeyEndorsement
+from moot.core.registry.model import KeyEnding, KeyEndorsement, RegisteredKey
 from moot.core.registry.proofs import key_statement, sign_endorsement, sign_proof
 from moot.core.signing import KEY_PROOF
 from tests.core.desk import CUSTODIAN, HEADS, ORIGIN, PIN, ROOT, Desk, creation, signer
@@ -38,7 +38,8 @@ def test_a_ledger_begins_with_its_two_keys() -> None:
         PIN.public.hex(),
     )
     assert (state.position, state.clock, state.custodian) == (0, "system", CUSTODIAN)
-    assert state.keys[ROOT.kid].kind is KeyClass.SYSTEM
+    root = (ROOT.kid, SYSTEM, KeyClass.SYSTEM, 1, ROOT.public.hex(), CUSTODIAN, 0)
+    assert state.keys[ROOT.kid] == RegisteredKey(*root)
 
 
 @pytest.mark.requirement("REG-00")
@@ -643,3 +644,39 @@ def test_erased_artifacts_are_findable_and_nothing_else_is() -> None:
         for row in MACHINE.index(Recorded(event, "registry", seq, 0, actor, bytes(32)))
     ]
     assert rows == [Put("registry.erased", "0" * 64, {"reason": "secret"})]
+
+
+# What the state tells others
+
+
+def test_a_name_is_held_by_its_newest_holder_until_the_key_ends() -> None:
+    desk = Desk()
+    desk.accept(desk.adding("amber-otter"))
+    held = desk.state
+    assert [held.is_holder("amber-otter", epoch) for epoch in (0, 1, 2)] == [False, True, False]
+    assert not held.is_holder("teal-crane", 1)
+    desk.accept(ask.RetireAgent(name="amber-otter"))
+    assert not desk.state.is_holder("amber-otter", 1)
+
+
+def test_a_new_name_begins_with_its_first_holder() -> None:
+    desk = Desk()
+    whole = msgspec.structs.asdict(desk.adding("amber-otter"))
+    del whole["epoch"]
+    (event,) = desk.accept(ask.AddKey(**whole))
+    assert isinstance(event, did.KeyAdded)
+    assert event.epoch == 1
+
+
+@pytest.mark.requirement("REG-35")
+def test_the_retirement_of_nobody_changes_nothing_but_the_position() -> None:
+    desk = Desk()
+    before = desk.state
+    desk.apply(did.AgentRetired(name="nobody", epoch=1, reason=""))
+    assert desk.state == msgspec.structs.replace(before, position=before.position + 1)
+
+
+def test_an_artifact_without_bytes_can_be_erased() -> None:
+    desk = Desk()
+    desk.accept(ask.EraseArtifact(sha256="0" * 64, size=0, reason="r"))
+    assert "0" * 64 in desk.state.erased

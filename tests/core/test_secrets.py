@@ -172,6 +172,14 @@ def test_a_variables_value_is_found_in_wrapped_base64(width: int, before: str) -
         assert len(left.replace("[redacted:variable]", "")) <= around + 8
 
 
+@pytest.mark.parametrize(("before", "left"), [("", "{}"), ("x", "eG{}Q=="), ("xy", "eHl{}E=")])
+def test_of_base64_only_what_the_text_around_it_decides_is_left(before: str, left: str) -> None:
+    value = "correct horse battery staple!!"
+    patterns = patterns_of_variables({"DB_PASSWORD": value}, ["DB_PASSWORD"])
+    encoded = base64.b64encode(f"{before}{value}".encode()).decode()
+    assert redact_text(patterns, encoded) == left.format("[redacted:variable]")
+
+
 @pytest.mark.parametrize(
     "text",
     ["pytest -q tests/core", "git push origin main", "12 passed in 3.4s", "", "tokenizer.py: ok"],

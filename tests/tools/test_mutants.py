@@ -7,8 +7,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from tools.mutants.fresh import InThisOrder
 from tools.mutants.nearest import find_package, find_test_files
 from tools.mutants.results import Results
 from tools.mutants.sites import Mutant, list_mutants, write_mutant
@@ -114,11 +117,17 @@ def test_a_mutant_that_a_test_notices_is_killed_and_one_at_the_edge_survives(tre
 
 
 LATE = """
+from __future__ import annotations
+
 import subprocess
 import sys
 
 LIMIT = 5
 SHARES = {1: 10}
+FIELDS: Final[Mapping[str, field_rules.Rule]] = {
+    "size": lambda value: value > LIMIT,
+    "name": lambda value: value is not None,
+}
 
 
 def refuse(limit):
@@ -142,10 +151,16 @@ if __name__ == "__main__":
     sys.exit(is_alone(int(sys.argv[1])))
 """
 TEST_OF_LATE = """
+from __future__ import annotations
+
 import subprocess
 import sys
 
-from moot.core.limit import LIMIT, is_late, is_shared
+from moot.core.limit import FIELDS, LIMIT, is_late, is_shared
+
+
+def test_size():
+    assert not FIELDS["size"](LIMIT)
 
 
 def test_late():
@@ -174,10 +189,19 @@ def test_a_mutant_is_seen_by_what_was_imported_before_and_by_programs(tree: Path
         "count == 1: NotEq": KILLED,
         "count > 1: GtE": SURVIVED,
         "10: one more": SURVIVED,
+        "'size' may be anything": KILLED,
+        "'name' may be anything": SURVIVED,
     }
     with set_up(tree, 60) as bench:
         ended = {change: bench.try_mutant(find(tree, change)) for change in expected}
+        assert "collected" in bench._helpers, "one of them has ended the process that waits"
     assert ended == expected
+
+
+def test_only_the_tests_that_were_named_are_run_anew_and_in_that_order() -> None:
+    items: list[Any] = [SimpleNamespace(nodeid=name) for name in ("slow", "near", "far")]
+    InThisOrder(["far", "near"]).pytest_collection_modifyitems(items)
+    assert [item.nodeid for item in items] == ["far", "near"]
 
 
 def test_nothing_is_said_with_tests_that_fail_anyway(tree: Path) -> None:

@@ -64,6 +64,12 @@ def test_what_is_not_the_canonical_text_of_heads_is_refused(data: bytes, piece: 
     assert not _read(data, piece, {"mail/a"}).finish()
 
 
+def test_the_largest_number_of_an_event_is_read() -> None:
+    reader = _read(_text({"mail/a": 2**53 - 1}), 10_000, {"mail/a"})
+    assert reader.finish()
+    assert reader.heads == {"mail/a": (2**53 - 1, _HASH)}
+
+
 def test_an_endless_name_is_not_collected() -> None:
     reader = _read(b'{"' + b"a" * 2_000_000 + b'":[0,"', 100_000, set())
     assert not reader.finish()

@@ -100,6 +100,13 @@ def test_a_bundle_that_cannot_have_grown_from_the_note_is_rolled_back(
     assert GROWING.lacks(**changes) == ("rolled-back", [lacks])
 
 
+def test_a_ledger_that_grew_in_the_streams_it_had_holds_what_was_kept() -> None:
+    ledger = small()
+    kept = ledger.note(1).encode()
+    ledger.event("errand/tea", ledger.current["ada"])
+    assert judge(ledger.bundle(note=ledger.note(2)), ledger, note=kept).verdict == "valid"
+
+
 def test_the_same_root_holds_the_same_whatever_its_number() -> None:
     assert GROWING.lacks(number=7) == ("valid", [])
 

@@ -185,3 +185,45 @@ def test_text_from_a_bundle_is_shown_escaped() -> None:
     assert "\x1b" not in told
     assert "\\x1b" in verdict.integrity
     assert "y" * 100 not in told
+
+
+@pytest.mark.parametrize(("length", "verdict"), [(96, "valid"), (97, "tampered")])
+def test_the_name_of_an_event_has_at_most_96_characters(length: int, verdict: str) -> None:
+    ledger = small()
+    ledger.event("errand/tea", ledger.current["ada"], type="errand.".ljust(length, "x"))
+    assert judge(ledger.bundle(), ledger).verdict == verdict
+
+
+@pytest.mark.parametrize(("count", "verdict"), [(256, "valid"), (257, "tampered")])
+def test_an_event_cites_at_most_256_artifacts(count: int, verdict: str) -> None:
+    ledger = small()
+    cited = [ledger.cite(b"%d" % number) for number in range(count)]
+    ledger.event("errand/tea", ledger.current["ada"], artifacts=cited)
+    assert judge(ledger.bundle(artifacts=False), ledger).verdict == verdict
+
+
+def test_of_many_missing_artifacts_the_first_ten_are_told_and_the_others_counted() -> None:
+    ledger = small()
+    cited = [ledger.cite(b"%d" % number) for number in range(11)]
+    ledger.event("errand/tea", ledger.current["ada"], artifacts=cited)
+    verdict = judge(ledger.bundle(artifacts=False), ledger)
+    told = [found for found in verdict.findings if found.code == "artifact_missing"]
+    assert [found.severity for found in told] == ["warning"] * 10 + ["info"]
+    assert told[-1].message == "and 2 more that are not in the bundle"
+
+
+LONGEST = {"corr": 128, "key": 300, "role": 64, "media_type": 127}
+
+
+@pytest.mark.parametrize("field", LONGEST)
+@pytest.mark.parametrize(("more", "verdict"), [(0, "valid"), (1, "tampered")])
+def test_a_short_text_is_as_long_as_it_may_be(field: str, more: int, verdict: str) -> None:
+    ledger = small()
+    ada, text = ledger.current["ada"], "x" * (LONGEST[field] + more)
+    changes: Json = {field: text}
+    if field == "role":
+        changes = {"actor": {"epoch": 1, "id": "ada", "kid": ada.kid, "role": text}}
+    if field == "media_type":
+        changes = {"artifacts": [ledger.cite(b"tea", text)]}
+    ledger.event("errand/tea", ada, **changes)
+    assert judge(ledger.bundle(), ledger).verdict == verdict

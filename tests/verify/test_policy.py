@@ -64,6 +64,7 @@ def test_what_a_policy_finds_is_told_and_a_failed_check_makes_the_result_falsy()
     assert verdict.verdict == "valid"
     assert not verdict
     assert [check for check in verdict.checks if check.name in ("mail", "debate")] == [good, bad]
+    assert VerdictCheck("policy", True, "5 records shown to the policies") in verdict.checks
     assert finding in verdict.findings
     assert judge(ledger.bundle(), ledger, policy=Watching(good))
 

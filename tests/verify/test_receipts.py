@@ -100,6 +100,13 @@ def test_what_is_no_receipt_fails_at_its_first_line(data: bytes) -> None:
     assert said(data, ledger().trust()) == ("tampered", 1)
 
 
+def test_what_is_no_receipt_is_read_from_its_first_byte(tmp_path: Path) -> None:
+    file = tmp_path / "receipt"
+    file.write_bytes(b'{"format":"moot-receipt/1","record":"","says":[]}\n')
+    (found,) = verify_bundle(file, None).findings
+    assert (found.code, found.line) == ("line_malformed", 1), "a line, though of another form"
+
+
 @pytest.mark.requirement("DEC-021")
 def test_damage_inside_is_named_by_its_line_in_the_record() -> None:
     made = ledger()

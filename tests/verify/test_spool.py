@@ -34,3 +34,12 @@ def test_a_machine_without_a_place_to_write_uses_memory(monkeypatch: pytest.Monk
     spool = _filled(100_000)
     assert spool[99_999] == (99_999).to_bytes(8, "big")
     assert spool[0] == bytes(8)
+
+
+def test_the_file_of_a_long_spool_is_given_back() -> None:
+    short, long = _filled(1), _filled(100_000)
+    short.close()
+    long.close()
+    assert short[0] == bytes(8)
+    with pytest.raises(ValueError, match="closed"):
+        long[0]

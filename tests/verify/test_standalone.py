@@ -27,6 +27,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nacl import bindings
 
+import moot.verify
 from tests.verify import forge
 from tests.verify.forge import (
     BIG,
@@ -43,7 +44,7 @@ from tests.verify.forge import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-FILE = ROOT / "src" / "moot" / "verify" / "standalone.py"
+FILE = Path(moot.verify.__file__).with_name("standalone.py")
 VECTORS = ROOT / "docs" / "vectors"
 
 

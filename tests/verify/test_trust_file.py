@@ -83,6 +83,11 @@ def test_a_malformed_file_is_refused(data: bytes) -> None:
         parse_trust(data)
 
 
+@pytest.mark.parametrize("minimum", [None, 0, 2**53 - 1])
+def test_any_number_of_a_checkpoint_or_none_can_be_the_least(minimum: int | None) -> None:
+    assert parse_trust(json.dumps({**_GOOD, "minimum": minimum}).encode()).minimum == minimum
+
+
 def test_an_oversized_file_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "trust.json"
     file.write_bytes(json.dumps(_GOOD).encode() + b" " * 70_000)

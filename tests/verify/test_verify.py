@@ -90,6 +90,13 @@ def test_a_checkpoint_below_the_minimum_or_none_is_rolled_back(note: bool) -> No
     assert named(judge(ledger.bundle(note=note), ledger, minimum=2)) == ("rolled-back", None)
 
 
+def test_who_demands_no_newer_checkpoint_is_told_what_that_leaves_open() -> None:
+    ledger = small()
+    for bundle, told in ((ledger.bundle(), ["info"]), (ledger.bundle(note=False), [])):
+        findings = judge(bundle, ledger).findings
+        assert [one.severity for one in findings if one.code == "minimum_unset"] == told
+
+
 def test_a_checkpoint_at_the_minimum_is_fresh() -> None:
     ledger = small()
     verdict = judge(ledger.bundle(note=ledger.note(7)), ledger, minimum=7)
@@ -341,7 +348,7 @@ def test_a_file_is_checked_like_its_lines(tmp_path: Path) -> None:
         file, trust_of(ledger.trust()), progress=lambda done, total: told.append((done, total))
     )
     assert verdict == judge(ledger.bundle(), ledger)
-    assert told[-1] == (11, 11)
+    assert told == [(11, 11)], "a bundle this short is told once"
 
 
 def test_an_unreadable_file_is_the_callers_error(tmp_path: Path) -> None:
@@ -367,11 +374,12 @@ def test_both_checkers_say_how_many_aliases_have_no_key_of_their_own() -> None:
     signer = ledger.current["ada"]
     before = judge(ledger.bundle(), ledger).key_status
     assert "alias" not in before
-    for alias in ("1", "2"):
-        data = {"alias": alias, "tool_id": f"t{alias}", "kind": ""}
+    for alias in (1, 2):
+        data = {"alias": str(alias), "tool_id": f"t{alias}", "kind": ""}
         ledger.event("presence", signer, data, type="presence.sub_agent_began")
-    ledger.event("presence", signer, {"alias": "1", "reason": ""}, type="presence.sub_agent_ended")
-    bundle = ledger.bundle()
-    told = "aliases signed by their sessions' keys: 2"
-    assert judge(bundle, ledger).key_status == f"{before}, {told}"
-    assert standalone_finds(bundle.data(), ledger.trust(None)).key_status.endswith(told)
+        ended = {"alias": str(alias), "reason": ""}
+        ledger.event("presence", signer, ended, type="presence.sub_agent_ended")
+        bundle = ledger.bundle()
+        told = f", aliases signed by their sessions' keys: {alias}"
+        assert judge(bundle, ledger).key_status == before + told
+        assert standalone_finds(bundle.data(), ledger.trust(None)).key_status.endswith(told)

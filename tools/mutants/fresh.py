@@ -25,8 +25,8 @@ class InThisOrder:
         self.places = {test: place for place, test in enumerate(tests)}
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        last = len(self.places)
-        items.sort(key=lambda item: self.places.get(item.nodeid, last))
+        items[:] = [item for item in items if item.nodeid in self.places]
+        items.sort(key=lambda item: self.places[item.nodeid])
 
 
 def run(seconds: dict[str, float], limit: float) -> int:

@@ -37,6 +37,7 @@ class CheckArgument(NamedTuple):
     instead: str
 
 
+CHECKS_NOTHING: Final = " checks nothing"
 NO_CHECK: Final = "lambda *_: ()"
 CHECK_OF_CALL: Final = {
     "Rule": CheckArgument("rule", 3, NO_CHECK),
@@ -110,12 +111,12 @@ class _Changer(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         shown = ", ".join(ast.unparse(one) for one in node.args[:2])
-        if name in self.makers and self._takes("rule", node, f"{name}({shown}) checks nothing"):
+        if name in self.makers and self._takes("rule", node, f"{name}({shown}){CHECKS_NOTHING}"):
             return _call_with(_SWITCHED_OFF, node)
         if name in CHECK_OF_CALL and name not in self.makers:
             kind, place, instead = CHECK_OF_CALL[name]
             checks = len(node.args) > place and ast.unparse(node.args[place]) != _FOUND_ELSEWHERE
-            if checks and self._takes(kind, node, f"{name}({shown}) checks nothing"):
+            if checks and self._takes(kind, node, f"{name}({shown}){CHECKS_NOTHING}"):
                 node.args[place] = ast.parse(instead, mode="eval").body
         if getattr(node.func, "attr", name) == "an_object" and isinstance(node.args[0], ast.Dict):
             node.args[0].has_field_rules = True  # type: ignore[attr-defined]
