@@ -101,13 +101,16 @@ class Batch:
         return REGISTRY_MACHINE.require_state(self._load(REGISTRY).state)
 
     def run_all(
-        self, jobs: Iterable[Job], guarded: Iterable[str], sign_all: SignAll
+        self, jobs: Iterable[Job], guarded: Iterable[str], sign_all: SignAll | None = None
     ) -> list[Result]:
         """Decide each in turn; streams in `guarded` are verified before anything is decided.
 
-        Refusals and failures come back as values, because others share the batch.
+        Refusals and failures come back as values, because others share the batch. Without
+        `sign_all` each job is signed for before the next is decided.
         """
         self._prove(guarded)
+        if sign_all is None:
+            return [self._run_alone(job) for job in jobs]
         results: list[Result] = []
         # Jobs of one wave touch different streams, so none needs another's hash and their events
         # can be signed side by side: libsodium releases Python's lock while it signs (decision
@@ -116,6 +119,12 @@ class Batch:
             # LDG-060
             results += finish_all([self._run(job) for job in wave], sign_all)
         return results
+
+    def _run_alone(self, job: Job) -> Result:
+        try:
+            return finish(self._run(job))
+        except MootError as error:  # LDG-060
+            return error
 
     def run_chain(
         self, first: Job, then: Iterable[Callable[[JobOutcome], Job]], guarded: Collection[str]

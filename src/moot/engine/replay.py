@@ -70,11 +70,12 @@ class Replay:
         """The state of `stream` at its head in `view`: after a crash too (TRC-059)."""
         head = view.head(stream)
         start = self._find_start(view, stream, proved, head.seq if head else -1)
-        if head is None or head.seq == start.seq:
-            if head is not None and head.hash != start.hash:
+        if head is None:
+            return start
+        if head.seq == start.seq:
+            if head.hash != start.hash:
                 raise _broken(stream, head.seq, "another history stands here")
-            if start.seq >= 0:  # also one from the cache: it was just used
-                self.put_in_cache(stream, start)
+            self.put_in_cache(stream, start)  # also one from the cache: it was just used
             return start
         return self._replay_from(view, stream, start, proved)
 
@@ -110,7 +111,8 @@ class Replay:
 
     def needs_proof(self, stream: str, command: Command) -> bool:
         """Does this command need a proved history? Not if nothing runs the stream."""
-        return self.can_run(stream) and type(command) in self._machines.machine_of(stream).guarded
+        machine = self._machines.find(stream)
+        return machine is not None and type(command) in machine.guarded
 
     def prove(self, record: Record, registry: Registry) -> None:
         """Tampered unless `record` is really by the one it names."""
