@@ -17,6 +17,7 @@ SEED_BYTES: Final = 32
 PUBLIC_BYTES: Final = 32
 SIGNATURE_BYTES: Final = 64
 _SECRET_BYTES: Final = 64
+_BYTES: Final = ffi.typeof("unsigned char[]")
 
 if lib.sodium_init() == -1:
     raise AssertionError("libsodium cannot be initialised")
@@ -41,9 +42,9 @@ def sign(message: bytes, secret: bytes) -> bytes:
     """The signature alone."""
     if len(secret) != _SECRET_BYTES:
         raise ValueError(f"a secret key has {_SECRET_BYTES} bytes")
-    signed, size = _new_bytes(SIGNATURE_BYTES + len(message)), ffi.new("unsigned long long *")
-    _require_done(lib.crypto_sign(signed, size, message, len(message), secret))
-    return bytes(ffi.buffer(signed, SIGNATURE_BYTES))
+    signed = _new_bytes(SIGNATURE_BYTES + len(message))
+    _require_done(lib.crypto_sign(signed, ffi.NULL, message, len(message), secret))
+    return ffi.buffer(signed, SIGNATURE_BYTES)[:]
 
 
 def is_signed(message: bytes, signature: bytes, public: bytes) -> bool:
@@ -51,8 +52,8 @@ def is_signed(message: bytes, signature: bytes, public: bytes) -> bool:
     if len(public) != PUBLIC_BYTES or len(signature) != SIGNATURE_BYTES:
         return False
     signed = signature + message
-    opened, size = _new_bytes(len(signed)), ffi.new("unsigned long long *")
-    return bool(lib.crypto_sign_open(opened, size, signed, len(signed), public) == 0)
+    opened = _new_bytes(len(signed))
+    return bool(lib.crypto_sign_open(opened, ffi.NULL, signed, len(signed), public) == 0)
 
 
 def is_valid_point(public: bytes) -> bool:
@@ -65,7 +66,7 @@ def is_valid_point(public: bytes) -> bool:
 
 
 def _new_bytes(size: int) -> object:
-    return ffi.new("unsigned char[]", size)
+    return ffi.new(_BYTES, size)
 
 
 def _require_done(outcome: int) -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
 from moot.store.files import are_held, sync_log_later
-from moot.store.sqlite.errors import translate_errors, translate_opening_errors
+from moot.store.sqlite.errors import as_moot_error, translate_errors, translate_opening_errors
 from moot.store.sqlite.lock_waiting import (
     READ,
     WRITE,
@@ -115,13 +115,14 @@ class SqliteStore:
             self._debug("wait", self.path.name)
         self._turn.acquire()
         try:
-            with translate_errors(self.path):
-                self._require_idle("a write")
-                self._sync_commits_unless_held()
-                # LDG-066: the lock comes before the first read.
-                self._begin(WRITE)
-        except BaseException:
+            self._require_idle("a write")
+            self._sync_commits_unless_held()
+            # LDG-066: the lock comes before the first read.
+            self._begin(WRITE)
+        except BaseException as problem:
             self._turn.release()
+            if isinstance(problem, sqlite3.Error):
+                raise as_moot_error(problem, self.path) from problem
             raise
         if self._debug is not None:
             self._debug("lock", self.path.name)
@@ -131,20 +132,21 @@ class SqliteStore:
         """Commit and release the locks; if anything went wrong, undo the whole change first."""
         # LDG-069
         try:
-            with translate_errors(self.path):
-                change.close()
-                if error is not None:
-                    raise error
-                change.require_whole()
-                # LDG-065, LDG-076: nobody is answered before this has returned.
-                self._db.execute("COMMIT")
-                sync_log_later(self._log)
+            change.close()
+            if error is not None:
+                raise error
+            change.require_whole()
+            # LDG-065, LDG-076: nobody is answered before this has returned.
+            self._db.execute("COMMIT")
+            sync_log_later(self._log)
             if self._debug is not None:
                 self._debug("commit", self.path.name)
-        except BaseException:
+        except BaseException as problem:
             self._abandon()
             if self._debug is not None:
                 self._debug("rollback", self.path.name)
+            if isinstance(problem, sqlite3.Error):
+                raise as_moot_error(problem, self.path) from problem
             raise
         finally:
             change.is_whole = False  # whoever kept a reference cannot write any more

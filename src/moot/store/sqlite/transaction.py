@@ -52,9 +52,12 @@ class SqliteTransaction(SqliteView):
 
     def head(self, stream: str) -> Head | None:
         """Remembered for the next command, which asks for the same stream and the registry."""
-        head = super().head(stream)
-        if head is not None:
-            self._pending.heads[stream] = head
+        heads = self._pending.heads
+        head = heads.get(stream)
+        if head is None:
+            head = super().head(stream)
+            if head is not None:
+                heads[stream] = head
         return head
 
     def append(self, entries: Iterable[RecordToAppend]) -> None:
@@ -86,14 +89,19 @@ class SqliteTransaction(SqliteView):
         return number
 
     def _add_events(self, batch: list[RecordToAppend], heads: dict[str, Head]) -> int:
-        """Append the events; returns the number of the last one."""
+        """Append the events; returns the number of the last one.
+
+        As bytearrays: for `bytes` the module `sqlite3` looks for an adapter first, which takes
+        longer than copying them.
+        """
         last = self._pending.last_event
         rows = []
         for entry in batch:
             last += 1
             record = entry.record
             place = (last, heads[record.stream].number, record.seq)
-            rows.append((*place, record.kid, record.raw, record.signature, entry.key))
+            sealed = (record.kid, bytearray(record.raw), bytearray(record.signature))
+            rows.append((*place, *sealed, entry.key))
         self._db.executemany(SQL["add_event"], rows)
         return last
 
@@ -103,7 +111,7 @@ class SqliteTransaction(SqliteView):
         if not delta.heads:
             return
         self._pending.add(last_event, delta)
-        says = encode_delta(delta)
+        says = bytearray(encode_delta(delta))
         if self._pending.size >= self._file_at or len(says) > LONG * len(delta.heads):
             self.file_pending()
         else:
