@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from moot.core.canonical import MAX_INT, check_profile, encode_checked
+from moot.core.canonical import MAX_INT, check_members, encode_checked
 from moot.core.errors import Malformed, Refused
 from moot.core.sha256 import sha256
 from moot.core.signing import EVENT, Signer, verify
@@ -143,7 +143,7 @@ def seal(body: Body, signer: Signer) -> Record:
 
 def encode_body(body: Body) -> bytes:
     """The bytes to sign; Malformed or Refused if the body breaks the profile or the limits."""
-    check_profile(body.data, "data", depth=1)
+    check_members(body.data, "data", depth=1)
     # LDG-025
     _check_fields(body)
     raw = encode_checked(body)

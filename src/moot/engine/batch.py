@@ -76,8 +76,8 @@ class Batch:
         self._origin = replay.trust.origin
         # stream -> its state after everything this batch has decided so far
         self._streams: dict[str, LoadedStream] = {}
-        # stream -> its newest position when this batch first read it (-1: it had no events)
-        self._seq_at_load: dict[str, int] = {}
+        # stream that this batch adds to -> its newest position before that (-1: it had no events)
+        self._seq_before: dict[str, int] = {}
         self._entries: list[
             RecordToAppend
         ] = []  # what `flush` will append, in the order of the decisions
@@ -174,12 +174,12 @@ class Batch:
         self._change.append(self._entries)
         if self._debug is not None:
             self._debug("append", _describe_entries(self._entries))
-        for stream, loaded in self._streams.items():
-            seq_at_load = self._seq_at_load[stream]
-            if seq_at_load < 0 <= loaded.seq:
+        for stream, seq_before in self._seq_before.items():
+            if seq_before < 0:
                 self._require_unused_number(stream)
+            loaded = self._streams[stream]
             # LDG-062
-            if (loaded.seq + 1) // SNAPSHOT_EVERY > (seq_at_load + 1) // SNAPSHOT_EVERY:
+            if (loaded.seq + 1) // SNAPSHOT_EVERY > (seq_before + 1) // SNAPSHOT_EVERY:
                 self._store_snapshot(stream, loaded)
 
     def _require_unused_number(self, stream: str) -> None:
@@ -198,11 +198,11 @@ class Batch:
 
         Not earlier: the next command would be decided on a state that may never be committed.
         """
-        for stream, loaded in self._streams.items():
-            if loaded.seq != self._seq_at_load[stream]:  # else the cache has it already
-                replay.put_in_cache(stream, loaded)
-                if self._rollback_guard is not None:
-                    self._rollback_guard.note_written(stream, loaded.seq, loaded.hash)
+        for stream in self._seq_before:
+            loaded = self._streams[stream]
+            replay.put_in_cache(stream, loaded)
+            if self._rollback_guard is not None:
+                self._rollback_guard.note_written(stream, loaded.seq, loaded.hash)
         if self._seen_now:
             replay.last_noted.update(dict.fromkeys(self._seen_now, self._now))
 
@@ -242,7 +242,6 @@ class Batch:
             require_stream_name(stream)
             loaded = self._load_with_evidence(stream, proved)
             self._streams[stream] = loaded
-            self._seq_at_load[stream] = loaded.seq
             if self._debug is not None:
                 self._debug(
                     "load", f"{stream}#{loaded.seq}" if loaded.seq >= 0 else f"{stream} (new)"
@@ -339,27 +338,27 @@ class Batch:
         self, job: Job, signatory: Signatory, drafts: tuple[Draft, ...], key: str | None
     ) -> Signing[_RecordedEvents]:
         """Sign all drafts, or none: if one cannot be recorded, the state goes back to before."""
-        before = self._streams[job.stream]
+        before, signer = self._streams[job.stream], signatory.signer
         recorded: list[Recorded[Event]] = []
         entries: list[RecordToAppend] = []
         try:
             for draft in drafts:
                 body = self._make_body(job, signatory, draft, key)
                 raw = encode_body(body)
-                signature = yield UnsignedEvent(signatory.signer, raw)
-                record = Record(body.stream, body.seq, signatory.signer.kid, raw, signature)
+                signature = yield UnsignedEvent(signer, raw)
+                record = Record(body.stream, body.seq, signer.kid, raw, signature)
                 if isinstance(signature, WithheldSignature):
                     record.fix_hash(signature.record_hash)
-                recorded.append(self._advance(record, body, draft))
-                entries.append(
-                    RecordToAppend(record, key, tuple(before.machine.index(recorded[-1])))
-                )
+                event = self._advance(record, body, draft)
+                recorded.append(event)
+                entries.append(RecordToAppend(record, key, tuple(before.machine.index(event))))
         except MootError:
             self._streams[job.stream] = before
             raise
         if recorded:
             self._note_sign_of_life(signatory.actor, entries)
             self._entries += entries
+            self._seq_before.setdefault(job.stream, before.seq)
         return tuple(recorded)
 
     def _note_sign_of_life(self, who: Actor, entries: list[RecordToAppend]) -> None:
@@ -417,22 +416,24 @@ class Batch:
 
     def _advance(self, record: Record, body: Body, draft: Draft) -> Recorded[Event]:
         """Let the stream's state in this batch go on by one event."""
-        loaded = self._streams[record.stream]
+        stream, seq, record_hash = record.stream, record.seq, record.hash
+        loaded = self._streams[stream]
         recorded: Recorded[Event] = Recorded(
             draft.event,
-            record.stream,
-            record.seq,
+            stream,
+            seq,
             self._now,
             body.actor,
-            record.hash,
+            record_hash,
             body.cause,
             body.corr,
             body.artifacts,
         )
-        state = loaded.machine.evolve(loaded.state, recorded)
+        machine = loaded.machine
+        state = machine.evolve(loaded.state, recorded)
         reg = loaded.reg if body.reg is None else body.reg
-        self._streams[record.stream] = LoadedStream(
-            loaded.machine, record.seq, record.hash, reg, state, loaded.proved
+        self._streams[stream] = LoadedStream(
+            machine, seq, record_hash, reg, state, loaded.proved
         )
         return recorded
 
