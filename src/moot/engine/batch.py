@@ -213,7 +213,7 @@ class Batch:
         repeat = find_repeat(self._find_keys, job) if job.key is not None else None
         if repeat is not None and repeat.done_at:  # LDG-043
             return self._read_first_run(job, loaded, repeat)
-        signatory = self._find_signatory(job.actor, job.role)
+        signatory = self._signatories.find(self.registry(), self._keys, job.actor, job.role)
         yield from self._apply_timeouts(job.stream)
         decision = self._decide(job.stream, job.command, signatory)
         if repeat is not None and repeat.refused_before and decision.refused:
@@ -237,31 +237,22 @@ class Batch:
             raise self._unproved[job.stream]
 
     def _load(self, stream: str, proved: bool = False) -> LoadedStream:
+        """Load a stream, once, and compare it with what is remembered of it from outside the
+        ledger: a command could otherwise be decided on a history that lacks its newest events."""
         loaded = self._streams.get(stream)
         if loaded is None:
             require_stream_name(stream)
-            loaded = self._load_with_evidence(stream, proved)
-            self._streams[stream] = loaded
+            guard = self._rollback_guard
+            if guard is not None:
+                guard.before_loading(self._change, stream)
+            loaded = self._streams[stream] = self._replay.load(self._change, stream, proved)
+            if guard is not None:
+                guard.note_loaded(stream, loaded.seq, loaded.hash)
             if self._debug is not None:
                 self._debug(
                     "load", f"{stream}#{loaded.seq}" if loaded.seq >= 0 else f"{stream} (new)"
                 )
         return loaded
-
-    def _load_with_evidence(self, stream: str, proved: bool) -> LoadedStream:
-        """Load a stream and compare it with what is remembered of it from outside the ledger.
-
-        Without this a command could be decided on a history whose newest events were removed.
-        """
-        if self._rollback_guard is None:
-            return self._replay.load(self._change, stream, proved)
-        self._rollback_guard.before_loading(self._change, stream)
-        loaded = self._replay.load(self._change, stream, proved)
-        self._rollback_guard.note_loaded(stream, loaded.seq, loaded.hash)
-        return loaded
-
-    def _find_signatory(self, name: str, role: str | None) -> Signatory:
-        return self._signatories.find(self.registry(), self._keys, name, role)
 
     def _decide(self, stream: str, command: Command, signatory: Signatory) -> Decision:
         loaded = self._streams[stream]
@@ -324,7 +315,7 @@ class Batch:
 
     def _apply_timeout(self, stream: str, command: Command) -> Signing[_RecordedEvents]:
         try:
-            signatory = self._find_signatory(SYSTEM, None)
+            signatory = self._signatories.find(self.registry(), self._keys, SYSTEM, None)
         except Refused:
             return ()  # without the system key it stays due, until a process that has it
         decision = self._decide(stream, command, signatory)
@@ -432,9 +423,7 @@ class Batch:
         machine = loaded.machine
         state = machine.evolve(loaded.state, recorded)
         reg = loaded.reg if body.reg is None else body.reg
-        self._streams[stream] = LoadedStream(
-            machine, seq, record_hash, reg, state, loaded.proved
-        )
+        self._streams[stream] = LoadedStream(machine, seq, record_hash, reg, state, loaded.proved)
         return recorded
 
     def _store_snapshot(self, stream: str, loaded: LoadedStream) -> None:

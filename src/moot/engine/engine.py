@@ -118,7 +118,7 @@ class Engine:
         `after_commit` is called when everything is durable, before a checkpoint that may be due.
         """
         waiting = list(jobs)
-        self._settle(job.stream for job in waiting)
+        self._settle(waiting)
         with self._turn:
             guarded = self._prove_guarded(waiting)
             results = self._commit(
@@ -143,7 +143,7 @@ class Engine:
         `proved` names: history is verified before the lock is taken, and what the further jobs are
         is not known then. `before_commit` is that of `execute_all`.
         """
-        self._settle((first.stream, *proved))
+        self._settle([first], proved)
         with self._turn:
             guarded = self._prove_guarded([first]) | self._prove(proved)
             done = self._commit(lambda batch: batch.run_chain(first, then, guarded), before_commit)
@@ -430,12 +430,12 @@ class Engine:
             for stream, _ in view.streams():
                 self._rollback_guard.before_loading(view, stream)
 
-    def _settle(self, streams: Iterable[str]) -> None:
+    def _settle(self, jobs: Iterable[Job], further: Iterable[str] = ()) -> None:
         """Without the ledger's own key, let another apply what is overdue before we take the lock:
         commands are decided on a state in which time limits have taken effect."""
         if self._settle_overdue is None:
             return
-        for stream in dict.fromkeys(streams):
+        for stream in dict.fromkeys([*(job.stream for job in jobs), *further]):
             with suppress(MootError):  # the batch meets it again
                 loaded = self.load(stream)
                 if loaded.seq >= 0 and loaded.machine.timeouts(loaded.state, self.clock()):
@@ -448,9 +448,9 @@ class Engine:
         the batch verifies only what was added meanwhile.
         """
         # LDG-047
-        return self._prove(
-            job.stream for job in jobs if self._replay.needs_proof(job.stream, job.command)
-        )
+        needs_proof = self._replay.needs_proof
+        guarded = {job.stream for job in jobs if needs_proof(job.stream, job.command)}
+        return self._prove(guarded) if guarded else guarded
 
     def _prove(self, streams: Iterable[str]) -> set[str]:
         guarded = set(streams)

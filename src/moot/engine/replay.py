@@ -69,20 +69,15 @@ class Replay:
     def load(self, view: View, stream: str, proved: bool = False) -> LoadedStream:
         """The state of `stream` at its head in `view`: after a crash too (TRC-059)."""
         head = view.head(stream)
-        cached = self._cache.get(stream)
-        if head is not None and cached is not None and (cached.proved or not proved):
-            if head.seq == cached.seq and head.hash == cached.hash:
-                self._cache.move_to_end(stream)
-                return cached
         start = self._find_start(view, stream, proved, head.seq if head else -1)
         if head is None:
             return start
-        if head.seq == start.seq:
-            if head.hash != start.hash:
-                raise _broken(stream, head.seq, "another history stands here")
-            self.put_in_cache(stream, start)
-            return start
-        return self._replay_from(view, stream, start, proved)
+        if head.seq != start.seq:
+            return self._replay_from(view, stream, start, proved)
+        if head.hash != start.hash:
+            raise _broken(stream, head.seq, "another history stands here")
+        self.put_in_cache(stream, start)  # also one from the cache: it was just used
+        return start
 
     def load_from_start(self, view: View, stream: str) -> LoadedStream:
         """The same from event 0 with every signature verified, whatever a snapshot says."""

@@ -75,11 +75,21 @@ class SqliteTransaction(SqliteView):
 
     @all_or_nothing
     def _append(self, batch: list[RecordToAppend], heads: dict[str, Head]) -> None:
+        """What the events change goes into one row, to be filed later; if it is long it is filed at
+        once, since writing it twice would cost more than it saves."""
+        if not batch:
+            return
         for name, head in heads.items():
             if head.number == _UNBORN.number:
                 heads[name] = head._replace(number=self._add_stream(name))
         last = self._add_events(batch, heads)
-        self._put_delta(last, IndexDelta(list(heads.items()), *_index_changes(batch)))
+        delta = IndexDelta(list(heads.items()), *_index_changes(batch))
+        self._pending.add(last, delta)
+        says = encode_delta(delta)
+        if self._pending.size >= self._file_at or len(says) > LONG * len(heads):
+            self.file_pending()
+        else:
+            self._db.execute(SQL["add_unfiled"], (last, bytearray(says)))
 
     def _add_stream(self, name: str) -> int:
         """Give a new stream the next number; an event that waits must not have it already."""
@@ -104,18 +114,6 @@ class SqliteTransaction(SqliteView):
             rows.append((*place, *sealed, entry.key))
         self._db.executemany(SQL["add_event"], rows)
         return last
-
-    def _put_delta(self, last_event: int, delta: IndexDelta) -> None:
-        """Put what the events change into one row to be filed later; if it is long, file at once,
-        since writing it twice would cost more than it saves."""
-        if not delta.heads:
-            return
-        self._pending.add(last_event, delta)
-        says = bytearray(encode_delta(delta))
-        if self._pending.size >= self._file_at or len(says) > LONG * len(delta.heads):
-            self.file_pending()
-        else:
-            self._db.execute(SQL["add_unfiled"], (last_event, says))
 
     @all_or_nothing
     def file_pending(self) -> None:
