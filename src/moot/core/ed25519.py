@@ -24,7 +24,7 @@ if lib.sodium_init() == -1:
 
 
 def new_seed() -> bytes:
-    seed = _new_bytes(SEED_BYTES)
+    seed = ffi.new(_BYTES, SEED_BYTES)
     lib.randombytes(seed, SEED_BYTES)
     return bytes(ffi.buffer(seed))
 
@@ -33,7 +33,7 @@ def make_key_pair(seed: bytes) -> tuple[bytes, bytes]:
     """The public key and the secret one that a seed gives."""
     if len(seed) != SEED_BYTES:
         raise ValueError(f"a seed has {SEED_BYTES} bytes")
-    public, secret = _new_bytes(PUBLIC_BYTES), _new_bytes(_SECRET_BYTES)
+    public, secret = ffi.new(_BYTES, PUBLIC_BYTES), ffi.new(_BYTES, _SECRET_BYTES)
     _require_done(lib.crypto_sign_seed_keypair(public, secret, seed))
     return bytes(ffi.buffer(public)), bytes(ffi.buffer(secret))
 
@@ -42,7 +42,7 @@ def sign(message: bytes, secret: bytes) -> bytes:
     """The signature alone."""
     if len(secret) != _SECRET_BYTES:
         raise ValueError(f"a secret key has {_SECRET_BYTES} bytes")
-    signed = _new_bytes(SIGNATURE_BYTES + len(message))
+    signed = ffi.new(_BYTES, SIGNATURE_BYTES + len(message))
     _require_done(lib.crypto_sign(signed, ffi.NULL, message, len(message), secret))
     return ffi.buffer(signed, SIGNATURE_BYTES)[:]
 
@@ -52,7 +52,7 @@ def is_signed(message: bytes, signature: bytes, public: bytes) -> bool:
     if len(public) != PUBLIC_BYTES or len(signature) != SIGNATURE_BYTES:
         return False
     signed = signature + message
-    opened = _new_bytes(len(signed))
+    opened = ffi.new(_BYTES, len(signed))
     return bool(lib.crypto_sign_open(opened, ffi.NULL, signed, len(signed), public) == 0)
 
 
@@ -63,10 +63,6 @@ def is_valid_point(public: bytes) -> bool:
     if len(public) != PUBLIC_BYTES:
         raise ValueError(f"a point has {PUBLIC_BYTES} bytes")
     return bool(lib.crypto_core_ed25519_is_valid_point(public) == 1)
-
-
-def _new_bytes(size: int) -> object:
-    return ffi.new(_BYTES, size)
 
 
 def _require_done(outcome: int) -> None:

@@ -109,9 +109,14 @@ class Batch:
         `sign_all` each job is signed for before the next is decided.
         """
         self._prove(guarded)
-        if sign_all is None:
-            return [self._run_alone(job) for job in jobs]
         results: list[Result] = []
+        if sign_all is None:
+            for job in jobs:
+                try:
+                    results.append(finish(self._run(job)))
+                except MootError as error:  # LDG-060
+                    results.append(error)
+            return results
         # Jobs of one wave touch different streams, so none needs another's hash and their events
         # can be signed side by side: libsodium releases Python's lock while it signs (decision
         # 0015). tests/engine/test_pens.py holds that the bytes are the same as one after another.
@@ -119,12 +124,6 @@ class Batch:
             # LDG-060
             results += finish_all([self._run(job) for job in wave], sign_all)
         return results
-
-    def _run_alone(self, job: Job) -> Result:
-        try:
-            return finish(self._run(job))
-        except MootError as error:  # LDG-060
-            return error
 
     def run_chain(
         self, first: Job, then: Iterable[Callable[[JobOutcome], Job]], guarded: Collection[str]

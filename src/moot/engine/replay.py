@@ -69,6 +69,20 @@ class Replay:
     def load(self, view: View, stream: str, proved: bool = False) -> LoadedStream:
         """The state of `stream` at its head in `view`: after a crash too (TRC-059)."""
         head = view.head(stream)
+        cached = self._cache.get(stream)
+        if (
+            cached is None
+            or head is None
+            or cached.seq != head.seq
+            or cached.hash != head.hash
+            or (proved and not cached.proved)
+        ):
+            return self._load_anew(view, stream, proved, head)
+        self._cache.move_to_end(stream)
+        return cached
+
+    def _load_anew(self, view: View, stream: str, proved: bool, head: Head | None) -> LoadedStream:
+        """The same if what is in the cache is not enough."""
         start = self._find_start(view, stream, proved, head.seq if head else -1)
         if head is None:
             return start
@@ -76,7 +90,7 @@ class Replay:
             return self._replay_from(view, stream, start, proved)
         if head.hash != start.hash:
             raise _broken(stream, head.seq, "another history stands here")
-        self.put_in_cache(stream, start)  # also one from the cache: it was just used
+        self.put_in_cache(stream, start)
         return start
 
     def load_from_start(self, view: View, stream: str) -> LoadedStream:
