@@ -28,7 +28,7 @@ from moot.store.sqlite.lock_waiting import (
     begin_write_in_turn,
     retry_while_locked,
 )
-from moot.store.sqlite.pending_index import PendingIndex
+from moot.store.sqlite.pending_index import FILE_AT, PendingIndex
 from moot.store.sqlite.schema import migrate, require_our_file
 from moot.store.sqlite.transaction import SqliteTransaction
 from moot.store.sqlite.view import SqliteView
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 BUSY_SECONDS = 30.0
 _MAGIC = b"SQLite format 3\0"
-# How many events may wait to be filed; whoever opens the file reads them in a few milliseconds.
-FILE_AT = 1_000
 CACHE_KB = 16_000  # at most: filing many streams comes back to the same pages
 # 16 MB: when the log is this long SQLite moves it into the file, and one caller waits for that.
 LOG_PAGES = 4_000
@@ -74,8 +72,7 @@ class SqliteStore:
         self.path = path
         self._turn = threading.RLock()  # SQLite's lock is between connections; this one, threads
         self._busy_seconds = busy_seconds
-        self._file_at = file_at
-        self._pending = PendingIndex()
+        self._pending = PendingIndex(file_at)
         self._debug = debug
         self._synchronous = "FULL"
         self._log = path.with_name(f"{path.name}-wal").absolute()
@@ -190,7 +187,7 @@ class _Writing:
             raise
         if store._debug is not None:
             store._debug("lock", store.path.name)
-        self._change = SqliteTransaction(store._db, store._pending, store._file_at)
+        self._change = SqliteTransaction(store._db, store._pending)
         return self._change
 
     def __exit__(self, _type: object, error: BaseException | None, _trace: object) -> None:

@@ -6,7 +6,6 @@ Appending only adds to the ends of two tables: the events, and what they change 
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 
 import msgspec
@@ -19,7 +18,6 @@ from moot.store.all_or_nothing import all_or_nothing, write_failed_before
 from moot.store.sqlite.pending_index import (
     IndexDelta,
     NamedHead,
-    PendingIndex,
     Row,
     Text,
     encode_delta,
@@ -35,11 +33,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class SqliteTransaction(SqliteView):
-    def __init__(self, db: sqlite3.Connection, pending: PendingIndex, file_at: int) -> None:
-        """`file_at`: how many events may wait before a commit files them."""
-        super().__init__(db, pending)
-        self._file_at = file_at
-        self.is_whole = True
+    is_whole = True
 
     def require_whole(self) -> None:
         """StoreFailed if a write of this change has failed, or it is over.
@@ -86,7 +80,7 @@ class SqliteTransaction(SqliteView):
         delta = IndexDelta(list(heads.items()), *_index_changes(batch))
         self._pending.add(last, delta)
         says = encode_delta(delta)
-        if self._pending.size >= self._file_at or len(says) > LONG * len(heads):
+        if self._pending.is_full or len(says) > LONG * len(heads):
             self.file_pending()
         else:
             self._db.execute(SQL["add_unfiled"], (last, bytearray(says)))
