@@ -44,7 +44,7 @@ def sign(message: bytes, secret: bytes) -> bytes:
         raise ValueError(f"a secret key has {_SECRET_BYTES} bytes")
     signed = ffi.new(_BYTES, SIGNATURE_BYTES + len(message))
     _require_done(lib.crypto_sign(signed, ffi.NULL, message, len(message), secret))
-    return ffi.buffer(signed, SIGNATURE_BYTES)[:]
+    return bytes(ffi.buffer(signed, SIGNATURE_BYTES))
 
 
 def is_signed(message: bytes, signature: bytes, public: bytes) -> bool:

@@ -80,8 +80,9 @@ def record_hash(body: bytes, kid: str, signature: bytes) -> bytes:
     """The hash that the next event names. It covers the signature too, so that a signature can be
     neither removed nor replaced (LDG-022)."""
     key = kid.encode()
-    framed = (_HASHED, _size(len(body)), body, _size(len(key)), key)
-    return sha256(b"".join((*framed, _size(len(signature)), signature))).digest()
+    end = _size(len(signature))
+    framed = (_HASHED, _size(len(body)), body, _size(len(key)), key, end, signature)
+    return sha256(b"".join(framed)).digest()
 
 
 class Record:

@@ -95,8 +95,8 @@ class SqliteTransaction(SqliteView):
     def _add_events(self, batch: list[RecordToAppend], heads: dict[str, Head]) -> int:
         """Append the events; returns the number of the last one.
 
-        As bytearrays: for `bytes` the module `sqlite3` looks for an adapter first, which takes
-        longer than copying them.
+        As bytearrays, and with 0 for no key: for `bytes` and None the module `sqlite3` looks for an
+        adapter first, which takes a third of the time of the whole insert.
         """
         last = self._pending.last_event
         rows = []
@@ -105,7 +105,7 @@ class SqliteTransaction(SqliteView):
             record = entry.record
             place = (last, heads[record.stream].number, record.seq)
             sealed = (record.kid, bytearray(record.raw), bytearray(record.signature))
-            rows.append((*place, *sealed, entry.key))
+            rows.append((*place, *sealed, 0 if entry.key is None else entry.key))
         self._db.executemany(SQL["add_event"], rows)
         return last
 
@@ -221,9 +221,9 @@ def _index_changes(batch: list[RecordToAppend]) -> tuple[list[Row], list[Text]]:
     for entry in batch:
         stream, seq = entry.record.stream, entry.record.seq
         for change in entry.changes:
-            if isinstance(change, Words):
+            if type(change) is Words:
                 words.append((change.space, change.key, change.text))
             else:
-                value = _encode(change.value) if isinstance(change, Put) else None
+                value = _encode(change.value) if type(change) is Put else None
                 rows.append((change.space, change.key, value, stream, seq))
     return rows, words
