@@ -386,7 +386,9 @@ class Batch:
         seq = loaded.seq + 1
         # LDG-027
         # `reg` is the position of the registry that the author saw: it says which keys were valid.
-        reg = self._load(REGISTRY).seq if job.stream != REGISTRY else (seq - 1 if seq else None)
+        # It is loaded, for the author was found in it.
+        at_registry = self._streams[REGISTRY].seq
+        reg = at_registry if job.stream != REGISTRY else (seq - 1 if seq else None)
         if loaded.reg > (-1 if reg is None else reg):
             raise keys_lost_error(job.stream, loaded)
         return Body(
