@@ -119,7 +119,7 @@ class Batch:
             return results
         # Jobs of one wave touch different streams, so none needs another's hash and their events
         # can be signed side by side: libsodium releases Python's lock while it signs (decision
-        # 0015). tests/engine/test_pens.py holds that the bytes are the same as one after another.
+        # 0015). tests/engine/test_signing_pool.py holds that the bytes are the same as above.
         for wave in _split_into_independent_waves(jobs):
             # LDG-060
             results += finish_all([self._run(job) for job in wave], sign_all)
