@@ -13,7 +13,6 @@ from moot.core.names import REGISTRY
 from moot.engine.batch import Batch
 from moot.engine.given_signatures import DecidedOtherwise
 from moot.engine.job import Job
-from moot.engine.signatures import sign_one_by_one
 from moot.engine.signed_commits import SignedCommit, SignedCommits
 from moot.protocols.example.commands import Ask
 from moot.testing import World
@@ -26,7 +25,7 @@ def ask_on(world: World, stream: str, **more: Any) -> SignedCommit[int]:
 
     def decide(batch: Batch) -> None:
         job = Job(stream, Ask(title="x", of="amber-otter"), "amber-otter")
-        batch.run_all([job], (), sign_one_by_one)
+        batch.run_all([job], ())
 
     def read(view: View) -> int:
         return view.newest_position()

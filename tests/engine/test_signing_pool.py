@@ -155,8 +155,7 @@ def two_alike() -> tuple[World, World]:
 
 def told(engine: Engine, jobs: list[Job], pens: SigningPool | None = None) -> list[object]:
     """What the callers hear: the records' hashes and the state, or the error."""
-    sign_all = pens.sign_all if pens is not None else sign_one_by_one
-    results = engine.execute_all(jobs, sign_all=sign_all)
+    results = engine.execute_all(jobs, sign_all=pens.sign_all if pens is not None else None)
     return [
         (type(result), result.code, str(result))
         if isinstance(result, MootError)

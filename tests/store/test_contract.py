@@ -20,7 +20,7 @@ from moot.core.machine import Drop, Put, RowChange, Words
 from moot.core.record import Record
 from moot.store.memory import MemoryStore
 from moot.store.sqlite import SqliteStore
-from moot.store.sqlite.store import FILE_AT
+from moot.store.sqlite.pending_index import FILE_AT
 from tests.store.contract import (
     Dropped,
     OpenAgain,

@@ -13,7 +13,7 @@ from moot.core.errors import Conflict, StoreFailed
 from moot.core.ledger import Head, RecordToAppend, RowEdit
 from moot.core.machine import Drop, Put, Words
 from moot.store.sqlite import SqliteStore
-from moot.store.sqlite.store import FILE_AT
+from moot.store.sqlite.pending_index import FILE_AT
 from tests.store.contract import (
     Dropped,
     appending,

@@ -56,7 +56,7 @@ def check_profile(value: Any, where: str = "", depth: int = 0) -> None:
     elif depth >= MAX_DEPTH:
         _refuse(f"nested deeper than {MAX_DEPTH}", where)
     elif kind is dict:
-        _check_dict(value, where, depth)
+        check_members(value, where, depth)
     elif kind is list or kind is tuple:
         for position, item in enumerate(value):
             check_profile(item, f"{where}[{position}]", depth + 1)
@@ -64,11 +64,12 @@ def check_profile(value: Any, where: str = "", depth: int = 0) -> None:
         _refuse(f"{kind.__name__} is not allowed; write decimals as text", where)
 
 
-def _check_dict(value: dict[Any, Any], where: str, depth: int) -> None:
+def check_members(value: dict[Any, Any], where: str, depth: int) -> None:
+    """The same for what is in a dict, which itself is `depth` levels deep."""
     for key, item in value.items():
         if type(key) is not str or (not key.isascii() and max(key) >= "\ud800"):
             _refuse(f"key {key!r} is not text below U+D800", where)
-        if type(item) is not str:  # most are, and need no path
+        if type(item) is not str and item is not None:  # most are, and need no path
             check_profile(item, f"{where}.{key}" if where else key, depth + 1)
 
 

@@ -42,10 +42,10 @@ def fixed_clock(text: str) -> Clock:
 def to_text(millis: Millis) -> str:
     """`2026-02-18T16:00:00.000Z`. The text of the last second is cached: most calls share it."""
     global _last  # noqa: PLW0603 - a one-entry cache; a race only costs a second formatting
-    _check_range(millis)
     second, rest = divmod(millis, 1_000)
     known, prefix = _last
     if second != known:
+        _check_range(millis)
         prefix = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
         prefix = prefix.rjust(19, "0")
         _last = (second, prefix)

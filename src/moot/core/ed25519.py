@@ -17,13 +17,14 @@ SEED_BYTES: Final = 32
 PUBLIC_BYTES: Final = 32
 SIGNATURE_BYTES: Final = 64
 _SECRET_BYTES: Final = 64
+_BYTES: Final = ffi.typeof("unsigned char[]")
 
 if lib.sodium_init() == -1:
     raise AssertionError("libsodium cannot be initialised")
 
 
 def new_seed() -> bytes:
-    seed = _new_bytes(SEED_BYTES)
+    seed = ffi.new(_BYTES, SEED_BYTES)
     lib.randombytes(seed, SEED_BYTES)
     return bytes(ffi.buffer(seed))
 
@@ -32,7 +33,7 @@ def make_key_pair(seed: bytes) -> tuple[bytes, bytes]:
     """The public key and the secret one that a seed gives."""
     if len(seed) != SEED_BYTES:
         raise ValueError(f"a seed has {SEED_BYTES} bytes")
-    public, secret = _new_bytes(PUBLIC_BYTES), _new_bytes(_SECRET_BYTES)
+    public, secret = ffi.new(_BYTES, PUBLIC_BYTES), ffi.new(_BYTES, _SECRET_BYTES)
     _require_done(lib.crypto_sign_seed_keypair(public, secret, seed))
     return bytes(ffi.buffer(public)), bytes(ffi.buffer(secret))
 
@@ -41,8 +42,8 @@ def sign(message: bytes, secret: bytes) -> bytes:
     """The signature alone."""
     if len(secret) != _SECRET_BYTES:
         raise ValueError(f"a secret key has {_SECRET_BYTES} bytes")
-    signed, size = _new_bytes(SIGNATURE_BYTES + len(message)), ffi.new("unsigned long long *")
-    _require_done(lib.crypto_sign(signed, size, message, len(message), secret))
+    signed = ffi.new(_BYTES, SIGNATURE_BYTES + len(message))
+    _require_done(lib.crypto_sign(signed, ffi.NULL, message, len(message), secret))
     return bytes(ffi.buffer(signed, SIGNATURE_BYTES))
 
 
@@ -51,8 +52,8 @@ def is_signed(message: bytes, signature: bytes, public: bytes) -> bool:
     if len(public) != PUBLIC_BYTES or len(signature) != SIGNATURE_BYTES:
         return False
     signed = signature + message
-    opened, size = _new_bytes(len(signed)), ffi.new("unsigned long long *")
-    return bool(lib.crypto_sign_open(opened, size, signed, len(signed), public) == 0)
+    opened = ffi.new(_BYTES, len(signed))
+    return bool(lib.crypto_sign_open(opened, ffi.NULL, signed, len(signed), public) == 0)
 
 
 def is_valid_point(public: bytes) -> bool:
@@ -62,10 +63,6 @@ def is_valid_point(public: bytes) -> bool:
     if len(public) != PUBLIC_BYTES:
         raise ValueError(f"a point has {PUBLIC_BYTES} bytes")
     return bool(lib.crypto_core_ed25519_is_valid_point(public) == 1)
-
-
-def _new_bytes(size: int) -> object:
-    return ffi.new("unsigned char[]", size)
 
 
 def _require_done(outcome: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from moot.core.canonical import MAX_INT, check_profile, encode_checked
+from moot.core.canonical import MAX_INT, check_members, encode_checked
 from moot.core.errors import Malformed, Refused
 from moot.core.sha256 import sha256
 from moot.core.signing import EVENT, Signer, verify
@@ -80,8 +80,9 @@ def record_hash(body: bytes, kid: str, signature: bytes) -> bytes:
     """The hash that the next event names. It covers the signature too, so that a signature can be
     neither removed nor replaced (LDG-022)."""
     key = kid.encode()
-    framed = (_HASHED, _size(len(body)), body, _size(len(key)), key)
-    return sha256(b"".join((*framed, _size(len(signature)), signature))).digest()
+    end = _size(len(signature))
+    framed = (_HASHED, _size(len(body)), body, _size(len(key)), key, end, signature)
+    return sha256(b"".join(framed)).digest()
 
 
 class Record:
@@ -143,7 +144,7 @@ def seal(body: Body, signer: Signer) -> Record:
 
 def encode_body(body: Body) -> bytes:
     """The bytes to sign; Malformed or Refused if the body breaks the profile or the limits."""
-    check_profile(body.data, "data", depth=1)
+    check_members(body.data, "data", depth=1)
     # LDG-025
     _check_fields(body)
     raw = encode_checked(body)

@@ -69,7 +69,7 @@ class Signer:
         return ed25519.new_seed()
 
     def sign(self, payload_type: bytes, body: bytes) -> bytes:
-        return self.sign_raw(signed_bytes(payload_type, body))
+        return ed25519.sign(signed_bytes(payload_type, body), self._secret)
 
     def sign_raw(self, message: bytes) -> bytes:
         """Only for signed notes: their form is fixed elsewhere; no `signed_bytes` look like it."""

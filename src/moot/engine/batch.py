@@ -76,8 +76,8 @@ class Batch:
         self._origin = replay.trust.origin
         # stream -> its state after everything this batch has decided so far
         self._streams: dict[str, LoadedStream] = {}
-        # stream -> its newest position when this batch first read it (-1: it had no events)
-        self._seq_at_load: dict[str, int] = {}
+        # stream that this batch adds to -> its newest position before that (-1: it had no events)
+        self._seq_before: dict[str, int] = {}
         self._entries: list[
             RecordToAppend
         ] = []  # what `flush` will append, in the order of the decisions
@@ -101,17 +101,25 @@ class Batch:
         return REGISTRY_MACHINE.require_state(self._load(REGISTRY).state)
 
     def run_all(
-        self, jobs: Iterable[Job], guarded: Iterable[str], sign_all: SignAll
+        self, jobs: Iterable[Job], guarded: Iterable[str], sign_all: SignAll | None = None
     ) -> list[Result]:
         """Decide each in turn; streams in `guarded` are verified before anything is decided.
 
-        Refusals and failures come back as values, because others share the batch.
+        Refusals and failures come back as values, because others share the batch. Without
+        `sign_all` each job is signed for before the next is decided.
         """
         self._prove(guarded)
         results: list[Result] = []
+        if sign_all is None:
+            for job in jobs:
+                try:
+                    results.append(finish(self._run(job)))
+                except MootError as error:  # LDG-060
+                    results.append(error)
+            return results
         # Jobs of one wave touch different streams, so none needs another's hash and their events
         # can be signed side by side: libsodium releases Python's lock while it signs (decision
-        # 0015). tests/engine/test_pens.py holds that the bytes are the same as one after another.
+        # 0015). tests/engine/test_signing_pool.py holds that the bytes are the same as above.
         for wave in _split_into_independent_waves(jobs):
             # LDG-060
             results += finish_all([self._run(job) for job in wave], sign_all)
@@ -165,12 +173,12 @@ class Batch:
         self._change.append(self._entries)
         if self._debug is not None:
             self._debug("append", _describe_entries(self._entries))
-        for stream, loaded in self._streams.items():
-            seq_at_load = self._seq_at_load[stream]
-            if seq_at_load < 0 <= loaded.seq:
+        for stream, seq_before in self._seq_before.items():
+            if seq_before < 0:
                 self._require_unused_number(stream)
+            loaded = self._streams[stream]
             # LDG-062
-            if (loaded.seq + 1) // SNAPSHOT_EVERY > (seq_at_load + 1) // SNAPSHOT_EVERY:
+            if (loaded.seq + 1) // SNAPSHOT_EVERY > (seq_before + 1) // SNAPSHOT_EVERY:
                 self._store_snapshot(stream, loaded)
 
     def _require_unused_number(self, stream: str) -> None:
@@ -189,11 +197,11 @@ class Batch:
 
         Not earlier: the next command would be decided on a state that may never be committed.
         """
-        for stream, loaded in self._streams.items():
-            if loaded.seq != self._seq_at_load[stream]:  # else the cache has it already
-                replay.put_in_cache(stream, loaded)
-                if self._rollback_guard is not None:
-                    self._rollback_guard.note_written(stream, loaded.seq, loaded.hash)
+        for stream in self._seq_before:
+            loaded = self._streams[stream]
+            replay.put_in_cache(stream, loaded)
+            if self._rollback_guard is not None:
+                self._rollback_guard.note_written(stream, loaded.seq, loaded.hash)
         if self._seen_now:
             replay.last_noted.update(dict.fromkeys(self._seen_now, self._now))
 
@@ -204,8 +212,9 @@ class Batch:
         repeat = find_repeat(self._find_keys, job) if job.key is not None else None
         if repeat is not None and repeat.done_at:  # LDG-043
             return self._read_first_run(job, loaded, repeat)
-        signatory = self._find_signatory(job.actor, job.role)
-        yield from self._apply_timeouts(job.stream)
+        signatory = self._signatories.find(self.registry(), self._keys, job.actor, job.role)
+        if loaded.seq >= 0 and loaded.machine.timeouts(loaded.state, self._now):
+            yield from self._apply_timeouts(job.stream)
         decision = self._decide(job.stream, job.command, signatory)
         if repeat is not None and repeat.refused_before and decision.refused:
             # LDG-045
@@ -228,32 +237,22 @@ class Batch:
             raise self._unproved[job.stream]
 
     def _load(self, stream: str, proved: bool = False) -> LoadedStream:
+        """Load a stream, once, and compare it with what is remembered of it from outside the
+        ledger: a command could otherwise be decided on a history that lacks its newest events."""
         loaded = self._streams.get(stream)
         if loaded is None:
             require_stream_name(stream)
-            loaded = self._load_with_evidence(stream, proved)
-            self._streams[stream] = loaded
-            self._seq_at_load[stream] = loaded.seq
+            guard = self._rollback_guard
+            if guard is not None:
+                guard.before_loading(self._change, stream)
+            loaded = self._streams[stream] = self._replay.load(self._change, stream, proved)
+            if guard is not None:
+                guard.note_loaded(stream, loaded.seq, loaded.hash)
             if self._debug is not None:
                 self._debug(
                     "load", f"{stream}#{loaded.seq}" if loaded.seq >= 0 else f"{stream} (new)"
                 )
         return loaded
-
-    def _load_with_evidence(self, stream: str, proved: bool) -> LoadedStream:
-        """Load a stream and compare it with what is remembered of it from outside the ledger.
-
-        Without this a command could be decided on a history whose newest events were removed.
-        """
-        if self._rollback_guard is None:
-            return self._replay.load(self._change, stream, proved)
-        self._rollback_guard.before_loading(self._change, stream)
-        loaded = self._replay.load(self._change, stream, proved)
-        self._rollback_guard.note_loaded(stream, loaded.seq, loaded.hash)
-        return loaded
-
-    def _find_signatory(self, name: str, role: str | None) -> Signatory:
-        return self._signatories.find(self.registry(), self._keys, name, role)
 
     def _decide(self, stream: str, command: Command, signatory: Signatory) -> Decision:
         loaded = self._streams[stream]
@@ -316,7 +315,7 @@ class Batch:
 
     def _apply_timeout(self, stream: str, command: Command) -> Signing[_RecordedEvents]:
         try:
-            signatory = self._find_signatory(SYSTEM, None)
+            signatory = self._signatories.find(self.registry(), self._keys, SYSTEM, None)
         except Refused:
             return ()  # without the system key it stays due, until a process that has it
         decision = self._decide(stream, command, signatory)
@@ -330,27 +329,27 @@ class Batch:
         self, job: Job, signatory: Signatory, drafts: tuple[Draft, ...], key: str | None
     ) -> Signing[_RecordedEvents]:
         """Sign all drafts, or none: if one cannot be recorded, the state goes back to before."""
-        before = self._streams[job.stream]
+        before, signer = self._streams[job.stream], signatory.signer
         recorded: list[Recorded[Event]] = []
         entries: list[RecordToAppend] = []
         try:
             for draft in drafts:
                 body = self._make_body(job, signatory, draft, key)
                 raw = encode_body(body)
-                signature = yield UnsignedEvent(signatory.signer, raw)
-                record = Record(body.stream, body.seq, signatory.signer.kid, raw, signature)
+                signature = yield UnsignedEvent(signer, raw)
+                record = Record(body.stream, body.seq, signer.kid, raw, signature)
                 if isinstance(signature, WithheldSignature):
                     record.fix_hash(signature.record_hash)
-                recorded.append(self._advance(record, body, draft))
-                entries.append(
-                    RecordToAppend(record, key, tuple(before.machine.index(recorded[-1])))
-                )
+                event = self._advance(record, body, draft)
+                recorded.append(event)
+                entries.append(RecordToAppend(record, key, tuple(before.machine.index(event))))
         except MootError:
             self._streams[job.stream] = before
             raise
         if recorded:
             self._note_sign_of_life(signatory.actor, entries)
             self._entries += entries
+            self._seq_before.setdefault(job.stream, before.seq)
         return tuple(recorded)
 
     def _note_sign_of_life(self, who: Actor, entries: list[RecordToAppend]) -> None:
@@ -387,7 +386,9 @@ class Batch:
         seq = loaded.seq + 1
         # LDG-027
         # `reg` is the position of the registry that the author saw: it says which keys were valid.
-        reg = self._load(REGISTRY).seq if job.stream != REGISTRY else (seq - 1 if seq else None)
+        # It is loaded, for the author was found in it.
+        at_registry = self._streams[REGISTRY].seq
+        reg = at_registry if job.stream != REGISTRY else (seq - 1 if seq else None)
         if loaded.reg > (-1 if reg is None else reg):
             raise keys_lost_error(job.stream, loaded)
         return Body(
@@ -408,23 +409,23 @@ class Batch:
 
     def _advance(self, record: Record, body: Body, draft: Draft) -> Recorded[Event]:
         """Let the stream's state in this batch go on by one event."""
-        loaded = self._streams[record.stream]
+        stream, seq, record_hash = record.stream, record.seq, record.hash
+        loaded = self._streams[stream]
         recorded: Recorded[Event] = Recorded(
             draft.event,
-            record.stream,
-            record.seq,
+            stream,
+            seq,
             self._now,
             body.actor,
-            record.hash,
+            record_hash,
             body.cause,
             body.corr,
             body.artifacts,
         )
-        state = loaded.machine.evolve(loaded.state, recorded)
+        machine = loaded.machine
+        state = machine.evolve(loaded.state, recorded)
         reg = loaded.reg if body.reg is None else body.reg
-        self._streams[record.stream] = LoadedStream(
-            loaded.machine, record.seq, record.hash, reg, state, loaded.proved
-        )
+        self._streams[stream] = LoadedStream(machine, seq, record_hash, reg, state, loaded.proved)
         return recorded
 
     def _store_snapshot(self, stream: str, loaded: LoadedStream) -> None:

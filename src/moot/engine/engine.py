@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from moot.core.clock import Clock, Millis
@@ -25,7 +26,7 @@ from moot.engine.keys import Keys, LedgerTrust, Signatories, find_signatory, fin
 from moot.engine.machines import Machines
 from moot.engine.replay import LoadedStream, Replay
 from moot.engine.rollback import RollbackGuard
-from moot.engine.signatures import SignAll, sign_one_by_one
+from moot.engine.signatures import SignAll
 from moot.engine.signs_of_life import is_genuine_heartbeat, latest_signs, make_heartbeat
 from moot.store.artifacts import Artifacts
 from moot.store.files import are_held
@@ -104,7 +105,7 @@ class Engine:
         self,
         jobs: Iterable[Job],
         before_commit: Callable[[list[Result]], None] | None = None,
-        sign_all: SignAll = sign_one_by_one,
+        sign_all: SignAll | None = None,
         after_commit: Callable[[list[Result]], None] | None = None,
     ) -> list[Result]:
         """Many jobs in one commit; each gets its own outcome or error, in order.
@@ -113,10 +114,11 @@ class Engine:
         called once everything is written and nothing is durable yet. If it raises, nothing was
         recorded. If the process dies between it and the commit, the other file is ahead of the
         ledger, never behind: the caller can then sign what stands there (decision 0009).
+        `sign_all` makes many signatures at a time; without it each job is signed for by itself.
         `after_commit` is called when everything is durable, before a checkpoint that may be due.
         """
         waiting = list(jobs)
-        self._settle(job.stream for job in waiting)
+        self._settle(waiting)
         with self._turn:
             guarded = self._prove_guarded(waiting)
             results = self._commit(
@@ -141,7 +143,7 @@ class Engine:
         `proved` names: history is verified before the lock is taken, and what the further jobs are
         is not known then. `before_commit` is that of `execute_all`.
         """
-        self._settle((first.stream, *proved))
+        self._settle([first], proved)
         with self._turn:
             guarded = self._prove_guarded([first]) | self._prove(proved)
             done = self._commit(lambda batch: batch.run_chain(first, then, guarded), before_commit)
@@ -176,25 +178,30 @@ class Engine:
         that comes out different here, or is refused, notes its error, and nothing of it is
         recorded. What is raised concerns all of them: then nothing was recorded at all.
         """
-        done: list[Batch] = []
         with self._turn:
-            with self._writing() as change:
-                for one in commits:
-                    batch = self._make_batch(change, one.keys, Signatories(self.trust), one.now)
-                    try:
-                        one.decide(batch)
-                    except MootError as error:
-                        one.error = error
-                    else:
-                        batch.flush()
-                        done.append(batch)
-                for one in commits:
-                    if one.error is None:
-                        one.told = one.read(change)
+            done = self._write(lambda change: self._decide_signed(change, commits))
             for batch in done:
                 batch.commit_to(self._replay)
             self._unpinned += sum(batch.count for batch in done)
         self._pin_if_due()
+
+    def _decide_signed(
+        self, change: WriteTransaction, commits: Sequence[SignedCommit[Any]]
+    ) -> list[Batch]:
+        done: list[Batch] = []
+        for one in commits:
+            batch = self._make_batch(change, one.keys, Signatories(self.trust), one.now)
+            try:
+                one.decide(batch)
+            except MootError as error:
+                one.error = error
+            else:
+                batch.flush()
+                done.append(batch)
+        for one in commits:
+            if one.error is None:
+                one.told = one.read(change)
+        return done
 
     def _commit(
         self,
@@ -203,27 +210,30 @@ class Engine:
     ) -> T:
         """Take the lock (one writer at a time: TRC-049), let a batch decide, write, commit, then
         update the cache."""
-        with self._writing() as change:
+
+        def decide_and_write(change: WriteTransaction) -> tuple[Batch, T]:
             batch = self._make_batch(change, self.keys, self._signatories, self.clock())
             decided = decide(batch)
             batch.flush()
             if before_commit is not None:
                 before_commit(decided)
+            return batch, decided
+
+        batch, decided = self._write(decide_and_write)
         batch.commit_to(self._replay)
         self._unpinned += batch.count
         return decided
 
-    @contextmanager
-    def _writing(self) -> Iterator[WriteTransaction]:
-        """A change under the lock. If anything fails the cache is emptied: it may hold states that
-        were never committed."""
+    def _write(self, change_ledger: Callable[[WriteTransaction], T]) -> T:
+        """Change the ledger under the lock. If anything fails the cache is emptied: it may hold
+        states that were never committed."""
         if self._write_error is not None:
             raise self._write_error
         try:
             with self.store.write() as change:
                 if self._rollback_guard is not None:
                     self._rollback_guard.before_writing(change)
-                yield change
+                return change_ledger(change)
         except BaseException:
             # LDG-064
             self._replay.clear_cache()
@@ -232,9 +242,7 @@ class Engine:
     def _make_batch(
         self, change: WriteTransaction, keys: Keys, signatories: Signatories, now: Millis
     ) -> Batch:
-        from moot.engine.batch import Batch  # whoever only reads does without
-
-        return Batch(
+        return _load_batch_class()(
             change,
             self._replay,
             keys,
@@ -422,12 +430,12 @@ class Engine:
             for stream, _ in view.streams():
                 self._rollback_guard.before_loading(view, stream)
 
-    def _settle(self, streams: Iterable[str]) -> None:
+    def _settle(self, jobs: Iterable[Job], further: Iterable[str] = ()) -> None:
         """Without the ledger's own key, let another apply what is overdue before we take the lock:
         commands are decided on a state in which time limits have taken effect."""
         if self._settle_overdue is None:
             return
-        for stream in dict.fromkeys(streams):
+        for stream in dict.fromkeys([*(job.stream for job in jobs), *further]):
             with suppress(MootError):  # the batch meets it again
                 loaded = self.load(stream)
                 if loaded.seq >= 0 and loaded.machine.timeouts(loaded.state, self.clock()):
@@ -440,9 +448,9 @@ class Engine:
         the batch verifies only what was added meanwhile.
         """
         # LDG-047
-        return self._prove(
-            job.stream for job in jobs if self._replay.needs_proof(job.stream, job.command)
-        )
+        needs_proof = self._replay.needs_proof
+        guarded = {job.stream for job in jobs if needs_proof(job.stream, job.command)}
+        return self._prove(guarded) if guarded else guarded
 
     def _prove(self, streams: Iterable[str]) -> set[str]:
         guarded = set(streams)
@@ -450,6 +458,13 @@ class Engine:
             with suppress(MootError):  # the batch meets it again, and fails the job concerned
                 self.load(stream, proved=True)
         return guarded
+
+
+@cache  # every command asks, and an import costs something even if it was done before
+def _load_batch_class() -> type[Batch]:
+    from moot.engine.batch import Batch  # whoever only reads does without
+
+    return Batch
 
 
 def _replace_if_holder_gone(due: Due, registry: Registry) -> Due:

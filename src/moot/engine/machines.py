@@ -37,11 +37,16 @@ class Machines:
         return protocol_of(stream) in self._loaded or protocol_of(stream) in MODULES
 
     def machine_of(self, stream: str) -> Machine[Any]:
-        return self._loaded.get(protocol_of(stream)) or self._load(protocol_of(stream))
-
-    def _load(self, name: str) -> Machine[Any]:
-        if name not in MODULES:
+        machine = self.find(stream)
+        if machine is None:
+            name = protocol_of(stream)
             raise NotFound("unknown_protocol", f"nothing here runs {name!r}", hint="update moot")
-        machine: Machine[Any] = import_module(MODULES[name]).MACHINE
-        self._loaded[name] = machine
+        return machine
+
+    def find(self, stream: str) -> Machine[Any] | None:
+        """None if nothing here runs the stream."""
+        name = protocol_of(stream)
+        machine = self._loaded.get(name)
+        if machine is None and name in MODULES:
+            machine = self._loaded[name] = import_module(MODULES[name]).MACHINE
         return machine

@@ -69,14 +69,29 @@ class Replay:
     def load(self, view: View, stream: str, proved: bool = False) -> LoadedStream:
         """The state of `stream` at its head in `view`: after a crash too (TRC-059)."""
         head = view.head(stream)
+        cached = self._cache.get(stream)
+        if (
+            cached is None
+            or head is None
+            or cached.seq != head.seq
+            or cached.hash != head.hash
+            or (proved and not cached.proved)
+        ):
+            return self._load_anew(view, stream, proved, head)
+        self._cache.move_to_end(stream)
+        return cached
+
+    def _load_anew(self, view: View, stream: str, proved: bool, head: Head | None) -> LoadedStream:
+        """The same if what is in the cache is not enough."""
         start = self._find_start(view, stream, proved, head.seq if head else -1)
-        if head is None or head.seq == start.seq:
-            if head is not None and head.hash != start.hash:
-                raise _broken(stream, head.seq, "another history stands here")
-            if start.seq >= 0:  # also one from the cache: it was just used
-                self.put_in_cache(stream, start)
+        if head is None:
             return start
-        return self._replay_from(view, stream, start, proved)
+        if head.seq != start.seq:
+            return self._replay_from(view, stream, start, proved)
+        if head.hash != start.hash:
+            raise _broken(stream, head.seq, "another history stands here")
+        self.put_in_cache(stream, start)
+        return start
 
     def load_from_start(self, view: View, stream: str) -> LoadedStream:
         """The same from event 0 with every signature verified, whatever a snapshot says."""
@@ -110,7 +125,8 @@ class Replay:
 
     def needs_proof(self, stream: str, command: Command) -> bool:
         """Does this command need a proved history? Not if nothing runs the stream."""
-        return self.can_run(stream) and type(command) in self._machines.machine_of(stream).guarded
+        machine = self._machines.find(stream)
+        return machine is not None and type(command) in machine.guarded
 
     def prove(self, record: Record, registry: Registry) -> None:
         """Tampered unless `record` is really by the one it names."""

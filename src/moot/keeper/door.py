@@ -23,7 +23,6 @@ from moot.engine.given_signatures import DecidedOtherwise, GivenKeys
 from moot.engine.job import Job
 from moot.engine.ledger_copy import another_history
 from moot.engine.machines import Machines
-from moot.engine.signatures import sign_one_by_one
 from moot.engine.signed_commits import SignedCommit, SignedCommits
 from moot.engine.signs_of_life import SEEN, is_genuine_heartbeat
 from moot.keeper import questions as ask
@@ -150,7 +149,7 @@ class Door:
             then: list[Callable[[object], Job]] = [lambda _, job=job: job for job in jobs[1:]]  # type: ignore[misc]
             results = list(batch.run_chain(jobs[0], then, guarded))
         else:
-            results = batch.run_all(jobs, guarded, sign_one_by_one)
+            results = batch.run_all(jobs, guarded)
         for result in results:
             if isinstance(result, DecidedOtherwise):
                 raise result

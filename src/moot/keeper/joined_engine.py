@@ -23,7 +23,7 @@ from moot.engine.given_signatures import KeysWithoutLedgers, WithheldSignature, 
 from moot.engine.job import Job, JobOutcome
 from moot.engine.keys import Signatories, find_signatory
 from moot.engine.replay import read_record
-from moot.engine.signatures import SignAll, sign_one_by_one
+from moot.engine.signatures import SignAll
 from moot.engine.signs_of_life import make_heartbeat
 from moot.keeper import questions as ask
 from moot.keeper.copying import FetchedArtifacts, LedgerCopy, keeper_away
@@ -63,7 +63,7 @@ class JoinedEngine(Engine):
         self,
         jobs: Iterable[Job],
         before_commit: Callable[[list[Result]], None] | None = None,
-        sign_all: SignAll = sign_one_by_one,
+        sign_all: SignAll | None = None,
         after_commit: Callable[[list[Result]], None] | None = None,
     ) -> list[Result]:
         waiting = list(jobs)

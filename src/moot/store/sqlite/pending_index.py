@@ -20,6 +20,8 @@ from moot.core.errors import StoreFailed
 from moot.core.ledger import Head, StoredRow
 from moot.store.sqlite.queries import SQL
 
+# How many events may wait to be filed; whoever opens the file reads them in a few milliseconds.
+FILE_AT: Final = 1_000
 HEADS_KEPT: Final = 4096  # heads of other streams that are remembered after a filing
 _UNREAD: Final = -1  # nothing was read yet
 
@@ -50,7 +52,9 @@ class PendingIndex:
     changed or removed a row could otherwise make the newest events disappear.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = FILE_AT) -> None:
+        """`most`: how many events may wait before a commit files them."""
+        self._most = most
         self.version = -1  # SQLite's data version when this was last brought up to date
         self.forget()
 
@@ -79,6 +83,10 @@ class PendingIndex:
     def size(self) -> int:
         """How many events are not filed yet."""
         return self.last_event - self._filed
+
+    @property
+    def is_full(self) -> bool:
+        return self.last_event - self._filed >= self._most
 
     def catch_up(self, db: sqlite3.Connection) -> None:
         """Read what others have added since; all of it again if somebody filed meanwhile.

@@ -39,8 +39,8 @@ INSERT INTO streams (number, name, seq, hash)
 VALUES ((SELECT coalesce(max(number) + 1, 0) FROM streams), ?, -1, x'') RETURNING number;
 
 -- name: add_event
--- One sealed record.
-INSERT INTO events (id, stream, seq, kid, body, sig, key) VALUES (?, ?, ?, ?, ?, ?, ?);
+-- One sealed record; the number 0 stands for no key.
+INSERT INTO events (id, stream, seq, kid, body, sig, key) VALUES (?, ?, ?, ?, ?, ?, nullif(?, 0));
 
 -- name: filed
 -- The last event that is filed.

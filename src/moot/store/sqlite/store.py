@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
 from moot.store.files import are_held, sync_log_later
-from moot.store.sqlite.errors import translate_errors, translate_opening_errors
+from moot.store.sqlite.errors import as_moot_error, translate_errors, translate_opening_errors
 from moot.store.sqlite.lock_waiting import (
     READ,
     WRITE,
@@ -28,7 +28,7 @@ from moot.store.sqlite.lock_waiting import (
     begin_write_in_turn,
     retry_while_locked,
 )
-from moot.store.sqlite.pending_index import PendingIndex
+from moot.store.sqlite.pending_index import FILE_AT, PendingIndex
 from moot.store.sqlite.schema import migrate, require_our_file
 from moot.store.sqlite.transaction import SqliteTransaction
 from moot.store.sqlite.view import SqliteView
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 BUSY_SECONDS = 30.0
 _MAGIC = b"SQLite format 3\0"
-# How many events may wait to be filed; whoever opens the file reads them in a few milliseconds.
-FILE_AT = 1_000
 CACHE_KB = 16_000  # at most: filing many streams comes back to the same pages
 # 16 MB: when the log is this long SQLite moves it into the file, and one caller waits for that.
 LOG_PAGES = 4_000
@@ -74,8 +72,7 @@ class SqliteStore:
         self.path = path
         self._turn = threading.RLock()  # SQLite's lock is between connections; this one, threads
         self._busy_seconds = busy_seconds
-        self._file_at = file_at
-        self._pending = PendingIndex()
+        self._pending = PendingIndex(file_at)
         self._debug = debug
         self._synchronous = "FULL"
         self._log = path.with_name(f"{path.name}-wal").absolute()
@@ -108,47 +105,6 @@ class SqliteStore:
 
     def write(self) -> AbstractContextManager[SqliteTransaction]:
         return _Writing(self)
-
-    def begin_write(self) -> SqliteTransaction:
-        """Wait for both locks: the one between threads, then the one of the file."""
-        if self._debug is not None:
-            self._debug("wait", self.path.name)
-        self._turn.acquire()
-        try:
-            with translate_errors(self.path):
-                self._require_idle("a write")
-                self._sync_commits_unless_held()
-                # LDG-066: the lock comes before the first read.
-                self._begin(WRITE)
-        except BaseException:
-            self._turn.release()
-            raise
-        if self._debug is not None:
-            self._debug("lock", self.path.name)
-        return SqliteTransaction(self._db, self._pending, self._file_at)
-
-    def end_write(self, change: SqliteTransaction, error: BaseException | None) -> None:
-        """Commit and release the locks; if anything went wrong, undo the whole change first."""
-        # LDG-069
-        try:
-            with translate_errors(self.path):
-                change.close()
-                if error is not None:
-                    raise error
-                change.require_whole()
-                # LDG-065, LDG-076: nobody is answered before this has returned.
-                self._db.execute("COMMIT")
-                sync_log_later(self._log)
-            if self._debug is not None:
-                self._debug("commit", self.path.name)
-        except BaseException:
-            self._abandon()
-            if self._debug is not None:
-                self._debug("rollback", self.path.name)
-            raise
-        finally:
-            change.is_whole = False  # whoever kept a reference cannot write any more
-            self._turn.release()
 
     def _sync_commits_unless_held(self) -> None:
         """LDG-074: each commit is synced, or all that this thread holds back are, together."""
@@ -214,11 +170,50 @@ class _Writing:
         self._store = store
 
     def __enter__(self) -> SqliteTransaction:
-        self._change = self._store.begin_write()
+        """Wait for both locks: the one between threads, then the one of the file."""
+        store = self._store
+        if store._debug is not None:
+            store._debug("wait", store.path.name)
+        store._turn.acquire()
+        try:
+            store._require_idle("a write")
+            store._sync_commits_unless_held()
+            # LDG-066: the lock comes before the first read.
+            store._begin(WRITE)
+        except BaseException as problem:
+            store._turn.release()
+            if isinstance(problem, sqlite3.Error):
+                raise as_moot_error(problem, store.path) from problem
+            raise
+        if store._debug is not None:
+            store._debug("lock", store.path.name)
+        self._change = SqliteTransaction(store._db, store._pending)
         return self._change
 
     def __exit__(self, _type: object, error: BaseException | None, _trace: object) -> None:
-        self._store.end_write(self._change, error)
+        """Commit and release the locks; if anything went wrong, undo the whole change first."""
+        # LDG-069
+        store, change = self._store, self._change
+        try:
+            change.close()
+            if error is not None:
+                raise error
+            change.require_whole()
+            # LDG-065, LDG-076: nobody is answered before this has returned.
+            store._db.execute("COMMIT")
+            sync_log_later(store._log)
+            if store._debug is not None:
+                store._debug("commit", store.path.name)
+        except BaseException as problem:
+            store._abandon()
+            if store._debug is not None:
+                store._debug("rollback", store.path.name)
+            if isinstance(problem, sqlite3.Error):
+                raise as_moot_error(problem, store.path) from problem
+            raise
+        finally:
+            change.is_whole = False  # whoever kept a reference cannot write any more
+            store._turn.release()
 
 
 def _prepare(db: sqlite3.Connection, busy_seconds: float) -> None:
