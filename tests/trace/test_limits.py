@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from immutables import Map
 from msgspec.structs import replace
 
 from moot.core.errors import Malformed
@@ -15,13 +16,14 @@ from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
 from moot.protocols.trace.agenda import agenda
 from moot.protocols.trace.codec import parse_event
-from moot.protocols.trace.model import HeldReservation
+from moot.protocols.trace.left_artifacts import add_artifacts, holds_artifact
+from moot.protocols.trace.model import FailingStep, HeldReservation, State, number_of_id
 from moot.protocols.trace.policy import Policy, Risk, ToolRule, find_problems, parse_policy
 from moot.protocols.trace.risk import risk_by_policy
 from moot.protocols.trace.views import describe_event
 
 from .scene import CRITIC, EXECUTOR, OK, PLANNER, Trace, intent, proposal
-from .test_audit import failing, judged
+from .test_audit import failing, finished, judged
 
 DAY_MS = 86_400_000
 
@@ -288,3 +290,106 @@ def test_a_challenge_of_what_was_never_claimed_is_no_answered_one() -> None:
     trace = Trace().to("auditing")
     trace.record(Draft(did.ClaimChallenged(claim_id="c9", reason="weak", evidence=())), CRITIC)
     assert "CHK_CLAIM_EVIDENCE_SUFFICIENCY" not in failing(judged(trace))
+
+
+def crowd(state: State, name: str, count: int) -> State:
+    """As many as this at once, all like the first."""
+    items: Map[str, Any] = getattr(state, name)
+    (first,) = items.values()
+    many = {f"{first.id[0]}{number}": first for number in range(1, count + 1)}
+    return replace(state, **{name: Map(many)})
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "told"),
+    [
+        ("proposals", 500, "500 proposals stand"),
+        ("intents", 256, "256 intents are open"),
+        ("running", 256, "256 runs are under way"),
+        ("claims", 400, "400 claims stand"),
+    ],
+)
+def test_so_many_may_be_open_at_once(name: str, most: int, told: str) -> None:
+    trace = Trace().to("auditing")
+    given = trace.intend("p1")
+    if name == "running":
+        trace.start(given)
+        given = trace.intend("p1")
+    asked: dict[str, tuple[Command, str]] = {
+        "proposals": (proposal(), PLANNER),
+        "intents": (intent("p1"), EXECUTOR),
+        "running": (trace.starting(given), EXECUTOR),
+        "claims": (trace.claiming(trace.history()[5].event.outputs[0].sha256), EXECUTOR),
+    }
+    before = trace.state
+    trace.state = crowd(before, name, most - 1)
+    assert codes(trace, *asked[name]) == set()
+    trace.state = crowd(before, name, most)
+    (finding,) = trace.decide(*asked[name]).findings
+    assert (finding.code, finding.message) == ("too_many_open", told)
+
+
+def test_so_many_steps_may_have_failed() -> None:
+    trace = Trace().to("executing")
+    failing = {f"p1 {number}": FailingStep(1, "i1") for number in range(999)}
+    trace.state = replace(trace.state, failing=Map(failing))
+    assert codes(trace, intent("p1"), EXECUTOR) == set()
+    trace.state = replace(trace.state, failing=Map({**failing, "p1 999": FailingStep(1, "i1")}))
+    (finding,) = trace.decide(intent("p1"), EXECUTOR).findings
+    assert finding.message == "1000 steps have failed and not yet gone well"
+
+
+@pytest.mark.parametrize(
+    ("timeout_ms", "is_allowed"), [(0, False), (1, True), (3_600_000, True), (3_600_001, False)]
+)
+def test_a_run_may_take_from_a_millisecond_to_what_the_policy_says(
+    timeout_ms: int, is_allowed: bool
+) -> None:
+    decision = Trace().to("executing").decide(intent("p1", timeout_ms=timeout_ms), EXECUTOR)
+    assert decision.refused is not is_allowed
+    told = {"not within 1 ms and 3600000 ms"}
+    assert {one.message for one in decision.findings} == (set() if is_allowed else told)
+
+
+@pytest.mark.parametrize(("confidence", "is_low"), [("0.5", False), ("0.499999", True)])
+def test_less_than_a_half_is_a_low_confidence(confidence: str, is_low: bool) -> None:
+    trace = Trace().to("claiming")
+    trace.claim(trace.history()[-1].event.outputs[0].sha256, confidence=confidence)
+    trace.finish()
+    assert bool(failing(judged(trace))) is is_low
+
+
+def test_a_check_lists_its_first_200_findings_and_counts_all() -> None:
+    trace = finished()
+    (check,) = (
+        check
+        for check in judged(trace, signatures=dict.fromkeys(range(201), "no good")).checks
+        if check.id == "CHK_SIGNATURE_VALIDITY"
+    )
+    assert [one.event for one in check.failures] == list(range(200))
+    assert check.evidence == "8 events: 201 found"
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("i1", 1), ("i0", 0), ("i", 0), ("", 0), ("i" + "9" * 15, 10**15 - 1), ("i" + "9" * 16, 0)],
+)
+def test_the_number_of_an_id(name: str, number: int) -> None:
+    assert number_of_id(name) == number
+
+
+def test_a_page_of_marks_holds_1024_of_them() -> None:
+    hashes = [f"{number:064x}"[::-1] for number in range(1, 1_026)]
+    pages = add_artifacts((), hashes)
+    assert [len(page) for page in pages] == [8_192, 8]
+    assert all(holds_artifact(pages, sha256) for sha256 in hashes)
+    assert not holds_artifact(pages, "f" * 64)
+    assert not holds_artifact(pages, hashes[0][:62])
+    assert add_artifacts((), [hashes[0] + "00"]) == ()
+
+
+def test_marks_are_found_only_where_one_begins() -> None:
+    pages = add_artifacts((), ["00" * 7 + "01" + "00" * 24, "02" + "00" * 31])
+    assert holds_artifact(pages, "00" * 7 + "01" + "ff" * 24)
+    assert not holds_artifact(pages, "01" + "02" + "00" * 30)
+    assert not holds_artifact(pages, "00" * 6 + "0102" + "00" * 24)
