@@ -393,3 +393,19 @@ def test_marks_are_found_only_where_one_begins() -> None:
     assert holds_artifact(pages, "00" * 7 + "01" + "ff" * 24)
     assert not holds_artifact(pages, "01" + "02" + "00" * 30)
     assert not holds_artifact(pages, "00" * 6 + "0102" + "00" * 24)
+
+
+@pytest.mark.parametrize(
+    ("stage", "told"),
+    [
+        ("planning", "not while the trace is planning"),
+        ("final", "not while the trace is auditing, after the final statement"),
+    ],
+)
+def test_what_comes_too_early_or_too_late_is_told_where_the_trace_stands(
+    stage: str, told: str
+) -> None:
+    trace = finished() if stage == "final" else Trace().to(stage)
+    given = ask.IssueClaim(text="x", confidence="1", evidence=())
+    (finding,) = trace.decide(given, EXECUTOR).findings
+    assert (finding.code, finding.message) == ("wrong_state", told)
