@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from immutables import Map
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from moot.core.secrets import SecretPattern
 from moot.protocols.trace import commands as ask
 from moot.protocols.trace import events as did
 from moot.protocols.trace.agenda import agenda
+from moot.protocols.trace.audit.report import ArtifactPresence
 from moot.protocols.trace.codec import parse_event
 from moot.protocols.trace.left_artifacts import add_artifacts, holds_artifact
 from moot.protocols.trace.model import FailingStep, HeldReservation, State, number_of_id
@@ -409,3 +411,27 @@ def test_what_comes_too_early_or_too_late_is_told_where_the_trace_stands(
     given = ask.IssueClaim(text="x", confidence="1", evidence=())
     (finding,) = trace.decide(given, EXECUTOR).findings
     assert (finding.code, finding.message) == ("wrong_state", told)
+
+
+def test_what_fails_is_listed_before_what_warns() -> None:
+    trace = finished()
+    given, left = (ref.sha256 for record in trace.history()[4:6] for ref in record.artifacts)
+    seen = {given: ArtifactPresence.ERASED, left: ArtifactPresence.MISSING}
+    (check,) = (
+        check
+        for check in judged(trace, artifacts=seen).checks
+        if check.id == "CHK_ARTIFACT_EXISTENCE"
+    )
+    assert [(one.code, one.event) for one in check.failures] == [
+        ("artifact_missing", 5),
+        ("artifact_erased", 4),
+    ]
+
+
+def test_a_failure_was_seen_by_whoever_ran_it_unless_it_says_otherwise() -> None:
+    """A record that does not say it was recovered was not."""
+    trace = Trace().to("executing")
+    trace.fail(trace.start(trace.intend("p1")))
+    told = msgspec.to_builtins(trace.history()[-1].event)
+    told.pop("recovered", None)
+    assert msgspec.convert(told, did.ToolExecutionFailed).recovered is False
