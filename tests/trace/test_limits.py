@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from moot.core.errors import Malformed
 from moot.core.machine import Command, Draft
+from moot.core.names import OPERATOR
 from moot.core.record import MAX_BODY_BYTES
 from moot.core.secrets import SecretPattern
 from moot.protocols.trace import commands as ask
@@ -19,12 +20,18 @@ from moot.protocols.trace.agenda import agenda
 from moot.protocols.trace.audit.report import ArtifactPresence
 from moot.protocols.trace.codec import parse_event
 from moot.protocols.trace.left_artifacts import add_artifacts, holds_artifact
-from moot.protocols.trace.model import FailingStep, HeldReservation, State, number_of_id
+from moot.protocols.trace.model import (
+    ExecutionResult,
+    FailingStep,
+    HeldReservation,
+    State,
+    number_of_id,
+)
 from moot.protocols.trace.policy import Policy, Risk, ToolRule, find_problems, parse_policy
 from moot.protocols.trace.risk import risk_by_policy
 from moot.protocols.trace.views import describe_event
 
-from .scene import CRITIC, EXECUTOR, OK, PLANNER, Trace, intent, proposal
+from .scene import CRITIC, EXECUTOR, NOWHERE, OK, PLANNER, Trace, intent, proposal
 from .test_audit import failing, finished, judged
 
 DAY_MS = 86_400_000
@@ -435,3 +442,46 @@ def test_a_failure_was_seen_by_whoever_ran_it_unless_it_says_otherwise() -> None
     told = msgspec.to_builtins(trace.history()[-1].event)
     told.pop("recovered", None)
     assert msgspec.convert(told, did.ToolExecutionFailed).recovered is False
+
+
+@pytest.mark.parametrize(("scope", "typed"), [("src/a", ":/src/a"), ("port:3000", "port:3000")])
+def test_the_hint_of_a_missing_reservation_can_be_typed_from_any_folder(
+    scope: str, typed: str
+) -> None:
+    trace = Trace().open(Policy(require_reservation=True))
+    name = trace.intend(trace.approved(), writes=(scope,))
+    (finding,) = trace.decide(trace.starting(name), EXECUTOR).findings
+    assert finding.message == f"{scope} is not reserved for the executor"
+    assert typed in finding.hint.replace("`", " ").split()
+    assert f":/{typed}" not in finding.hint
+
+
+def test_of_a_long_path_that_was_not_declared_the_beginning_is_told() -> None:
+    trace = Trace().to("executing")
+    started = trace.start(trace.intend("p1"))
+    result = ExecutionResult(exit_status=0, duration_ms=1, undeclared=("x" * 121,))
+    outputs = (ask.Stored("stdout", trace.store(b"x")),)
+    trace.run(ask.CompleteExecution(execution_id=started, outputs=outputs, result=result), EXECUTOR)
+    messages = [one.message for one in judged(trace).failures() if one.code == "undeclared_write"]
+    assert messages == [f"x1 changed {'x' * 120}"]
+
+
+def test_nothing_waits_before_a_trace_begins_or_after_it_ended() -> None:
+    trace = Trace()
+    assert agenda(trace.state, 0) == ()
+    trace.open()
+    assert [due.what for due in agenda(trace.state, 0)] == ["propose"]
+    trace.run(ask.AbortTrace(reason="nobody needs it"), OPERATOR)
+    assert agenda(trace.state, 0) == ()
+
+
+def test_what_a_challenge_names_must_be_there_too() -> None:
+    trace = Trace().to("auditing")
+    event = did.ClaimChallenged(claim_id="c1", reason="weak", evidence=(NOWHERE,))
+    trace.record(Draft(event), CRITIC)
+    (check,) = (
+        check
+        for check in judged(trace, artifacts={}).checks
+        if check.id == "CHK_ARTIFACT_EXISTENCE"
+    )
+    assert (NOWHERE, 7) in [(one.artifact, one.event) for one in check.failures]
