@@ -31,7 +31,7 @@ from moot.protocols.trace.policy import Policy, Risk, ToolRule, find_problems, p
 from moot.protocols.trace.risk import risk_by_policy
 from moot.protocols.trace.views import describe_event
 
-from .scene import CRITIC, EXECUTOR, NOWHERE, OK, PLANNER, Trace, intent, proposal
+from .scene import BAD, CRITIC, EXECUTOR, NOWHERE, OK, PLANNER, Trace, intent, proposal
 from .test_audit import failing, finished, judged
 
 DAY_MS = 86_400_000
@@ -485,3 +485,64 @@ def test_what_a_challenge_names_must_be_there_too() -> None:
         if check.id == "CHK_ARTIFACT_EXISTENCE"
     )
     assert (NOWHERE, 7) in [(one.artifact, one.event) for one in check.failures]
+
+
+def test_a_run_that_goes_on_keeps_nobody_from_claiming_what_others_left() -> None:
+    trace = Trace().to("claiming")
+    left = trace.history()[-1].event.outputs[0].sha256
+    started = trace.start(trace.intend("p1", "pytest", "again"))
+    assert codes(trace, trace.claiming(left), EXECUTOR) == set()
+    assert codes(trace, trace.claiming(left, execution_ids=("x1",)), EXECUTOR) == set()
+    decision = trace.decide(trace.claiming(left, execution_ids=(started,)), EXECUTOR)
+    assert [one.message for one in decision.findings] == [f"{started} is still running"]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("x1", "x1 has ended before"),
+        ("x2", "no run 'x2' was started"),
+        ("x0", "no run 'x0' was started"),
+        (LONG, f"no run '{'z' * 40}' was started"),
+    ],
+)
+def test_only_a_run_that_goes_on_can_end(name: str, told: str) -> None:
+    trace = Trace().to("claiming")
+    end = ask.FailExecution(execution_id=name, failure=BAD)
+    assert told in [one.message for one in trace.decide(end, EXECUTOR).findings]
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (ask.ReviewIntent(intent_id="i1", status="blocked", rationale="x"), "i1 was run or"),
+        (ask.ReviewIntent(intent_id="i2", status="blocked", rationale="x"), "there is no intent"),
+        (ask.ChallengeClaim(claim_id="c1", reason="x"), "c1 stands no more"),
+        (ask.ChallengeClaim(claim_id="c3", reason="x"), "there is no claim 'c3'"),
+        (
+            ask.ReviewProposal(proposal_id="p1", status="blocked", rationale="x"),
+            "p1 has been superseded",
+        ),
+        (
+            ask.ReviewProposal(proposal_id="p3", status="blocked", rationale="x"),
+            "there is no proposal 'p3'",
+        ),
+    ],
+)
+def test_what_was_once_there_is_told_from_what_never_was(command: Command, told: str) -> None:
+    trace = Trace().to("auditing")
+    trace.claim(trace.history()[5].event.outputs[0].sha256, supersedes="c1")
+    trace.propose(supersedes="p1")
+    messages = [one.message for one in trace.decide(command, CRITIC).findings]
+    assert any(message.startswith(told) for message in messages), messages
+
+
+def test_a_new_trace_has_seen_nothing() -> None:
+    state = Trace().open().state
+    counts = (
+        *(state.proposal_count, state.intent_count, state.execution_count, state.completed),
+        *(state.failures, state.exhausted, state.claim_count, state.run_count),
+    )
+    assert set(counts) == {0}
+    assert (state.final, state.run, state.verdict, state.report) == (None, None, None, None)
+    assert (State().events, State().since, State().last_at) == (0, 0, 0)
