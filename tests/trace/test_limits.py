@@ -31,7 +31,7 @@ from moot.protocols.trace.policy import Policy, Risk, ToolRule, find_problems, p
 from moot.protocols.trace.risk import risk_by_policy
 from moot.protocols.trace.views import describe_event
 
-from .scene import BAD, CRITIC, EXECUTOR, NOWHERE, OK, PLANNER, Trace, intent, proposal
+from .scene import AUDITOR, BAD, CRITIC, EXECUTOR, NOWHERE, OK, PLANNER, Trace, intent, proposal
 from .test_audit import failing, finished, judged
 
 DAY_MS = 86_400_000
@@ -546,3 +546,50 @@ def test_a_new_trace_has_seen_nothing() -> None:
     assert set(counts) == {0}
     assert (state.final, state.run, state.verdict, state.report) == (None, None, None, None)
     assert (State().events, State().since, State().last_at) == (0, 0, 0)
+
+
+def test_of_a_long_task_an_agenda_tells_the_beginning() -> None:
+    trace = Trace()
+    trace.run(ask.OpenTrace(task="x" * 121, roles=trace.bindings()), OPERATOR)
+    assert [due.subject for due in agenda(trace.state, 0)] == ["x" * 120]
+    trace.propose(objective="x" * 121)
+    trace.review("p1", "blocked")
+    subjects = {due.what: due.subject for due in agenda(trace.state, 0)}
+    assert subjects["revise a blocked proposal"] == "p1: " + "x" * 120
+    verified = Trace()
+    verified.run(ask.OpenTrace(task="x" * 121, roles=verified.bindings()), OPERATOR)
+    verified.claim(verified.ran(verified.approved()))
+    verified.finish()
+    assert [due.subject for due in agenda(verified.state, 0)] == ["x" * 120]
+    run = verified.verifying()
+    assert [due.subject for due in agenda(verified.state, 0)] == [run]
+    other = replace(verified.verified(run), run_id=LONG)
+    told = [one.message for one in verified.decide(other, AUDITOR).findings]
+    assert told == [f"no verification '{'z' * 40}' is under way"]
+
+
+def test_a_bad_policy_says_the_place_once() -> None:
+    with pytest.raises(Malformed) as caught:
+        parse_policy('{"max_attempts": 0}')
+    assert caught.value.where == "max_attempts"
+    assert str(caught.value) == "max_attempts: 0 is not within 1 to 100"
+    with pytest.raises(Malformed) as caught:
+        parse_policy('{"no_such_key": 1}')
+    assert "no_such_key" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("command", "risk"),
+    [
+        ("git push --force", Risk.HIGH),
+        ("git push origin --force", Risk.HIGH),
+        ("git -C . push origin --force", Risk.HIGH),
+        ("git push origin", Risk.LOW),
+        ("git --force push", Risk.LOW),
+        ("hub push --force", Risk.LOW),
+    ],
+)
+def test_a_rule_of_several_words_fits_them_in_their_order(command: str, risk: Risk) -> None:
+    rule = ToolRule(tool="forced", risk=Risk.HIGH, commands=(("git", "push", "--force"),))
+    words = tuple(command.split())
+    assert risk_by_policy(Policy(tools=(rule,)), words[0], words) is risk
