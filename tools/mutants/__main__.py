@@ -3,7 +3,8 @@
 Without a path: the modules that differ from the branch `main`, committed or not. A path is a module
 or a folder below `src/moot`, such as `protocols/mail`. What was tried is remembered in
 `build/mutants.jsonl` until the module changes, so a run that was stopped goes on. Tests that start
-programs of ours are slow and seldom the only ones to notice: they are run with `--again` alone.
+programs of ours or take longer than a tenth of a second are seldom the only ones to notice: they
+are run with `--again` alone.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def main() -> None:
     print(f"{len(modules)} modules, {len(offered)} mutants, {len(waiting)} to try", flush=True)
     if waiting and not asked.table:
         tests = tuple(ROOT / test for test in asked.tests)
-        with set_up(ROOT, asked.limit, with_programs=asked.again, tests=tests) as bench:
+        with set_up(ROOT, asked.limit, with_slow=asked.again, tests=tests) as bench:
             for number, one in enumerate(waiting, start=1):
                 ended = bench.try_mutant(one)
                 results.add(one, ended)

@@ -42,29 +42,30 @@ class Waiting:
         for request in self.requests:
             path = request.get("path")
             if path is None:
-                self.answer(ended=self._run(list(self.items), lambda: None))
+                self.answer(ended=self._run(list(self.items), lambda: None, with_slow=True))
                 continue
             if path not in mutants:
                 mutants[path] = list_mutants(Path(path), self.root)
-            self._try(live, mutants[path][request["number"]])
+            self._try(live, mutants[path][request["number"]], request["with_slow"])
         return True
 
-    def _try(self, live: LiveCode, mutant: Mutant) -> None:
+    def _try(self, live: LiveCode, mutant: Mutant, with_slow: bool) -> None:
         try:
             change = live.prepare(mutant)
         except NotLive:
             return self.answer(ended=None, is_certain=False)
         tests = self.recording.order(change.file, change.lines, change.line)
-        ended = self._run(tests, change.apply)
+        ended = self._run(tests, change.apply, with_slow)
         # A row is asked for its check every time; what a function did while importing is done.
         is_code = change.line is not None
         imported = is_code and self.recording.runs_while_importing(change.file, change.lines)
         return self.answer(ended=ended, is_certain=not imported)
 
-    def _run(self, tests: list[str], change: Callable[[], None]) -> str:
+    def _run(self, tests: list[str], change: Callable[[], None], with_slow: bool) -> str:
         """Without those that start programs: they would not see the mutant."""
-        chosen = [self.items[test] for test in tests if test in self.items]
-        chosen = [item for item in chosen if item.nodeid not in self.recording.starting_programs]
+        known = self.recording
+        left_out = known.starting_programs | (set() if with_slow else known.slow)
+        chosen = [self.items[test] for test in tests if test in self.items and test not in left_out]
 
         def run() -> int:
             change()

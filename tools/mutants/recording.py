@@ -20,6 +20,8 @@ from typing import Any, Final
 from tools.mutants.nearest import LEFT_OUT
 
 _LIMIT_SECONDS: Final = 1800
+# Whatever survives has met all tests of its line; most mutants are noticed by a quick one.
+_SLOW_SECONDS: Final = 0.1
 # A word of a command that runs our code: the command itself, a module, a script, an import.
 _OURS: Final = re.compile(r"(^|/)moot$|^(moot|tests)\.|\.py$|(import|from) (moot|tests)\b")
 
@@ -29,6 +31,7 @@ class Recording:
         self.file = file
         self.seconds: dict[str, float] = seen["seconds"]
         self.starting_programs = set(seen["starting_programs"])
+        self.slow = {test for test, took in self.seconds.items() if took > _SLOW_SECONDS}
         self.failures: list[str] = seen["failures"]
         self._names = list(self.seconds)
         self._lines: dict[str, dict[str, list[int]]] = seen["lines"]

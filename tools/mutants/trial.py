@@ -73,14 +73,14 @@ class Bench:
         copy: Path,
         limit_seconds: float,
         *,
-        with_programs: bool,
+        with_slow: bool,
         tests: tuple[Path, ...],
     ) -> None:
         self.root = root
         self.copy = copy
         self.limit_seconds = limit_seconds
         self.kept = root / "build" / "mutants"
-        self.with_programs = with_programs
+        self.with_slow = with_slow
         self.tests = list(tests)
         self._stamp = time.time()
         self._folders: list[Path] = []
@@ -92,7 +92,9 @@ class Bench:
         recording = self._prepare(mutant.path)
         answer: dict[str, Any] = {}
         if mutant.kind != "transition":  # a row that is gone is gone from the tables of tests, too
-            answer = self._helpers["collected"].ask(path=str(mutant.path), number=mutant.number)
+            answer = self._helpers["collected"].ask(
+                path=str(mutant.path), number=mutant.number, with_slow=self.with_slow
+            )
             if not answer:
                 self._helpers.pop("collected").end()
                 self._folders = []
@@ -100,8 +102,8 @@ class Bench:
                 return str(answer["ended"])
         tests = recording.order_all(find_test_files(mutant.path, self.root), self.root)
         programs = recording.starting_programs
-        if not self.with_programs:
-            tests = [test for test in tests if test not in programs]
+        if not self.with_slow:
+            tests = [test for test in tests if test not in programs | recording.slow]
         if answer.get("is_certain"):
             tests = [test for test in tests if test in programs]
         return self._run_mutant_anew(mutant, tests) if tests else SURVIVED
@@ -163,7 +165,7 @@ class Bench:
 
 @contextmanager
 def set_up(
-    root: Path, limit_seconds: float, *, with_programs: bool = True, tests: tuple[Path, ...] = ()
+    root: Path, limit_seconds: float, *, with_slow: bool = True, tests: tuple[Path, ...] = ()
 ) -> Iterator[Bench]:
     """`tests`: these files or folders in place of the package's own."""
     with tempfile.TemporaryDirectory(prefix="moot-mutants-") as folder:
@@ -172,7 +174,7 @@ def set_up(
         for other in (root / name for name in BESIDE):  # some tests read the pages beside `src`
             if other.exists():
                 (Path(folder) / other.name).symlink_to(other)
-        bench = Bench(root, copy, limit_seconds, with_programs=with_programs, tests=tests)
+        bench = Bench(root, copy, limit_seconds, with_slow=with_slow, tests=tests)
         try:
             yield bench
         finally:
