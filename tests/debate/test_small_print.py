@@ -1,0 +1,90 @@
+"""Debate in cases easily forgotten: who has failed, what another began, what is told of a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from moot.core.clock import parse_time
+from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.escalation import draft_failed_turn
+from moot.protocols.debate.writer import draft_placeholder, prepare_entry
+from tests.debate.sessions import TWO_ROUNDS, entry, entry_id, session
+from tests.debate.test_record import CRASHED
+
+NOW = parse_time("2026-03-01T09:30:00.000Z")
+SKIPS: dict[str, Any] = {"escalation": "timeout-skip"}
+
+
+@pytest.mark.parametrize(
+    ("text", "agent", "is_written"),
+    [
+        (session(**SKIPS), "red-fox", True),
+        (session(**SKIPS), "blue-hen", False),
+        (session(entry(1, "red-fox"), **SKIPS), "blue-hen", True),
+        (session(entry(1, "red-fox", marker=""), **SKIPS), "red-fox", False),
+        (session(escalation="human"), "red-fox", False),
+        (TWO_ROUNDS.replace("human", "timeout-skip"), "red-fox", False),
+    ],
+    ids=["its turn", "not its turn", "second", "it has begun", "a person acts", "ended"],
+)
+def test_for_whom_the_policy_writes_before_time_is_up(
+    text: str, agent: str, is_written: bool
+) -> None:
+    draft = draft_failed_turn(check_session(text), agent, CRASHED)
+    assert (draft is not None) is is_written
+    if draft is not None:
+        assert draft.author == agent
+
+
+def test_what_somebody_else_began_is_left_where_it_is() -> None:
+    begun = session(entry(1, "red-fox", marker=""), **SKIPS)
+    checked = check_session(begun)
+    assert checked.course is not None
+    draft = draft_placeholder(checked.course.rules, "blue-hen")
+    added = prepare_entry(checked, draft, entry_id(9), NOW)
+    assert added.keep_chars == len(begun)
+    own = draft_placeholder(checked.course.rules, "red-fox")
+    anew = prepare_entry(checked, own, entry_id(9), NOW)
+    assert anew.keep_chars == begun.index("<!-- entry")
+
+
+STATUS_LINE = "2026-03-01T09:01:00Z [author: red-fox] [status: yield]"
+
+
+@pytest.mark.parametrize(
+    ("written", "line", "told"),
+    [
+        (STATUS_LINE.replace("author:", "author"), 31, True),
+        (STATUS_LINE.replace(" [status: yield]", ""), 31, True),
+        ("No such line.", 29, False),
+    ],
+)
+def test_a_status_line_that_is_none_is_shown(written: str, line: int, told: bool) -> None:
+    text = session(entry(1, "red-fox").replace(STATUS_LINE, written))
+    (finding, *_) = check_session(text).findings
+    assert (finding.code, finding.line) == ("MISSING_STATUS_LINE", line)
+    assert finding.message.endswith(f": {written}") is told
+
+
+def test_each_section_below_the_dialogue_is_told_and_ends_where_the_next_begins() -> None:
+    text = session(entry(1, "red-fox")) + "\n## Context\n\nx\n\n## Protocol Rules\n\ny\n"
+    checked = check_session(text)
+    assert [(one.code, one.line) for one in checked.findings] == [
+        ("duplicate_section", 42),
+        ("duplicate_section", 46),
+    ]
+    *_, context, rules = checked.document.sections
+    assert text[context.start : context.end].strip() == "x"
+    assert text[context.end :].startswith("## Protocol Rules")
+    assert text[rules.start : rules.end].strip() == "y"
+
+
+@pytest.mark.parametrize("quoted", ["never closed", "<!-- entry: a -->\nnever closed"])
+def test_a_marker_in_a_block_that_is_never_closed_still_ends_the_entry(quoted: str) -> None:
+    checked = check_session(session(entry(1, "red-fox", body=f"```\n{quoted}")))
+    assert [(one.code, one.line) for one in checked.findings] == [("unclosed_block", 38)]
+    (read,) = checked.document.entries
+    assert read.yielded
+    assert read.body.strip().endswith("never closed")
