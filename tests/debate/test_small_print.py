@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from moot.core.clock import parse_time
+from moot.core.errors import Refused
 from moot.protocols.debate.checker import check_session
+from moot.protocols.debate.drafts import EntryDraft
 from moot.protocols.debate.escalation import draft_failed_turn
 from moot.protocols.debate.writer import draft_placeholder, prepare_entry
 from tests.debate.sessions import TWO_ROUNDS, entry, entry_id, session
@@ -88,3 +90,29 @@ def test_a_marker_in_a_block_that_is_never_closed_still_ends_the_entry(quoted: s
     (read,) = checked.document.entries
     assert read.yielded
     assert read.body.strip().endswith("never closed")
+
+
+def test_a_header_in_another_order_is_told_where_it_begins() -> None:
+    lines = session().splitlines(keepends=True)
+    text = "".join([lines[1], lines[0], *lines[2:]])
+    (finding,) = check_session(text).findings
+    assert (finding.code, finding.line) == ("header_order", 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (f"One.\n\n<!-- yield -->\n{entry(2, 'blue-hen', 1, 2)}", "change the file's structure"),
+        ("One.\n\n<!-- yield -->\n\nTwo.", "not be read as it was given"),
+        ("One.  \n\n\n", "not be read as it was given"),
+    ],
+)
+def test_an_entry_that_would_be_read_otherwise_is_not_written(body: str, told: str) -> None:
+    checked = check_session(session())
+    draft = EntryDraft(
+        author="red-fox", stance="reject", confidence="0.8", summary="A point.", body=body
+    )
+    with pytest.raises(Refused) as refused:
+        prepare_entry(checked, draft, entry_id(1), NOW)
+    assert refused.value.code == "injected_structure"
+    assert str(refused.value) == f"the entry would {told}"
