@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from moot.core.clock import parse_time
 from moot.core.errors import Refused
 from moot.protocols.debate.checker import check_session
-from moot.protocols.debate.drafts import EntryDraft
+from moot.protocols.debate.drafts import EntryDraft, find_flaws, tidy_draft
 from moot.protocols.debate.escalation import draft_failed_turn
+from moot.protocols.debate.model import Rules
 from moot.protocols.debate.writer import draft_placeholder, prepare_entry
 from tests.debate.sessions import TWO_ROUNDS, entry, entry_id, session
 from tests.debate.test_record import CRASHED
@@ -116,3 +118,51 @@ def test_an_entry_that_would_be_read_otherwise_is_not_written(body: str, told: s
         prepare_entry(checked, draft, entry_id(1), NOW)
     assert refused.value.code == "injected_structure"
     assert str(refused.value) == f"the entry would {told}"
+
+
+@pytest.mark.parametrize(
+    ("order", "is_last", "severity"),
+    [
+        ("round-robin", True, "error"),
+        ("round-robin", False, "error"),
+        ("free-form", True, "error"),
+        ("free-form", False, "warning"),
+    ],
+)
+def test_an_entry_without_its_marker_may_be_interrupted_only_where_all_may_speak(
+    order: str, is_last: bool, severity: str
+) -> None:
+    half = entry(1, "red-fox", marker="", stance="reject")
+    more = "" if is_last else entry(2, "blue-hen", 1, 2, stance="reject")
+    found = check_session(session(half, more, turn_order=order)).findings
+    told = [one.severity.value for one in found if one.code == "MISSING_YIELD_MARKER"]
+    assert told == [severity]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "code", "message"),
+    [
+        ("confidence", "sure", "INVALID_CONFIDENCE", "'sure' is no confidence"),
+        ("confidence", "-0.5", "CONFIDENCE_OUT_OF_RANGE", "'-0.5' is no confidence"),
+        ("confidence", "1.1", "CONFIDENCE_OUT_OF_RANGE", "1.1 is beyond 0.0 to 1.0"),
+        ("confidence", "", "MISSING_REQUIRED_FIELD", "confidence is required"),
+        ("stance", "never", "INVALID_STANCE", "'never' is no stance"),
+        ("summary", "a\nb\nc", "line_break", "a summary has one or two lines"),
+        ("evidence", "a\nb", "line_break", "evidence has more than one line"),
+        (
+            "summary",
+            "a\nmood: good",
+            "field_in_summary",
+            "the summary's second line would be read as a field",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_draft(name: str, value: str, code: str, message: str) -> None:
+    sound = EntryDraft(
+        author="red-fox", stance="reject", confidence="1.0", summary="A point.\nAnd more.", body="x"
+    )
+    rules = Rules(("red-fox", "blue-hen"))
+    assert find_flaws(tidy_draft(sound), rules) == []
+    changed = msgspec.structs.replace(tidy_draft(sound), **{name: value})
+    found = find_flaws(changed, rules)
+    assert (code, message, name) in [(one.code, one.message, one.where) for one in found]
