@@ -9,13 +9,17 @@ import pytest
 
 from moot.core.clock import parse_time
 from moot.core.errors import Refused
+from moot.core.names import SYSTEM
+from moot.protocols.debate import commands as ask
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.drafts import EntryDraft, find_flaws, tidy_draft
+from moot.protocols.debate.entry_order import RemarkKind
 from moot.protocols.debate.escalation import draft_failed_turn
+from moot.protocols.debate.longer_file import check_longer
 from moot.protocols.debate.model import Rules
 from moot.protocols.debate.writer import draft_placeholder, prepare_entry
 from tests.debate.sessions import TWO_ROUNDS, entry, entry_id, session
-from tests.debate.test_record import CRASHED
+from tests.debate.test_record import CRASHED, STREAM, adding, begun, kinds
 
 NOW = parse_time("2026-03-01T09:30:00.000Z")
 SKIPS: dict[str, Any] = {"escalation": "timeout-skip"}
@@ -166,3 +170,70 @@ def test_what_is_wrong_with_a_draft(name: str, value: str, code: str, message: s
     changed = msgspec.structs.replace(tidy_draft(sound), **{name: value})
     found = find_flaws(changed, rules)
     assert (code, message, name) in [(one.code, one.message, one.where) for one in found]
+
+
+LEAD: dict[str, Any] = {
+    "agents": ("lead", "ops", "dev"),
+    "turn_order": "supervised",
+    "turn_timeout": "60",
+}
+
+
+@pytest.mark.parametrize(
+    ("author", "at", "is_remarked"),
+    [
+        ("ops", "2026-03-01T09:02:00Z", False),
+        ("lead", "2026-03-01T09:02:00Z", True),
+        ("lead", "2026-03-01T09:02:01Z", False),
+        ("dev", "2026-03-01T09:02:01Z", True),
+    ],
+    ids=["who was named", "the supervisor in time", "the supervisor later", "another later"],
+)
+def test_who_may_speak_for_one_who_is_silent(author: str, at: str, is_remarked: bool) -> None:
+    first = entry(1, "lead", stance="neutral", asks="ops to go on")
+    second = entry(2, author, 1, 2, stance="neutral", at=at)
+    course = check_session(session(first, second, **LEAD)).course
+    assert course is not None
+    kinds = [remark.kind for remark in course.remarks]
+    assert (RemarkKind.NOT_NAMED in kinds) is is_remarked
+
+
+def test_a_draft_is_tidied_and_says_the_same() -> None:
+    draft = EntryDraft(
+        author="red-fox",
+        stance="reject",
+        confidence="1",
+        summary="  A point. \n And more. ",
+        body="\n \nOne.  \r\n\r\nTwo.\n\n\t\n",
+    )
+    tidied = tidy_draft(draft)
+    assert tidied.body == "One.  \n\nTwo."
+    assert tidied.summary == "A point.\nAnd more."
+    assert tidy_draft(msgspec.structs.replace(draft, body="\n \n")).body == ""
+
+
+def test_other_line_ends_in_a_new_entry_are_found_as_in_the_whole_file() -> None:
+    start = session(entry(1, "red-fox", stance="reject")).replace("\n", "\r\n")
+    more = entry(2, "blue-hen", 1, 2, stance="reject")
+    assert check_longer(check_session(start), more) == check_session(start + more)
+
+
+def test_a_person_who_is_listed_closes_a_session_when_it_is_its_turn() -> None:
+    world = begun("ant", "human-ann")
+    closing = entry(1, "human-ann", 1, 1, status="closed", body="Session closed.")
+    before = kinds(world)
+    with pytest.raises(Refused) as early:
+        world.engine.execute(STREAM, adding(world, closing), "human-ann")
+    assert early.value.code == "wrong_speaker"
+    assert kinds(world) == before
+
+
+def test_only_a_placeholder_is_written_in_an_agents_place() -> None:
+    world = begun("ant", "bee", escalation="timeout-skip")
+    world.clock.now = NOW
+    own_words = entry(1, "ant", at="2026-03-01T09:30:00Z")
+    for text, agent in ((own_words, "ant"), (own_words, "bee")):
+        with pytest.raises(Refused) as refused:
+            world.engine.execute(STREAM, adding(world, text, ask.Escalate, agent=agent), SYSTEM)
+        assert refused.value.code == "not_a_placeholder"
+    assert kinds(world) == ["SessionBegan", "TurnTimedOut"]
