@@ -130,3 +130,10 @@ def test_what_is_found_in_a_new_entry_stands_in_the_order_of_its_lines() -> None
         ("late_entry", 42),
         ("unknown_field", 50),
     ]
+
+
+def test_a_turn_that_a_new_entry_passes_over_is_missed() -> None:
+    start, more = session(), entry(1, "blue-hen", stance="reject")
+    longer = check_longer(check_session(start), more)
+    assert longer == check_session(start + more)
+    assert [one.code for one in longer.findings] == ["missing_turn"]
