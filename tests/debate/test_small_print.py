@@ -16,10 +16,11 @@ from moot.protocols.debate.drafts import EntryDraft, find_flaws, tidy_draft
 from moot.protocols.debate.entry_order import RemarkKind
 from moot.protocols.debate.escalation import draft_failed_turn
 from moot.protocols.debate.longer_file import check_longer
+from moot.protocols.debate.machine import MACHINE
 from moot.protocols.debate.model import Rules
 from moot.protocols.debate.writer import draft_placeholder, prepare_entry
 from tests.debate.sessions import TWO_ROUNDS, entry, entry_id, session
-from tests.debate.test_record import CRASHED, STREAM, adding, begun, kinds
+from tests.debate.test_record import CRASHED, STREAM, adding, begun, kinds, recorded
 
 NOW = parse_time("2026-03-01T09:30:00.000Z")
 SKIPS: dict[str, Any] = {"escalation": "timeout-skip"}
@@ -237,3 +238,41 @@ def test_only_a_placeholder_is_written_in_an_agents_place() -> None:
             world.engine.execute(STREAM, adding(world, text, ask.Escalate, agent=agent), SYSTEM)
         assert refused.value.code == "not_a_placeholder"
     assert kinds(world) == ["SessionBegan", "TurnTimedOut"]
+
+
+def test_what_is_found_in_no_line_comes_first() -> None:
+    found = check_session("\ufeff" + session(title="")).findings
+    assert [(one.code, one.line) for one in found] == [
+        ("MISSING_TITLE", None),
+        ("byte_order_mark", 1),
+    ]
+
+
+def test_an_entry_without_an_id_is_told_by_its_number() -> None:
+    text = entry(2, "blue-hen", 1, 2).replace(entry_id(2), "").replace("entry:  -->", "entry: -->")
+    (finding,) = check_session(session(entry(1, "red-fox"), text)).findings
+    assert (finding.code, finding.where) == ("MISSING_ENTRY_ID", "entry 2")
+
+
+def test_that_time_is_up_is_noted_once_and_only_where_somebody_is_waited_for() -> None:
+    late = NOW + 10**9
+    _, sound = recorded(session())
+    _, unsound = recorded(session(entry(1, "grey-owl")))
+    _, ended = recorded(TWO_ROUNDS)
+    assert list(MACHINE.timeouts(sound, NOW - 30 * 60_000)) == []
+    assert list(MACHINE.timeouts(sound, late)) == [ask.NoteTimeout()]
+    for state in (
+        MACHINE.initial,
+        msgspec.structs.replace(sound, timed_out=True),
+        unsound,
+        ended,
+    ):
+        assert list(MACHINE.timeouts(state, late)) == []
+
+
+def test_an_entry_in_error_has_its_turn_but_no_vote() -> None:
+    world = begun()
+    wrong = entry(1, "red-fox", confidence="1.5")
+    world.engine.execute(STREAM, adding(world, wrong, ask.Observe), SYSTEM)
+    latest = world.engine.state(MACHINE, STREAM).latest
+    assert (dict(latest.counts), dict(latest.votes)) == ({"red-fox": 1}, {})
