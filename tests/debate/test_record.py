@@ -311,7 +311,8 @@ def test_a_double_takes_no_second_turn() -> None:
     text = entry(1, FOX)
     world.engine.execute(STREAM, adding(world, text, ask.Observe), SYSTEM)
     before = world.engine.state(MACHINE, STREAM)
-    world.engine.execute(STREAM, adding(world, text, ask.Observe, double=True), SYSTEM)
+    done = world.engine.execute(STREAM, adding(world, text, ask.Observe, double=True), SYSTEM)
+    assert done.newest(did.EntryObserved).event.sound
     after = world.engine.state(MACHINE, STREAM)
     assert (after.entries, after.latest, after.last) == (before.entries, before.latest, before.last)
     assert after.size == before.size + len(text.encode())
