@@ -68,14 +68,6 @@ def test_no_bytes_disturb_it(data: bytes) -> None:
     list(follower.feed(TWO_ROUNDS.encode()))
 
 
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_the_first_piece_begins_where_the_preamble_ends(mark: str) -> None:
-    _, heard = hear(mark + TWO_ROUNDS, [])
-    above = (mark + TWO_ROUNDS).partition("## Dialogue\n")
-    assert heard[0].start == len((above[0] + above[1]).encode())
-    assert heard[0].text.startswith("\n<!-- entry: ")
-
-
 def test_a_quoted_marker_at_the_end_of_a_portion_ends_nothing() -> None:
     text = SESSIONS[len(VALID)]
     place = text.encode().index(b"<!-- yield -->") + len(b"<!-- yield -->\n")

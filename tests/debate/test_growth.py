@@ -137,19 +137,3 @@ def test_a_turn_that_a_new_entry_passes_over_is_missed() -> None:
     longer = check_longer(check_session(start), more)
     assert longer == check_session(start + more)
     assert [one.code for one in longer.findings] == ["missing_turn"]
-
-
-@pytest.mark.parametrize(
-    ("start", "more"),
-    [
-        (session(entry(1, "red-fox")).rstrip("\n"), " \n" + entry(2, "blue-hen", 1, 2)),
-        (session(entry(1, "red-fox")).rstrip("\n"), entry(2, "blue-hen", 1, 2)),
-        (
-            session(entry(1, "red-fox", body="```\nnever closed")),
-            entry(2, "blue-hen", 1, 2, body="```\nWords."),
-        ),
-    ],
-    ids=["blanks behind the marker", "no line end", "a block that is closed later"],
-)
-def test_what_changes_how_the_end_of_a_file_is_read_is_seen(start: str, more: str) -> None:
-    assert check_longer(check_session(start), more) == check_session(start + more)

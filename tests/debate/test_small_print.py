@@ -11,6 +11,7 @@ from moot.core.clock import parse_time
 from moot.core.errors import Refused
 from moot.core.names import SYSTEM
 from moot.protocols.debate import commands as ask
+from moot.protocols.debate import events as did
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.drafts import EntryDraft, find_flaws, tidy_draft
 from moot.protocols.debate.entry_order import RemarkKind
@@ -20,6 +21,7 @@ from moot.protocols.debate.machine import MACHINE
 from moot.protocols.debate.model import Rules
 from moot.protocols.debate.writer import draft_placeholder, prepare_entry
 from tests.debate.sessions import TWO_ROUNDS, entry, entry_id, session
+from tests.debate.test_following import hear
 from tests.debate.test_record import CRASHED, STREAM, adding, begun, kinds, recorded
 
 NOW = parse_time("2026-03-01T09:30:00.000Z")
@@ -276,3 +278,36 @@ def test_an_entry_in_error_has_its_turn_but_no_vote() -> None:
     world.engine.execute(STREAM, adding(world, wrong, ask.Observe), SYSTEM)
     latest = world.engine.state(MACHINE, STREAM).latest
     assert (dict(latest.counts), dict(latest.votes)) == ({"red-fox": 1}, {})
+
+
+@pytest.mark.parametrize(
+    ("start", "more"),
+    [
+        (session(entry(1, "red-fox")).rstrip("\n"), " \n" + entry(2, "blue-hen", 1, 2)),
+        (session(entry(1, "red-fox")).rstrip("\n"), entry(2, "blue-hen", 1, 2)),
+        (
+            session(entry(1, "red-fox", body="```\nnever closed")),
+            entry(2, "blue-hen", 1, 2, body="```\nWords."),
+        ),
+    ],
+    ids=["blanks behind the marker", "no line end", "a block that is closed later"],
+)
+def test_what_changes_how_the_end_of_a_file_is_read_is_seen(start: str, more: str) -> None:
+    assert check_longer(check_session(start), more) == check_session(start + more)
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_the_first_piece_begins_where_the_preamble_ends(mark: str) -> None:
+    _, heard = hear(mark + TWO_ROUNDS, [])
+    above = (mark + TWO_ROUNDS).partition("## Dialogue\n")
+    assert heard[0].start == len((above[0] + above[1]).encode())
+    assert heard[0].text.startswith("\n<!-- entry: ")
+
+
+def test_a_double_is_on_record_as_sound() -> None:
+    world = begun()
+    text = entry(1, "red-fox")
+    world.engine.execute(STREAM, adding(world, text, ask.Observe), SYSTEM)
+    done = world.engine.execute(STREAM, adding(world, text, ask.Observe, double=True), SYSTEM)
+    observed = done.newest(did.EntryObserved).event
+    assert (observed.double, observed.sound) == (True, True)
