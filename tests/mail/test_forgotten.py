@@ -128,6 +128,13 @@ def test_an_ack_that_fits_nothing_or_too_much_says_so(desk: Desk) -> None:
     assert remark() == [f"2 messages have {behind}"]
 
 
+def test_an_ack_that_says_nothing_fits_nothing(desk: Desk) -> None:
+    with pytest.raises(MootError) as caught:
+        desk.run(CRANE, send("ACK: Which cache?", "# Acknowledgement\n", OTTER))
+    told = [one.message for one in caught.value.findings if "acknowledged" in one.message]
+    assert told == ["no message to you has this subject, so nothing is acknowledged"]
+
+
 def test_an_ack_is_on_record_with_its_status(desk: Desk) -> None:
     desk.run(OTTER, question())
     sent, _ = desk.run(CRANE, send("ACK: Which cache?", ACK, OTTER)).recorded
@@ -224,16 +231,18 @@ def test_what_is_sent_again_is_in_an_inbox_once_and_still_addressed(desk: Desk) 
 
 
 @pytest.mark.parametrize(
-    ("event", "status", "dues"),
+    ("event", "status", "ack_required", "dues"),
     [
-        (None, None, 1),
-        (None, AckStatus.RECEIVED, 1),
-        ("proto_1", None, 0),
-        ("proto_1", AckStatus.RECEIVED, 1),
+        (None, None, True, 1),
+        (None, None, False, 1),
+        (None, AckStatus.RECEIVED, True, 1),
+        ("proto_1", None, True, 0),
+        ("proto_1", None, False, 0),
+        ("proto_1", AckStatus.RECEIVED, True, 1),
     ],
 )
 def test_a_message_with_an_event_waits_in_presence_until_it_is_accepted(
-    event: str | None, status: AckStatus | None, dues: int
+    event: str | None, status: AckStatus | None, ack_required: bool, dues: int
 ) -> None:
     message = MailMessage(
         "t:1",
@@ -243,7 +252,7 @@ def test_a_message_with_an_event_waits_in_presence_until_it_is_accepted(
         "HANDOFF: T-7",
         0,
         (Receiver(CRANE, 1, status),),
-        ack_required=True,
+        ack_required=ack_required,
         event=event,
     )
     state = State(count=1, open=Map({"t:1": message}))
