@@ -25,6 +25,7 @@ from tests.parliament.scene import (
     draft,
     statement,
 )
+from tests.parliament.test_discipline import expel
 from tests.parliament.test_paper_properties import files_of, taking
 
 LEDGER, SESSION, BILL, SUMMARIES = FILES
@@ -85,6 +86,20 @@ def after_a_round() -> Chamber:
     return chamber
 
 
+def completed() -> Chamber:
+    chamber = decided("approve")
+    chamber.clerk(ask.Complete())
+    return chamber
+
+
+def undrafted() -> Chamber:
+    """Everybody was expelled before there was a bill."""
+    chamber = Chamber(2, issues=("security",)).drafting()
+    expel(chamber, 2)
+    expel(chamber, 1)
+    return chamber
+
+
 STAGES: dict[str, Callable[[], Chamber]] = {
     "convened": lambda: Chamber(3),
     "statements": begun,
@@ -106,6 +121,8 @@ STAGES: dict[str, Callable[[], Chamber]] = {
     "returned and passed": returned_and_passed,
     "vetoed": lambda: decided("veto", rounds=1),
     "played": played,
+    "completed": completed,
+    "undrafted": undrafted,
 }
 
 
