@@ -144,8 +144,11 @@ def test_a_temperature_that_stays_may_be_written_again() -> None:
 def test_a_temperature_of_a_round_that_never_was_is_told() -> None:
     documents = documents_of(Chamber(3).debating())
     seat = documents[SESSION]["representatives"][0]
-    seat["temperature_history"].append({"round": 5, "temperature": seat["temperature"] - 1})
-    seat["temperature"] -= 1
+    now = seat["temperature"]
+    seat["temperature_history"] += [
+        {"round": 5, "temperature": now - 1},
+        {"round": 6, "temperature": now},
+    ]
     places = [one.where for one in select_errors(import_findings(taking(documents)))]
     assert f"{SESSION}#representatives" in places
 
@@ -158,10 +161,11 @@ def whats(chamber: Chamber) -> set[str]:
 
 
 def test_when_all_questions_are_asked_nobody_is_to_ask_another() -> None:
-    chamber = Chamber(2, issues=("security",)).debating(6)
-    assert {"ask", "be heard"} & whats(chamber)
-    chamber.submit(question(1, 2))
-    chamber.submit(question(2, 1))
+    chamber = Chamber(3).debating(6)
+    for asker, asked in ((1, 2), (2, 1), (1, 3)):
+        assert {"ask", "be heard"} <= whats(chamber)
+        chamber.submit(question(asker, asked))
+    assert chamber.seat(3).spoke_in < 6
     assert not {"ask", "be heard"} & whats(chamber)
     assert "answer" in whats(chamber)
 
