@@ -311,3 +311,10 @@ def test_a_double_is_on_record_as_sound() -> None:
     done = world.engine.execute(STREAM, adding(world, text, ask.Observe, double=True), SYSTEM)
     observed = done.newest(did.EntryObserved).event
     assert (observed.double, observed.sound) == (True, True)
+
+
+@pytest.mark.parametrize(("round_", "turn"), [(1, 2), (2, 1), (3, 3)])
+def test_a_session_that_begins_in_the_middle_is_told_so(round_: int, turn: int) -> None:
+    found = check_session(session(entry(1, "red-fox", round_, turn))).findings
+    told = f"the first entry is round {round_} turn {turn}"
+    assert any(one.message.endswith(told) for one in found)
