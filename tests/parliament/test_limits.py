@@ -13,6 +13,7 @@ from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament.documents.turn_context import make_turn_context
 from moot.protocols.parliament.files.summary_shape import MAX_SUMMARY
 from moot.protocols.parliament.machine import MACHINE
+from moot.protocols.parliament.messages import sentences
 from moot.protocols.parliament.messages.excerpts import shorten
 from moot.protocols.parliament.messages.limits import possible_budgets, possible_caps
 from moot.protocols.parliament.messages.shapes import (
@@ -216,3 +217,9 @@ def test_who_is_quiet_is_not_called_to_speak() -> None:
     assert refused[2] == "content.target"
     chamber.submit(ruling("procedure", "next_speaker", "rep_3"))
     assert chamber.submit(question(1, 3))
+
+
+@pytest.mark.parametrize("end", ["", "\n", " "])
+def test_a_number_that_opens_a_text_ends_no_sentence(end: str) -> None:
+    assert sentences.count(f"1. First we look.{end}") == 1
+    assert sentences.count(f"We look. 1. Then we act.{end}") == 3
