@@ -274,7 +274,7 @@ def test_that_time_is_up_is_noted_once_and_only_where_somebody_is_waited_for() -
 
 def test_an_entry_in_error_has_its_turn_but_no_vote() -> None:
     world = begun()
-    wrong = entry(1, "red-fox", confidence="1.5")
+    wrong = entry(1, "red-fox", body="## Too big")
     world.engine.execute(STREAM, adding(world, wrong, ask.Observe), SYSTEM)
     latest = world.engine.state(MACHINE, STREAM).latest
     assert (dict(latest.counts), dict(latest.votes)) == ({"red-fox": 1}, {})
