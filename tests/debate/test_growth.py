@@ -118,3 +118,22 @@ def test_the_usual_append_reads_nothing_again(name: str, monkeypatch: pytest.Mon
         checked = check_longer(checked, text[start:end])
     assert checked == whole
     assert seen == []
+
+
+def test_what_is_found_in_a_new_entry_stands_in_the_order_of_its_lines() -> None:
+    more = "stance: reject\nconfidence: 0.8\nsummary: A.\naction_requested: n/a\nevidence: n/a\n"
+    start = session(entry(1, "red-fox", stance="reject"))
+    late = entry(2, "blue-hen", 1, 2, at="2026-03-01T10:02:00Z", fields=more + "mood: good\n")
+    longer = check_longer(check_session(start), late)
+    assert longer == check_session(start + late)
+    assert [(one.code, one.line) for one in longer.findings] == [
+        ("late_entry", 42),
+        ("unknown_field", 50),
+    ]
+
+
+def test_a_turn_that_a_new_entry_passes_over_is_missed() -> None:
+    start, more = session(), entry(1, "blue-hen", stance="reject")
+    longer = check_longer(check_session(start), more)
+    assert longer == check_session(start + more)
+    assert [one.code for one in longer.findings] == ["missing_turn"]

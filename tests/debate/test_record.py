@@ -315,6 +315,7 @@ def test_a_double_takes_no_second_turn() -> None:
     after = world.engine.state(MACHINE, STREAM)
     assert (after.entries, after.latest, after.last) == (before.entries, before.latest, before.last)
     assert after.size == before.size + len(text.encode())
+    assert not after.blocked
 
 
 # Time --------------------------------------------------------------------------------------------

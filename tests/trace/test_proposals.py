@@ -153,3 +153,15 @@ def test_long_and_broken_texts_are_refused() -> None:
     assert trace.refused(proposal(assumptions=("t",) * 501), PLANNER) == "too_many_items"
     assert trace.refused(proposal(objective="\udc80"), PLANNER) == "unreadable_text"
     trace.propose(objective="die Prüfungen laufen lassen — 実行する 🦦")
+
+
+def test_a_proposal_is_on_record_with_all_that_was_said() -> None:
+    trace = Trace().to("planning")
+    event = trace.run(
+        proposal("pytest", "make", assumptions=("a", "b"), expected_evidence=("their output",)),
+        PLANNER,
+    )
+    assert (event.assumptions, event.expected_evidence) == (("a", "b"), ("their output",))
+    assert (event.objective, event.required_tools) == ("run the tests", ("pytest", "make"))
+    none = trace.run(proposal(assumptions=(), expected_evidence=()), PLANNER)
+    assert (none.assumptions, none.expected_evidence) == ((), ())

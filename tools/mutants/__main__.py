@@ -3,8 +3,8 @@
 Without a path: the modules that differ from the branch `main`, committed or not. A path is a module
 or a folder below `src/moot`, such as `protocols/mail`. What was tried is remembered in
 `build/mutants.jsonl` until the module changes, so a run that was stopped goes on. Tests that start
-programs of ours or take over a second are seldom the only ones to notice: they are run with
-`--again` alone.
+programs of ours or take longer than a tenth of a second are seldom the only ones to notice: they
+are run with `--again` alone.
 """
 
 from __future__ import annotations

@@ -64,10 +64,8 @@ class Waiting:
     def _run(self, tests: list[str], change: Callable[[], None], with_slow: bool) -> str:
         """Without those that start programs: they would not see the mutant."""
         known = self.recording
-        chosen = [self.items[test] for test in tests if test in self.items]
-        chosen = [item for item in chosen if item.nodeid not in known.starting_programs]
-        if not with_slow:
-            chosen = [item for item in chosen if known.is_quick(item.nodeid)]
+        left_out = known.starting_programs | (set() if with_slow else known.slow)
+        chosen = [self.items[test] for test in tests if test in self.items and test not in left_out]
 
         def run() -> int:
             change()

@@ -20,8 +20,8 @@ from typing import Any, Final
 from tools.mutants.nearest import LEFT_OUT
 
 _LIMIT_SECONDS: Final = 1800
-# A test that takes longer is seldom the only one to notice: it is run for those that survive.
-_SLOW_SECONDS: Final = 1.0
+# Whatever survives has met all tests of its line; most mutants are noticed by a quick one.
+_SLOW_SECONDS: Final = 0.1
 # A word of a command that runs our code: the command itself, a module, a script, an import.
 _OURS: Final = re.compile(r"(^|/)moot$|^(moot|tests)\.|\.py$|(import|from) (moot|tests)\b")
 
@@ -31,6 +31,7 @@ class Recording:
         self.file = file
         self.seconds: dict[str, float] = seen["seconds"]
         self.starting_programs = set(seen["starting_programs"])
+        self.slow = {test for test, took in self.seconds.items() if took > _SLOW_SECONDS}
         self.failures: list[str] = seen["failures"]
         self._names = list(self.seconds)
         self._lines: dict[str, dict[str, list[int]]] = seen["lines"]
@@ -88,10 +89,6 @@ class Recording:
             return test in self.starting_programs, seconds > 0.3, heap, seconds
 
         return sorted((one for one in self.seconds if not one.startswith(LEFT_OUT)), key=rank)
-
-    def is_quick(self, test: str) -> bool:
-        """Neither slow nor one that starts a program."""
-        return test not in self.starting_programs and self.seconds[test] <= _SLOW_SECONDS
 
     def runs_while_importing(self, file: str, lines: range) -> bool:
         return any(line in lines for line in self._imported.get(file, ()))

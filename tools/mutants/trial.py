@@ -98,11 +98,14 @@ class Bench:
             if not answer:
                 self._helpers.pop("collected").end()
                 self._folders = []
-            if answer.get("ended") in (KILLED, TIMED_OUT):
-                return str(answer["ended"])
+            ended = answer.get("ended")
+            # Whether it shows while a module is imported is asked of those that survive, later.
+            if ended in (KILLED, TIMED_OUT) or (ended and not self.with_slow):
+                return str(ended)
         tests = recording.order_all(find_test_files(mutant.path, self.root), self.root)
+        programs = recording.starting_programs
         if not self.with_slow:
-            tests = [test for test in tests if recording.is_quick(test)]
+            tests = [test for test in tests if test not in programs | recording.slow]
         if answer.get("is_certain"):
             tests = [test for test in tests if test in recording.starting_programs]
         return self._run_mutant_anew(mutant, tests) if tests else SURVIVED

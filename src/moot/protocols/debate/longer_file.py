@@ -93,9 +93,10 @@ def _check_new_entries(checked: CheckedSession, more: str) -> CheckedSession | N
 
 def _count_lines(document: SessionDocument) -> int:
     """How many lines there are, counted from the last entry on."""
-    last = document.entries[-1] if document.entries else None
-    above, start = (last.line - 1, last.start) if last else (0, 0)
-    return above + document.text.count("\n", start)
+    if not document.entries:
+        return document.text.count("\n")
+    last = document.entries[-1]
+    return last.line - 1 + document.text.count("\n", last.start)
 
 
 def _is_plain(added: Dialogue, end: int) -> bool:
@@ -122,9 +123,6 @@ def _check_entry(
     entry: DebateEntry,
 ) -> tuple[Course, list[Finding]] | None:
     """One entry further; None if it is in error, or says something about an earlier one."""
-    latest = course.rounds[-1].number if course.rounds else 0
-    if entry.round is None or entry.round < latest:
-        return None
     after = follow_one_more_entry(document, course, entry)
     remarks = [*remark_on_order((entry,), parse_time(document.header_value("created")), before)]
     remarks += after.remarks[len(course.remarks) :]

@@ -96,7 +96,8 @@ def interpret_settings(settings: SettingsBlock | None, lenient: bool = False) ->
             problems += value if isinstance(value, list) else ()
     agents = settings.get("agents")
     if lenient and agents is not None:
-        problems, values["agents"] = _ease_names(problems, agents, values["agents"])
+        problems = _ease_names(problems)
+        values["agents"] = tuple(item.text for item in agents.items or ())
     grave = [problem for problem in problems if problem.code not in _MILD]
     chosen, odd = _options(settings)
     values |= chosen
@@ -126,19 +127,14 @@ def _options(settings: SettingsBlock) -> tuple[dict[str, Any], list[SettingProbl
     return values, problems
 
 
-def _ease_names(
-    problems: list[SettingProblem], agents: Setting, names: Any
-) -> tuple[list[SettingProblem], Any]:
-    """A-14: a name of another form is odd; the list counts if nothing else is wrong with it."""
-    eased = [
+def _ease_names(problems: list[SettingProblem]) -> list[SettingProblem]:
+    """A-14: a name of another form is odd, no more."""
+    return [
         msgspec.structs.replace(problem, code=ODD_NAME_CODE)
         if problem.is_about_name_form
         else problem
         for problem in problems
     ]
-    if any(problem.code != ODD_NAME_CODE for problem in eased if problem.key == "agents"):
-        return eased, names
-    return eased, tuple(item.text for item in agents.items or ())
 
 
 def _snake(key: str) -> str:

@@ -136,10 +136,6 @@ def resume_walk(state: State, rules: Rules, rejects_next: bool) -> CourseWalk:
     """
     walk = CourseWalk(rules, frozenset({0}) if rejects_next else frozenset(), not state.blocked)
     walk.phase, walk.ended_at_round = state.phase, state.ended_at_round
-    if state.last is not None:
-        walk.last_entry = stub_entry(
-            state.last.author, 0, fields=make_request_naming(state.last.names)
-        )
     if state.latest.number:
         walk.latest_round = _round_so_far(state.latest, rules)
         walk.rounds[state.latest.number] = walk.latest_round

@@ -82,11 +82,9 @@ def _next_in_list(course: Course) -> tuple[str, ...]:
     if running is None:
         return (rules.agents[0],)
     place = rules.agents.index(running.entries[-1].author)
-    later = rules.agents[place:]
-    with_turns = [
-        agent for agent in later if running.count_entries_of(agent) < rules.max_turns_per_round
-    ]
-    return (with_turns[0] if with_turns else rules.agents[-1],)
+    later = rules.agents[place:]  # a round goes on while the last of them has a turn left
+    most = rules.max_turns_per_round
+    return (next(agent for agent in later if running.count_entries_of(agent) < most),)
 
 
 def _anyone_with_turns(course: Course) -> tuple[str, ...]:

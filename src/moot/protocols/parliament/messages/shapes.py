@@ -40,8 +40,6 @@ def read_json(data: bytes | str, limit: int = MAX_BYTES) -> Any:
         msgspec.json.decode(raw)  # stricter than the standard library: no NaN, no half characters
         return _decode_without_repeated_keys(raw)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        if isinstance(error, Malformed):
-            raise
         raise Malformed(
             f"not JSON: {error}", code="not_json", hint="send exactly one JSON object"
         ) from None

@@ -1,0 +1,247 @@
+"""Files become the session they were written from, at every stage; what differs is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from moot.core.findings import select_errors
+from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament import events as did
+from moot.protocols.parliament.files.file_shapes import FILES
+from moot.protocols.parliament.importing import FilesAsEvents, import_findings
+from tests.parliament.played import documents, files, played
+from tests.parliament.scene import (
+    CALL_VOTE,
+    ROUND_END,
+    ROUND_START,
+    Chamber,
+    amendment,
+    bill,
+    draft,
+    statement,
+)
+from tests.parliament.test_discipline import expel
+from tests.parliament.test_paper_properties import files_of, taking
+
+LEDGER, SESSION, BILL, SUMMARIES = FILES
+
+
+def begun() -> Chamber:
+    chamber = Chamber(3)
+    chamber.clerk(ask.Begin())
+    chamber.submit(statement(2))
+    return chamber
+
+
+def amended() -> Chamber:
+    """Three amendments in the first round: one taken in, one withdrawn, one pending."""
+    chamber = Chamber(3).debating()
+    chamber.submit(amendment(3))
+    chamber.exchange(3, 1, position=("amend-001", "endorse"))
+    chamber.clerk(ask.Incorporate(amendment_id="amend-001"))
+    chamber.submit(amendment(2, "amend-002", proposed_text="Another sentence."))
+    return chamber
+
+
+def voting() -> Chamber:
+    return Chamber(3).voting().vote("YES", "", "NO")
+
+
+def defeated() -> Chamber:
+    chamber = Chamber(3).voting().vote("NO", "NO", "YES")
+    chamber.clerk(ask.CountVotes())
+    return chamber
+
+
+def defeated_for_good() -> Chamber:
+    chamber = Chamber(3, max_rounds=1).voting().vote("NO", "NO", "YES")
+    chamber.clerk(ask.CountVotes())
+    return chamber
+
+
+def decided(word: str, rounds: int = 6, **more: Any) -> Chamber:
+    chamber = Chamber(3, max_rounds=rounds).reviewing()
+    chamber.decide(word, "Not like this.", **more)
+    return chamber
+
+
+def returned_and_passed() -> Chamber:
+    chamber = decided("veto")
+    chamber.submit(ROUND_START)
+    chamber.submit(bill(1, 2, solution="Two caches."))
+    chamber.submit(CALL_VOTE)
+    chamber.vote("YES", "YES", "YES").clerk(ask.CountVotes())
+    return chamber
+
+
+def after_a_round() -> Chamber:
+    chamber = Chamber(3).debating()
+    chamber.exchange(1, 2)
+    chamber.submit(ROUND_END)
+    return chamber
+
+
+def completed() -> Chamber:
+    chamber = decided("approve")
+    chamber.clerk(ask.Complete())
+    return chamber
+
+
+def undrafted() -> Chamber:
+    """Everybody was expelled before there was a bill."""
+    chamber = Chamber(2, issues=("security",)).drafting()
+    expel(chamber, 2)
+    expel(chamber, 1)
+    return chamber
+
+
+STAGES: dict[str, Callable[[], Chamber]] = {
+    "convened": lambda: Chamber(3),
+    "statements": begun,
+    "evaluating": lambda: Chamber(3).opened(),
+    "drafting": lambda: Chamber(3).drafting(),
+    "debating": lambda: Chamber(3).debating(),
+    "amended": amended,
+    "after a round": after_a_round,
+    "third round": lambda: Chamber(3).debating(3),
+    "voting": voting,
+    "defeated": defeated,
+    "defeated for good": defeated_for_good,
+    "reviewing": lambda: Chamber(3).reviewing(),
+    "approved": lambda: decided("approve"),
+    "amended and approved": lambda: decided(
+        "amend_and_approve", draft=draft(2, solution="Two caches.")
+    ),
+    "returned": lambda: decided("veto"),
+    "returned and passed": returned_and_passed,
+    "vetoed": lambda: decided("veto", rounds=1),
+    "played": played,
+    "completed": completed,
+    "undrafted": undrafted,
+}
+
+
+def parsed(written: dict[str, bytes]) -> dict[str, Any]:
+    return {name: json.loads(data) for name, data in written.items()}
+
+
+@pytest.mark.requirement("PAR-085")
+@pytest.mark.parametrize("stage", STAGES)
+def test_files_become_the_session_they_were_written_from(stage: str) -> None:
+    chamber = STAGES[stage]()
+    written = files(chamber)
+    command = taking(parsed(written))
+    assert import_findings(command) == ()
+    retold = FilesAsEvents(command)
+    said = [one.message for one in retold.events if isinstance(one, did.MessageLogged)]
+    told = [one.summary for one in retold.events if isinstance(one, did.RoundSummarized)]
+    assert files_of(retold.state, said, told) == written
+    here, there = chamber.state, retold.state
+    assert (there.status, there.outcome) == (here.status, here.outcome)
+    assert there.round.running == here.round.running
+    assert (there.poll is None) == (here.poll is None)
+    assert there.imported == len(said)
+    assert there.seats["rep_2"].agent == "agent-1"
+
+
+def test_a_vote_keeps_that_it_was_forced() -> None:
+    given = parsed(files(defeated()))
+    given[SESSION]["vote_history"][0]["forced"] = True
+    given[SUMMARIES][-1]["vote_result"]["forced"] = True
+    retold = FilesAsEvents(taking(given))
+    assert [row.forced for row in retold.state.vote_history] == [True]
+    del given[SESSION]["vote_history"][0]["forced"]
+    del given[SUMMARIES][-1]["vote_result"]["forced"]
+    assert select_errors(import_findings(taking(given))) == ()
+    assert [row.forced for row in FilesAsEvents(taking(given)).state.vote_history] == [False]
+
+
+def test_a_seat_is_held_by_whom_the_command_names() -> None:
+    command = taking(documents())
+    named = msgspec.structs.replace(command, bound=("rep_2",), epochs={"rep_3": 4})
+    seats = FilesAsEvents(named).state.seats
+    assert [seats[f"rep_{number}"].agent for number in (1, 2, 3)] == [
+        *("agent-0", "agent-1", "agent-2"),
+    ]
+    assert [seats[f"rep_{number}"].epoch for number in (1, 2, 3)] == [1, 1, 4]
+
+
+@pytest.mark.parametrize(
+    "agents",
+    [
+        {},
+        {"rep_1": "red-fox", "rep_2": "blue-hen"},
+        {"rep_1": "red-fox", "rep_2": "red-fox", "rep_3": "blue-hen"},
+        {"rep_1": "red-fox", "rep_2": "No Name", "rep_3": "blue-hen"},
+        {"rep_1": "red-fox", "rep_2": "system", "rep_3": "blue-hen"},
+    ],
+)
+def test_every_seat_needs_an_agent_of_its_own(agents: dict[str, str]) -> None:
+    command = msgspec.structs.replace(taking(documents()), agents=agents)
+    (finding,) = import_findings(command)
+    assert (finding.rule, finding.code, finding.where) == ("S-02", "bad_agent", "agents")
+
+
+def test_what_no_message_explains_is_told() -> None:
+    given = documents()
+    given[BILL]["title"] = "Another one"
+    (finding,) = select_errors(import_findings(taking(given)))
+    assert (finding.rule, finding.code) == ("PAR-085", "not_explained")
+    assert finding.where == f"{BILL}#title"
+    assert finding.message.endswith('these lead to "A cache"')
+    assert finding.hint.startswith(f'it is "Another one" in {BILL}: if that is right, a message')
+
+
+def test_before_there_is_a_bill_its_file_may_have_a_title() -> None:
+    given = parsed(files(Chamber(3).opened()))
+    given[BILL] |= {"bill_id": "BILL-001", "title": "To come"}
+    assert select_errors(import_findings(taking(given))) == ()
+    later = documents()
+    later[BILL]["title"] = "To come"
+    assert [one.where for one in select_errors(import_findings(taking(later)))] == [f"{BILL}#title"]
+
+
+def test_a_temperature_may_be_written_again_in_every_round() -> None:
+    given = parsed(files(Chamber(3).debating(3)))
+    for rep in given[SESSION]["representatives"]:
+        rows = rep["temperature_history"]
+        rep["temperature_history"] = [
+            {
+                "round": number,
+                "temperature": [row for row in rows if row["round"] <= number][-1]["temperature"],
+            }
+            for number in range(4)
+        ]
+    assert select_errors(import_findings(taking(given))) == ()
+
+
+def test_a_script_counts_the_round_before_anybody_says_so() -> None:
+    chamber = after_a_round()
+    given = parsed(files(chamber))
+    given[SESSION]["current_round"] = 2
+    for rep in given[SESSION]["representatives"]:
+        rep["temperature_history"].append({"round": 2, "temperature": rep["temperature"] + 1})
+        rep["temperature"] += 1
+    retold = FilesAsEvents(taking(given))
+    assert (retold.state.round.number, retold.state.round.running) == (2, True)
+    assert retold.state.seats["rep_1"].temperature == chamber.seat(1).temperature + 1
+    before = FilesAsEvents(taking(parsed(files(chamber))))
+    assert (before.state.round.number, before.state.round.running) == (1, False)
+
+
+def test_a_drafter_that_only_the_session_file_names_took_over() -> None:
+    given = documents()
+    given[SESSION]["drafter"] = given[BILL]["drafter"] = "rep_2"
+    retold = FilesAsEvents(taking(given))
+    replaced = [one for one in retold.events if isinstance(one, did.DrafterReplaced)]
+    assert replaced == [did.DrafterReplaced(seat="rep_2", why="named in the imported files")]
+    assert retold.state.drafter == "rep_2"
+    same = FilesAsEvents(taking(documents()))
+    assert not [one for one in same.events if isinstance(one, did.DrafterReplaced)]
+    chosen = [one for one in same.events if isinstance(one, did.DrafterChosen)]
+    assert chosen == [did.DrafterChosen(seat="rep_1", why="named in the imported files")]
