@@ -33,16 +33,8 @@ def _turns_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def open_there() -> Iterator[Callable[[], Store]]:
-    opened: list[PostgresStore] = []
     with fresh_database() as url:
-
-        def open_store() -> Store:
-            opened.append(PostgresStore(url, f"sim_{os.getpid()}", create=True))
-            return opened[-1]
-
-        yield open_store
-        for store in opened:
-            store.close()
+        yield lambda: PostgresStore(url, f"sim_{os.getpid()}", create=True)
 
 
 def simulate_joined(seed: int, open_store: Callable[[], Store], folder: Path) -> JoinedSimulator:

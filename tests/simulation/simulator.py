@@ -74,12 +74,13 @@ class Simulator:
         self.random = random.Random(seed)
         self.log: list[str] = []
         self.account = Account()
-        self._open_store = open_store
+        self._stores: list[Store] = []
+        self._open = open_store
         self._clock = FakeClock()
         self._keys = MemoryKeys()
         self._artifacts = MemoryArtifacts()
         self._busy = True  # nobody else is about until the agents are registered
-        self.truth = open_store()
+        self.truth = self._open_store()
         root, pin = self._keys.make(SYSTEM), self._keys.make(CHECKPOINT)
         self.trust = found_ledger(self.truth, root, pin, self._clock, custodian=CUSTODIAN)
         self.processes = [self._start() for _ in range(3)]
@@ -89,6 +90,14 @@ class Simulator:
         self._busy = False
 
     # The world
+
+    def _open_store(self) -> Store:
+        self._stores.append(self._open())
+        return self._stores[-1]
+
+    def close(self) -> None:
+        for store in self._stores:
+            store.close()
 
     def run(self, steps: int) -> None:
         for _ in range(steps):

@@ -42,6 +42,8 @@ def run_to_the_end(simulator: Simulator, seed: int) -> None:
         error.add_note(f"MOOT_SEED={seed}")
         error.add_note("\n".join(simulator.log[-25:]))
         raise
+    finally:
+        simulator.close()
 
 
 def simulate_in_memory(seed: int) -> Simulator:
