@@ -39,14 +39,14 @@ class OpenWorkspaces:
             workspace = open_it()
             self._open[str(ledger), clock] = (file, workspace)
             if known is not None:
-                known[1].store.close()
+                known[1].close(checkpoint=False)
             return workspace
 
     def drop(self) -> None:
         """Let go of all of them, as after a failure to read: the next one is opened anew."""
         with self._turn:
             for _, workspace in self._open.values():
-                workspace.store.close()
+                workspace.close(checkpoint=False)
             self._open.clear()
 
     def close(self) -> None:
