@@ -8,6 +8,7 @@ import pytest
 
 from moot.protocols.decision.forecasts import Outcome
 from moot.protocols.decision.independence import _poisson, count_effective_voters
+from moot.protocols.decision.model import SeatForecast
 from moot.protocols.decision.track_record import JudgedDecision, TrackRecord, count_track_record
 
 from .test_track_record import CRANE, HERON, OTTER, forecast, judged
@@ -65,14 +66,16 @@ def test_whoever_always_errs_says_nothing_about_the_others() -> None:
 
 def called_by(*names: str, times: int, start: int = 0) -> list[JudgedDecision]:
     """Decisions that just these called: each says no now and then, every one at its own pace."""
+
+    def vote(name: str, place: int, number: int) -> SeatForecast:
+        call = "approve 0.5" if number % (place + 3) else "reject 0.5"
+        return forecast(name, call, call)
+
     return [
         judged(
             number,
             Outcome.RIGHT if number % 2 else Outcome.WRONG,
-            *(
-                forecast(name, *["approve 0.5" if number % (place + 3) else "reject 0.5"] * 2)
-                for place, name in enumerate(names)
-            ),
+            *(vote(name, place, number) for place, name in enumerate(names)),
         )
         for number in range(start, start + times)
     ]
