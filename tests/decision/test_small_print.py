@@ -20,7 +20,7 @@ from moot.protocols.decision.calibration import CalibratedVote, calibrate_vote
 from moot.protocols.decision.evolution import evolve
 from moot.protocols.decision.forecasts import Outcome
 from moot.protocols.decision.independence import chance_that_majority_is_right
-from moot.protocols.decision.machine import MACHINE, OUTCOMES
+from moot.protocols.decision.machine import MACHINE, OUTCOMES, QUESTIONS
 from moot.protocols.decision.model import (
     ChamberKind,
     DecisionResult,
@@ -39,6 +39,7 @@ from moot.protocols.decision.rankings import (
 from moot.protocols.decision.track_record import count_track_record
 from moot.protocols.decision.views import (
     describe_approval_against_result,
+    describe_decision,
     list_answers,
     shorten_question,
 )
@@ -72,8 +73,10 @@ def test_only_an_approval_against_the_result_is_remarked(asked: Scenario[State])
     argued(asked)
     by(asked, SYSTEM, ask.RecordResult(result=DecisionResult.NOT_CARRIED, summary="1 of 3"))
     assert describe_approval_against_result(asked.state) == ""
+    assert describe_decision("q-1", asked.state).against_result == ""
     by(asked, PERSON, ask.Approve(reason="I want it"))
     assert describe_approval_against_result(asked.state) == "against the vote (not carried)"
+    assert describe_decision("q-1", asked.state).against_result == "against the vote (not carried)"
 
 
 def test_answers_stand_in_the_order_of_the_seats(asked: Scenario[State]) -> None:
@@ -115,6 +118,27 @@ def test_a_seat_that_is_played_elsewhere_is_told_another_command(world: World) -
     hints = {due.who: due.hint for due in MACHINE.agenda(scene.state, 0)}
     assert hints[FINCH] == "moot council answer ID TEXT"
     assert hints[OTTER] == "moot ask --resume ID"
+
+
+@pytest.mark.parametrize("seconds", [None, 90])
+def test_whoever_does_not_answer_in_time_is_passed_over(world: World, seconds: int | None) -> None:
+    """Without a limit nobody is: then nothing happens by itself."""
+    scene = given(world, MACHINE, STREAM)
+    scene.actor = SYSTEM
+    scene.when(ask.AskQuestion(question="Which?", seats=SEATS, answer_seconds=seconds))
+    first, *_ = MACHINE.agenda(scene.state, 0)
+    passed = ask.PassAnswer(agent=OTTER, why="no answer came in time")
+    expected = (None, None) if seconds is None else (scene.state.asked_at + 90_000, passed)
+    assert (first.who, (first.by, first.command)) == (OTTER, expected)
+
+
+def test_of_a_long_question_the_index_keeps_five_hundred_characters(world: World) -> None:
+    scene = given(world, MACHINE, STREAM)
+    scene.actor = SYSTEM
+    scene.when(ask.AskQuestion(question="x" * 600, seats=SEATS))
+    with world.store.read() as view:
+        (row,) = view.rows(QUESTIONS)
+    assert json.loads(row.value)["question"] == "x" * 500
 
 
 def due_of(state: State) -> list[tuple[str, str]]:
@@ -173,6 +197,9 @@ def test_a_report_counts_answers_from_one_and_says_whether_the_rules_differ() ->
 def test_nothing_wins_before_everybody_has_ranked_or_without_a_rule() -> None:
     assert find_winner(two_answers("borda").state) is None
     assert find_winner(two_answers("").state) is None
+    scene = two_answers("plurality")
+    rank(scene, NAMES[0], 0, 1, votes=2)
+    assert find_winner(scene.state) is None
 
 
 def test_the_only_answer_wins_and_needs_no_rule(world: World) -> None:
@@ -316,6 +343,7 @@ def test_thirty_outcomes_are_a_record() -> None:
         (1, Fraction(2, 3), Fraction(2, 3)),
         (2, Fraction(2, 3), Fraction(2, 3)),
         (3, Fraction(2, 3), Fraction(20, 27)),
+        (3, Fraction(1), Fraction(1)),
     ],
 )
 def test_how_often_a_majority_is_right(
@@ -330,6 +358,15 @@ def test_one_half_is_no_call() -> None:
     (otter,) = track.participants
     assert (otter.scored, otter.right) == (2, 0)
     assert (track.single_best.right, track.single_best.wrong) == (0, 0)
+
+
+def test_whoever_was_always_right_and_sure_has_the_best_interval() -> None:
+    sure = forecast(OTTER, "approve 1", "approve 1")
+    cases = [judged(number, Outcome.RIGHT, sure) for number in range(5)]
+    (otter,) = count_track_record(cases).participants
+    assert otter.last_score == Fraction(0)
+    assert otter.interval.low == 0
+    assert 0 < otter.interval.high < 1
 
 
 def test_of_equals_the_first_by_name_is_the_single_best() -> None:
@@ -363,4 +400,5 @@ def test_what_a_record_leaves_out_means_nothing_special() -> None:
     """Events and commands of earlier versions lack these; they can never mean anything else."""
     asked = did.QuestionAsked("Which?", SEATS, ChamberKind.DEBATE, "majority", 2)
     assert (asked.sealed, asked.quorum, asked.choose) == (False, 0, "")
+    assert (State().asked_at, State().rounds, State().quorum) == (0, 0, 0)
     assert (ask.EndRun(stop="x").turns, SeatForecast(OTTER).micros) == (0, 0)

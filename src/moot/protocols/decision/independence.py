@@ -135,4 +135,4 @@ def chance_that_majority_is_right(participants: int, share: Fraction) -> Fractio
 
 
 def _quantile(values: Sequence[float], share: float) -> float:
-    return values[min(len(values) - 1, int(share * len(values)))]
+    return values[int(share * len(values))]
