@@ -7,23 +7,36 @@ from typing import Any
 import pytest
 
 from moot.core.clock import MINUTE
-from moot.core.machine import Recorded
+from moot.core.errors import Malformed
+from moot.core.machine import Recorded, SignOfLife
 from moot.core.names import SYSTEM
 from moot.core.record import Actor
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
 from moot.protocols.presence import sorted_index
+from moot.protocols.presence.adoption import AdoptionQuestion, judge_adoption
 from moot.protocols.presence.agent_names import make_name
+from moot.protocols.presence.contract import is_time
 from moot.protocols.presence.families import next_in_family
 from moot.protocols.presence.holdings import Holdings
-from moot.protocols.presence.liveness import format_span, read_stale_minutes
+from moot.protocols.presence.liveness import format_span, judge_sign, read_stale_minutes
 from moot.protocols.presence.machine import MACHINE
-from moot.protocols.presence.paths import MAX_SCOPE_CHARACTERS
+from moot.protocols.presence.model import ReceiptKind, Reservation
+from moot.protocols.presence.paths import (
+    MAX_SCOPE_CHARACTERS,
+    is_inside,
+    read_typed,
+    strip_wildcard,
+    write_typed,
+)
+from moot.protocols.presence.views import view_message
 
 from .scene import (
     CRANE,
     HARBOR,
+    NOON,
     OTTER,
+    ROOT,
     crew,
     handoff,
     join,
@@ -34,7 +47,7 @@ from .scene import (
     reserve,
     run,
 )
-from .test_freed import gone
+from .test_freed import free, gone
 from .test_usage import COUNTS
 
 
@@ -182,3 +195,101 @@ def test_an_event_that_was_seen_twice_on_record_is_seen_once() -> None:
         seen = Recorded(did.EventSeen(id=sent), "presence", seq, 1_000, Actor(CRANE, 1, "k"), b"")
         state = MACHINE.evolve(state, seen)
     assert state.pending[sent].seen_by == (CRANE,)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "held", "missing"),
+    [
+        (ask.Evidence(no_git="git is not there"), (), "unknown (git is not there)"),
+        (ask.Evidence(dirty=()), (), f"no scope of {OTTER} is known"),
+        (ask.Evidence(dirty=()), ("src",), f"no uncommitted file in the scope of {OTTER}"),
+    ],
+)
+def test_whoever_may_not_adopt_a_name_is_told_what_is_missing(
+    evidence: ask.Evidence, held: tuple[str, ...], missing: str
+) -> None:
+    leases = tuple(Reservation(key, key, OTTER, 1, 1, 0) for key in held)
+    verdict = judge_adoption(AdoptionQuestion(OTTER, leases, (), None, ROOT, evidence))
+    assert not verdict
+    assert missing in verdict.missing[0]
+
+
+def test_an_agent_is_not_told_of_a_key_that_it_does_not_have() -> None:
+    told = str(refusal(crew(OTTER).when(reserve("src")), free("src"), OTTER))
+    assert told.startswith("only a person at a terminal releases by force")
+
+
+@pytest.mark.parametrize(
+    ("own", "held", "shown"), [("bb-1", "bb-2", "bb-1"), (None, "bb-2", "bb-2"), (None, None, "ID")]
+)
+def test_whoever_asks_the_holder_names_a_work_that_is_known(
+    own: str | None, held: str | None, shown: str
+) -> None:
+    scenario = crew(OTTER, CRANE).when(reserve("src", work=held))
+    assert f"--work {shown} " in refusal(scenario, reserve("src", work=own), CRANE).hint
+
+
+def test_what_nobody_answers_any_more_is_due_to_its_sender() -> None:
+    scenario = crew(OTTER, CRANE).when(handoff())
+    (due,) = (due for due in MACHINE.agenda(scenario.state, 0) if due.who == CRANE)
+    assert due.instead is not None
+    assert (due.owed_to, due.instead.who) == (OTTER, OTTER)
+
+
+def test_a_session_is_found_by_its_program_too() -> None:
+    scenario = crew(OTTER).when(join(session_key="s-1", process_key="p-1"))
+    with scenario.world.store.read() as view:
+        assert [row.key for row in view.rows("presence.sessions")] == ["p-1", "s-1"]
+
+
+def test_what_was_accepted_is_shown_as_accepted() -> None:
+    scenario = crew(OTTER, CRANE).when(handoff())
+    (sent,) = scenario.state.pending
+    run(scenario, ask.MarkSeen(id=sent), CRANE)
+    assert view_message(scenario.state.pending[sent]).status is ReceiptKind.SEEN
+    run(scenario, ask.Accept(id=sent), CRANE)
+    (accepted,) = (message for message in scenario.state.recent if message.id == sent)
+    assert view_message(accepted).status is ReceiptKind.ACCEPTED
+
+
+def test_the_first_moment_of_1970_is_a_time() -> None:
+    assert is_time("1970-01-01T00:00:00.000Z", {})
+    assert not is_time("soon", {})
+
+
+@pytest.mark.parametrize(
+    ("acted_at", "seen_by"),
+    [(NOON - 1, "a signed heartbeat"), (NOON, "a signed heartbeat"), (NOON + 1, "a signed event")],
+)
+def test_the_later_sign_counts_and_of_two_at_once_the_proved_one(
+    acted_at: int, seen_by: str
+) -> None:
+    verdict = judge_sign(SignOfLife(NOON, heartbeat="proof"), acted_at, NOON + 2, 15 * MINUTE)
+    assert (verdict.last_seen_at, verdict.seen_by) == (max(acted_at, NOON), seen_by)
+
+
+def test_a_long_number_of_minutes_is_repeated_in_short() -> None:
+    _, remark = read_stale_minutes("9" * 50)
+    assert remark is not None
+    assert f"={'9' * 40!r} is not" in remark.message
+
+
+def test_a_resource_lies_in_no_folder() -> None:
+    assert not is_inside("port:3000", "")
+    assert is_inside("src", "")
+
+
+def test_a_scope_is_typed_from_the_root_and_a_resource_as_it_is() -> None:
+    assert [write_typed(scope) for scope in ("src/a", ".", "./port:1", "port:1")] == [
+        ":/src/a",
+        ":/",
+        ":/port:1",
+        "port:1",
+    ]
+    assert [strip_wildcard(scope, ROOT) for scope in ("src/*", "src", "*")] == ["src/", "src", "."]
+
+
+def test_what_is_typed_where_the_root_is_none_is_refused() -> None:
+    with pytest.raises(Malformed) as problem:
+        read_typed("x", ROOT, "repo")
+    assert problem.value.code == "bad_root"
