@@ -50,6 +50,7 @@ from .test_decision import CRANE, FINCH, OTTER, PERSON, SEATS, STREAM, argued, b
 from .test_decision import asked as asked
 from .test_decision import world as world
 from .test_ranked_answers import NAMES, YES, answered, rank, rank_all
+from .test_sealed_answers import CLOSING
 from .test_track_record import forecast, judged
 
 RECEIPT = ArtifactRef("a" * 64, 1, "application/json")
@@ -252,6 +253,18 @@ def test_a_motion_is_argued_again_in_another_session(
         asked.when(ask.OpenSession(session=session))
 
 
+@pytest.mark.parametrize(("session", "rows"), [("debate/1", 1), ("in the old files", 0)])
+def test_only_a_session_of_this_record_is_found_from_it(session: str, rows: int) -> None:
+    assert len(list(MACHINE.index(recorded(did.SessionOpened(session=session))))) == rows
+
+
+def test_where_nothing_is_sealed_no_seals_are_closed(asked: Scenario[State]) -> None:
+    for name in (OTTER, CRANE, FINCH):
+        by(asked, name, ask.GiveAnswer(answer="Kafka"))
+    asked.actor = SYSTEM
+    asked.refused("seals_missing", CLOSING)
+
+
 def test_a_decided_or_waiting_decision_opens_no_session(asked: Scenario[State]) -> None:
     settled(asked)
     asked.refused("session_open", ask.OpenSession(session="debate/2"))
@@ -400,5 +413,6 @@ def test_what_a_record_leaves_out_means_nothing_special() -> None:
     """Events and commands of earlier versions lack these; they can never mean anything else."""
     asked = did.QuestionAsked("Which?", SEATS, ChamberKind.DEBATE, "majority", 2)
     assert (asked.sealed, asked.quorum, asked.choose) == (False, 0, "")
-    assert (State().asked_at, State().rounds, State().quorum) == (0, 0, 0)
+    nothing = State()
+    assert (nothing.asked_at, nothing.rounds, nothing.quorum, nothing.is_sealed) == (0, 0, 0, False)
     assert (ask.EndRun(stop="x").turns, SeatForecast(OTTER).micros) == (0, 0)
