@@ -36,6 +36,7 @@ from moot.protocols.decision.rankings import (
     effect_of_own_answers,
     require_ballot,
 )
+from moot.protocols.decision.seal import HEX_32_BYTES, NONCE_BYTES
 from moot.protocols.decision.track_record import count_track_record
 from moot.protocols.decision.views import (
     describe_approval_against_result,
@@ -46,7 +47,19 @@ from moot.protocols.decision.views import (
 from moot.testing import Scenario, World, given
 
 from .test_calibration import record
-from .test_decision import CRANE, FINCH, OTTER, PERSON, SEATS, STREAM, argued, by, moved, settled
+from .test_decision import (
+    CRANE,
+    FINCH,
+    OTTER,
+    PERSON,
+    RESULT,
+    SEATS,
+    STREAM,
+    argued,
+    by,
+    moved,
+    settled,
+)
 from .test_decision import asked as asked
 from .test_decision import world as world
 from .test_ranked_answers import NAMES, YES, answered, rank, rank_all
@@ -108,7 +121,71 @@ def test_who_was_asked_last_is_found_by_name_and_outcomes_by_decision(
 def test_a_model_is_named_in_short(asked: Scenario[State]) -> None:
     called = ask.NoteCall(agent=FINCH, what="x", subject="x", ending="answered", model="m" * 300)
     by(asked, SYSTEM, called)
-    assert asked.state.seats[2].model == "m" * 200
+    assert [seat.model for seat in asked.state.seats] == ["opus", "opus", "m" * 200]
+
+
+def test_a_model_is_named_once_and_for_its_own_seat(world: World) -> None:
+    seats = tuple(DecisionSeat(name, "cmd", "cmd:x") for name in (OTTER, CRANE))
+    scene = given(world, MACHINE, STREAM)
+    by(scene, SYSTEM, ask.AskQuestion(question="Which?", seats=seats))
+    for model in ("opus", "haiku"):
+        called = ask.NoteCall(agent=CRANE, what="x", subject="x", ending="answered", model=model)
+        by(scene, SYSTEM, called)
+    assert [seat.model for seat in scene.state.seats] == [None, "opus"]
+
+
+def test_what_a_seat_was_told_to_stand_for_counts_before_what_it_says(world: World) -> None:
+    told = DecisionSeat(OTTER, "cmd", "cmd:x", motives=("thrift",))
+    scene = given(world, MACHINE, STREAM)
+    by(scene, SYSTEM, ask.AskQuestion(question="Which?", seats=(told, *SEATS[1:])))
+    for name in (OTTER, CRANE):
+        by(scene, name, ask.GiveAnswer(answer="x", motives=("speed",)))
+    by(scene, FINCH, ask.GiveAnswer(answer="x"))
+    motives = [scene.state.motives_of(name) for name in (OTTER, CRANE, FINCH, "stray-wren")]
+    assert motives == [("thrift",), ("speed",), (), ()]
+
+
+@pytest.mark.parametrize(
+    ("chamber", "comes_again"), [(ChamberKind.DEBATE, False), (ChamberKind.PARLIAMENT, True)]
+)
+def test_only_a_parliament_comes_to_another_result(
+    world: World, chamber: ChamberKind, comes_again: bool
+) -> None:
+    scene = given(world, MACHINE, STREAM)
+    by(scene, SYSTEM, ask.AskQuestion(question="Which?", seats=SEATS, chamber=chamber))
+    moved(scene)
+    scene.refused("result_known", RESULT)
+    by(scene, SYSTEM, ask.OpenSession(session="debate/1"), RESULT)
+    if comes_again:
+        by(scene, SYSTEM, RESULT)
+        assert scene.state.stage is Stage.WAITING
+    else:
+        scene.refused("result_known", RESULT)
+
+
+def test_the_ledgers_own_key_signs_a_receipt(asked: Scenario[State]) -> None:
+    stored = asked.world.artifacts.put(b"{}", "application/json")
+    by(settled(asked), SYSTEM, ask.MakeReceipt(receipt=stored))
+    assert asked.state.receipt == stored.sha256
+
+
+@pytest.mark.parametrize(
+    ("calls", "after"),
+    [
+        (("approve", "approve", "reject"), (1, 0, 0)),
+        (("reject", "approve", "reject"), (0, 1, 0)),
+        (("approve", "reject"), (0, 0, 1)),
+    ],
+)
+def test_one_head_more_is_a_majority(calls: tuple[str, ...], after: tuple[int, int, int]) -> None:
+    names = (OTTER, CRANE, FINCH)
+    said = [f"{call} 0.8" for call in calls]
+    votes = [forecast(name, vote, vote) for name, vote in zip(names, said, strict=False)]
+    assert count_track_record([judged(1, Outcome.RIGHT, *votes)]).vote_after == after
+
+
+def test_what_seals_an_answer_is_as_long_as_a_commitment() -> None:
+    assert HEX_32_BYTES.fullmatch(bytes(NONCE_BYTES).hex())
 
 
 def test_a_seat_that_is_played_elsewhere_is_told_another_command(world: World) -> None:
@@ -189,6 +266,7 @@ def test_a_report_counts_answers_from_one_and_says_whether_the_rules_differ() ->
     assert report is not None
     assert [option.number for option in report.options] == [1, 2]
     assert {choice.sentence for choice in report.choices} == {"answer 1"}
+    assert {choice.winner for choice in report.choices} == {1}
     assert not report.differ
     winner = find_winner(scene.state)
     assert winner is not None
@@ -415,4 +493,5 @@ def test_what_a_record_leaves_out_means_nothing_special() -> None:
     assert (asked.sealed, asked.quorum, asked.choose) == (False, 0, "")
     nothing = State()
     assert (nothing.asked_at, nothing.rounds, nothing.quorum, nothing.is_sealed) == (0, 0, 0, False)
+    assert ask.NoteCall(agent=OTTER, what="x", subject="x", ending="x").attempt == 1
     assert (ask.EndRun(stop="x").turns, SeatForecast(OTTER).micros) == (0, 0)
