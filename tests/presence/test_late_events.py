@@ -15,6 +15,7 @@ from moot.protocols.presence.model import STREAM, Liveness, Member, Reservation,
 from moot.testing import Scenario
 
 from .scene import CRANE, NOON, OTTER, ROOT, context, crew, holding, new_holder, reserve, run
+from .test_exact_limits import JOINED
 from .test_freed import gone
 from .test_sub_agents import edit
 
@@ -103,6 +104,18 @@ def test_an_earlier_holder_has_no_say_over_the_sub_agents_of_a_later_one(event: 
     new_holder(scenario.world, OTTER)
     state = after(scenario.state, did.SubAgentBegan(alias="1", tool_id="t", kind=""), OTTER, 2)
     assert after(state, event, OTTER, 1) == state
+
+
+def test_an_earlier_holder_is_no_sign_of_life_of_a_later_one() -> None:
+    later = after(crew(OTTER).state, did.SubAgentSeen(alias=""), OTTER, 2)
+    seen = Recorded(did.SubAgentSeen(alias=""), STREAM, 10, NOON + 1, Actor(OTTER, 1, "k"), b"")
+    assert MACHINE.evolve(later, seen) == later
+
+
+def test_the_machine_itself_was_never_here() -> None:
+    state = crew(OTTER).state
+    assert after(state, did.AgentLeft(reason="x"), SYSTEM) == state
+    assert after(state, JOINED, SYSTEM) == state
 
 
 def find_otter(scenario: Scenario[State]) -> Member:

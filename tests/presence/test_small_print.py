@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -19,9 +20,10 @@ from moot.protocols.presence.agent_names import make_name
 from moot.protocols.presence.contract import is_time
 from moot.protocols.presence.families import next_in_family
 from moot.protocols.presence.holdings import Holdings
-from moot.protocols.presence.liveness import format_span, judge_sign, read_stale_minutes
+from moot.protocols.presence.liveness import format_ago, format_span, judge_sign, read_stale_minutes
 from moot.protocols.presence.machine import MACHINE
-from moot.protocols.presence.model import ReceiptKind, Reservation
+from moot.protocols.presence.model import Liveness, ReceiptKind, Reservation, State
+from moot.protocols.presence.overlap import Requester, judge_sibling
 from moot.protocols.presence.paths import (
     MAX_SCOPE_CHARACTERS,
     is_inside,
@@ -29,7 +31,8 @@ from moot.protocols.presence.paths import (
     strip_wildcard,
     write_typed,
 )
-from moot.protocols.presence.views import view_message
+from moot.protocols.presence.views import Observation, view_agent, view_message, view_work_items
+from moot.protocols.presence.work_state import WorkState
 
 from .scene import (
     CRANE,
@@ -39,6 +42,7 @@ from .scene import (
     ROOT,
     crew,
     handoff,
+    holding,
     join,
     new_holder,
     owners,
@@ -48,6 +52,7 @@ from .scene import (
     run,
 )
 from .test_freed import free, gone
+from .test_sub_agents import edit
 from .test_usage import COUNTS
 
 
@@ -170,6 +175,7 @@ def test_the_second_of_a_family_has_the_number_two() -> None:
 )
 def test_a_span_is_told_by_its_two_largest_units(millis: int, text: str) -> None:
     assert format_span(millis) == text
+    assert format_ago(millis) == f"{text} ago"
 
 
 def test_what_is_no_number_of_minutes_counts_as_the_default() -> None:
@@ -293,3 +299,98 @@ def test_what_is_typed_where_the_root_is_none_is_refused() -> None:
     with pytest.raises(Malformed) as problem:
         read_typed("x", ROOT, "repo")
     assert problem.value.code == "bad_root"
+
+
+def test_a_character_that_is_only_hard_to_see_may_stand_in_a_path() -> None:
+    assert owners(crew(OTTER).when(reserve("a\u00a0b"))) == {"a\u00a0b": OTTER}
+    crew(OTTER).refused("bad_scope", reserve("a\x07b"))
+
+
+def test_who_freed_it_is_told_only_where_another_did() -> None:
+    scenario = crew(OTTER).when(reserve("src"), release("src"))
+    with scenario.world.store.read() as view:
+        (row,) = view.rows("presence.archive")
+    assert "by" not in json.loads(row.value)
+
+
+def test_what_is_held_is_shown_with_who_holds_it() -> None:
+    scenario = crew(OTTER).when(edit("a.py", "toolu_first"), edit("b.py", "toolu_second"))
+    agent = view_agent(scenario.state, OTTER, Observation(NOON))
+    assert agent.holds == ("a.py", "b.py")
+    assert [each.holds for each in agent.sub_agents] == [("a.py",), ("b.py",)]
+
+
+def test_whoever_holds_something_and_is_not_known_is_the_first_of_its_name() -> None:
+    leases = [Reservation(f"f{epoch}", f"f{epoch}", OTTER, epoch, epoch, 0) for epoch in (1, 2)]
+    assert view_agent(holding(*leases), OTTER, Observation(NOON)).holds == ("f1",)
+
+
+def test_the_shortest_stale_time_is_a_millisecond() -> None:
+    assert read_stale_minutes("0.00002") == (1, None)
+    assert read_stale_minutes("0.000001")[1] is not None
+
+
+def test_nothing_has_happened_at_first() -> None:
+    assert (State().fencing, State().day_count) == (0, 0)
+    assert not Reservation("src", "src", OTTER, 1, 1, 0).automatic
+
+
+@pytest.mark.parametrize(("name", "warns"), [(OTTER, False), ("solo", True)])
+def test_only_an_unusual_name_is_remarked(name: str, warns: bool) -> None:
+    scenario = crew(CRANE).as_(name)
+    assert bool(run(scenario, join(), name).findings) is warns
+
+
+def test_whoever_goes_on_names_the_session_before() -> None:
+    scenario = crew(OTTER).when(join(session_key="s-1"), reserve("src"))
+    new_holder(scenario.world, OTTER)
+    goes_on = ask.Resume(evidence=ask.Evidence(dirty=("src/a",), beads=()), project_root=ROOT)
+    resumed = run(scenario, goes_on, OTTER).newest(did.AgentResumed).event
+    assert (resumed.prior_epoch, resumed.prior_session_key) == (1, "s-1")
+
+
+def test_a_long_name_of_a_file_is_told_in_short() -> None:
+    files = ("src/" + "x" * 100,)
+    held = (Reservation("src", "src", OTTER, 1, 1, 0),)
+    evidence = ask.Evidence(dirty=files, beads=())
+    verdict = judge_adoption(AdoptionQuestion(OTTER, held, (), None, ROOT, evidence))
+    assert verdict.evidence.endswith("src/" + "x" * 76)
+
+
+def test_a_sub_agent_that_is_not_at_work_any_more_has_ended() -> None:
+    held = Reservation("src", "src", OTTER, 1, 1, 0, alias="3")
+    verdict = judge_sibling(crew(OTTER).state, held, Requester(OTTER, 1, NOON, {}, None))
+    assert (verdict.liveness, verdict.reason) == (Liveness.EVICTED, f"{OTTER}/3 has ended")
+
+
+def test_so_much_may_be_used_and_no_more() -> None:
+    crew(OTTER).when(ask.NoteUsage(**{**COUNTS, "micros": 10**15}))
+    crew(OTTER).refused("bad_usage", ask.NoteUsage(**{**COUNTS, "micros": 10**15 + 1}))
+
+
+@pytest.mark.parametrize("speaker", [OTTER, CRANE])
+def test_whoever_of_two_was_seen_last_speaks_for_their_work(speaker: str) -> None:
+    scenario = crew(OTTER, CRANE)
+    for name in (OTTER, CRANE):
+        run(scenario, join(work="bb-7"), name)
+    scenario.world.clock.forward(minutes=60)
+    run(scenario, join(work="bb-7"), speaker)
+    (item,) = view_work_items(scenario.state, Observation(scenario.world.clock.now), {})
+    assert (item.state, item.agents) == (WorkState.ACTIVE, (OTTER, CRANE))
+
+
+def test_what_moves_with_its_acceptance_leaves_no_remark() -> None:
+    scenario = crew(OTTER, CRANE).when(reserve("src"), handoff(scope="src"))
+    (sent,) = scenario.state.pending
+    assert run(scenario, ask.Accept(id=sent), CRANE).findings == ()
+    assert owners(scenario) == {"src": CRANE}
+
+
+@pytest.mark.parametrize(
+    ("scopes", "kept"), [(("a",), "you keep a when"), (("a", "b"), "you keep a and 1 more when")]
+)
+def test_whoever_hands_over_without_a_scope_is_told_what_it_keeps(
+    scopes: tuple[str, ...], kept: str
+) -> None:
+    (remark,) = run(crew(OTTER, CRANE).when(reserve(*scopes)), handoff(), OTTER).findings
+    assert kept in remark.message
