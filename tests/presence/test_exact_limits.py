@@ -25,7 +25,7 @@ from moot.protocols.presence.model import (
 )
 from moot.protocols.presence.sub_agents import MAX_AT_WORK, add, next_alias
 
-from .scene import CRANE, NOON, OTTER, ROOT, context, holding, take_over
+from .scene import CRANE, NOON, OTTER, ROOT, context, handoff, holding, take_over
 
 JOINED = did.AgentJoined(project_root=ROOT, worktree=ROOT, branch=None, work=None, session_key=None)
 
@@ -139,3 +139,18 @@ def test_the_sixty_fourth_finds_room_and_the_next_crowds_out_the_longest_silent(
 )
 def test_aliases_are_counted_on_from_the_highest_short_number(alias: str, following: str) -> None:
     assert next_alias(add(at_work(3), sub_agent(alias))) == following
+
+
+@pytest.mark.parametrize(("waiting", "refused"), [(199, False), (200, True)])
+def test_two_hundred_events_may_wait_for_one(waiting: int, refused: bool) -> None:
+    sent = {
+        f"e{number}": PresenceMessage(
+            f"e{number}", EventType.HANDOFF, OTTER, 1, to=CRANE, to_epoch=1, at=1, requires_ack=True
+        )
+        for number in range(waiting)
+    }
+    state = msgspec.structs.replace(join_next(State(), CRANE), pending=Map(sent))
+    decision = MACHINE.decide(state, handoff(CRANE), context(OTTER))
+    codes = [finding.code for finding in select_errors(decision.findings)]
+    assert codes == (["too_many_pending"] if refused else [])
+    assert decision.refused is refused

@@ -64,6 +64,14 @@ def test_an_incursion_is_noted_once_on_the_very_lease_that_it_hit() -> None:
     assert hits(after(holding(), HIT)) == {}
 
 
+def test_of_what_owes_nothing_the_last_256_are_remembered() -> None:
+    state = holding()
+    for number in range(257):
+        state = after(state, msgspec.structs.replace(HIT, id=f"proto_20260218_{number:03d}"))
+    ids = [message.id for message in state.recent]
+    assert ids == [f"proto_20260218_{number:03d}" for number in range(1, 257)]
+
+
 def test_only_the_lease_that_is_named_is_handed_over() -> None:
     state = crew(OTTER).when(reserve("src")).state
     (moved,) = after(state, MOVED, OTTER).live
