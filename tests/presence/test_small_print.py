@@ -16,7 +16,7 @@ from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
 from moot.protocols.presence import sorted_index
 from moot.protocols.presence.adoption import AdoptionQuestion, judge_adoption
-from moot.protocols.presence.agent_names import make_fresh_name, make_name
+from moot.protocols.presence.agent_names import _fresh_longer, make_fresh_name, make_name
 from moot.protocols.presence.contract import is_time
 from moot.protocols.presence.families import next_in_family
 from moot.protocols.presence.holdings import Holdings
@@ -62,9 +62,9 @@ def test_a_name_is_always_the_same() -> None:
 
 def test_a_fresh_name_is_one_that_nobody_ever_had() -> None:
     assert make_fresh_name("moot", []) == "calm-seal"
-    taken = ["Placid-Pebble"]
-    fresh = make_fresh_name("moot", taken)
-    assert fresh == make_name("moot", 2)
+    assert make_fresh_name("moot", ["Placid-Pebble"]) == make_name("moot", 2)
+    longer = _fresh_longer("moot", {"calm-seal"})
+    assert _fresh_longer("moot", {longer}) not in ("calm-seal", longer)
 
 
 @pytest.mark.parametrize(
