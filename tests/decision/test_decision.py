@@ -414,8 +414,11 @@ def test_the_agenda_names_who_is_waited_for(asked: Scenario[State]) -> None:
 
 @pytest.mark.requirement("DEC-018")
 def test_a_question_is_found_by_its_words(asked: Scenario[State]) -> None:
+    words = asked.state.question.split()[-2:]
     with asked.world.store.read() as view:
         rows = view.rows(QUESTIONS, limit=10)
+        assert view.search(QUESTIONS, " ".join(words)) == [STREAM]
+        assert view.search(QUESTIONS, "elsewhere") == []
     assert [row.key for row in rows] == [STREAM]
 
 

@@ -143,6 +143,10 @@ def test_more_support_never_hurts(election: tuple[list[Ballot], int], data: st.D
             assert winner in choose(rule, again, answers).first
 
 
+def test_duels_by_hand() -> None:
+    assert count_duels([(0, 1, 2), (2, 0, 1)], 3) == [[0, 2, 1], [0, 0, 1], [1, 1, 0]]
+
+
 @given(elections())
 def test_duels_against_an_oracle(election: tuple[list[Ballot], int]) -> None:
     ballots, answers = election

@@ -20,7 +20,7 @@ from moot.protocols.decision.calibration import CalibratedVote, calibrate_vote
 from moot.protocols.decision.evolution import evolve
 from moot.protocols.decision.forecasts import Outcome
 from moot.protocols.decision.independence import chance_that_majority_is_right
-from moot.protocols.decision.machine import MACHINE, OUTCOMES
+from moot.protocols.decision.machine import MACHINE, OUTCOMES, QUESTIONS
 from moot.protocols.decision.model import (
     ChamberKind,
     DecisionResult,
@@ -36,19 +36,34 @@ from moot.protocols.decision.rankings import (
     effect_of_own_answers,
     require_ballot,
 )
+from moot.protocols.decision.seal import HEX_32_BYTES, NONCE_BYTES
 from moot.protocols.decision.track_record import count_track_record
 from moot.protocols.decision.views import (
     describe_approval_against_result,
+    describe_decision,
     list_answers,
     shorten_question,
 )
 from moot.testing import Scenario, World, given
 
 from .test_calibration import record
-from .test_decision import CRANE, FINCH, OTTER, PERSON, SEATS, STREAM, argued, by, moved, settled
+from .test_decision import (
+    CRANE,
+    FINCH,
+    OTTER,
+    PERSON,
+    RESULT,
+    SEATS,
+    STREAM,
+    argued,
+    by,
+    moved,
+    settled,
+)
 from .test_decision import asked as asked
 from .test_decision import world as world
 from .test_ranked_answers import NAMES, YES, answered, rank, rank_all
+from .test_sealed_answers import CLOSING
 from .test_track_record import forecast, judged
 
 RECEIPT = ArtifactRef("a" * 64, 1, "application/json")
@@ -72,8 +87,10 @@ def test_only_an_approval_against_the_result_is_remarked(asked: Scenario[State])
     argued(asked)
     by(asked, SYSTEM, ask.RecordResult(result=DecisionResult.NOT_CARRIED, summary="1 of 3"))
     assert describe_approval_against_result(asked.state) == ""
+    assert describe_decision("q-1", asked.state).against_result == ""
     by(asked, PERSON, ask.Approve(reason="I want it"))
     assert describe_approval_against_result(asked.state) == "against the vote (not carried)"
+    assert describe_decision("q-1", asked.state).against_result == "against the vote (not carried)"
 
 
 def test_answers_stand_in_the_order_of_the_seats(asked: Scenario[State]) -> None:
@@ -104,7 +121,71 @@ def test_who_was_asked_last_is_found_by_name_and_outcomes_by_decision(
 def test_a_model_is_named_in_short(asked: Scenario[State]) -> None:
     called = ask.NoteCall(agent=FINCH, what="x", subject="x", ending="answered", model="m" * 300)
     by(asked, SYSTEM, called)
-    assert asked.state.seats[2].model == "m" * 200
+    assert [seat.model for seat in asked.state.seats] == ["opus", "opus", "m" * 200]
+
+
+def test_a_model_is_named_once_and_for_its_own_seat(world: World) -> None:
+    seats = tuple(DecisionSeat(name, "cmd", "cmd:x") for name in (OTTER, CRANE))
+    scene = given(world, MACHINE, STREAM)
+    by(scene, SYSTEM, ask.AskQuestion(question="Which?", seats=seats))
+    for model in ("opus", "haiku"):
+        called = ask.NoteCall(agent=CRANE, what="x", subject="x", ending="answered", model=model)
+        by(scene, SYSTEM, called)
+    assert [seat.model for seat in scene.state.seats] == [None, "opus"]
+
+
+def test_what_a_seat_was_told_to_stand_for_counts_before_what_it_says(world: World) -> None:
+    told = DecisionSeat(OTTER, "cmd", "cmd:x", motives=("thrift",))
+    scene = given(world, MACHINE, STREAM)
+    by(scene, SYSTEM, ask.AskQuestion(question="Which?", seats=(told, *SEATS[1:])))
+    for name in (OTTER, CRANE):
+        by(scene, name, ask.GiveAnswer(answer="x", motives=("speed",)))
+    by(scene, FINCH, ask.GiveAnswer(answer="x"))
+    motives = [scene.state.motives_of(name) for name in (OTTER, CRANE, FINCH, "stray-wren")]
+    assert motives == [("thrift",), ("speed",), (), ()]
+
+
+@pytest.mark.parametrize(
+    ("chamber", "comes_again"), [(ChamberKind.DEBATE, False), (ChamberKind.PARLIAMENT, True)]
+)
+def test_only_a_parliament_comes_to_another_result(
+    world: World, chamber: ChamberKind, comes_again: bool
+) -> None:
+    scene = given(world, MACHINE, STREAM)
+    by(scene, SYSTEM, ask.AskQuestion(question="Which?", seats=SEATS, chamber=chamber))
+    moved(scene)
+    scene.refused("result_known", RESULT)
+    by(scene, SYSTEM, ask.OpenSession(session="debate/1"), RESULT)
+    if comes_again:
+        by(scene, SYSTEM, RESULT)
+        assert scene.state.stage is Stage.WAITING
+    else:
+        scene.refused("result_known", RESULT)
+
+
+def test_the_ledgers_own_key_signs_a_receipt(asked: Scenario[State]) -> None:
+    stored = asked.world.artifacts.put(b"{}", "application/json")
+    by(settled(asked), SYSTEM, ask.MakeReceipt(receipt=stored))
+    assert asked.state.receipt == stored.sha256
+
+
+@pytest.mark.parametrize(
+    ("calls", "after"),
+    [
+        (("approve", "approve", "reject"), (1, 0, 0)),
+        (("reject", "approve", "reject"), (0, 1, 0)),
+        (("approve", "reject"), (0, 0, 1)),
+    ],
+)
+def test_one_head_more_is_a_majority(calls: tuple[str, ...], after: tuple[int, int, int]) -> None:
+    names = (OTTER, CRANE, FINCH)
+    said = [f"{call} 0.8" for call in calls]
+    votes = [forecast(name, vote, vote) for name, vote in zip(names, said, strict=False)]
+    assert count_track_record([judged(1, Outcome.RIGHT, *votes)]).vote_after == after
+
+
+def test_what_seals_an_answer_is_as_long_as_a_commitment() -> None:
+    assert HEX_32_BYTES.fullmatch(bytes(NONCE_BYTES).hex())
 
 
 def test_a_seat_that_is_played_elsewhere_is_told_another_command(world: World) -> None:
@@ -115,6 +196,27 @@ def test_a_seat_that_is_played_elsewhere_is_told_another_command(world: World) -
     hints = {due.who: due.hint for due in MACHINE.agenda(scene.state, 0)}
     assert hints[FINCH] == "moot council answer ID TEXT"
     assert hints[OTTER] == "moot ask --resume ID"
+
+
+@pytest.mark.parametrize("seconds", [None, 90])
+def test_whoever_does_not_answer_in_time_is_passed_over(world: World, seconds: int | None) -> None:
+    """Without a limit nobody is: then nothing happens by itself."""
+    scene = given(world, MACHINE, STREAM)
+    scene.actor = SYSTEM
+    scene.when(ask.AskQuestion(question="Which?", seats=SEATS, answer_seconds=seconds))
+    first, *_ = MACHINE.agenda(scene.state, 0)
+    passed = ask.PassAnswer(agent=OTTER, why="no answer came in time")
+    expected = (None, None) if seconds is None else (scene.state.asked_at + 90_000, passed)
+    assert (first.who, (first.by, first.command)) == (OTTER, expected)
+
+
+def test_of_a_long_question_the_index_keeps_five_hundred_characters(world: World) -> None:
+    scene = given(world, MACHINE, STREAM)
+    scene.actor = SYSTEM
+    scene.when(ask.AskQuestion(question="x" * 600, seats=SEATS))
+    with world.store.read() as view:
+        (row,) = view.rows(QUESTIONS)
+    assert json.loads(row.value)["question"] == "x" * 500
 
 
 def due_of(state: State) -> list[tuple[str, str]]:
@@ -164,6 +266,7 @@ def test_a_report_counts_answers_from_one_and_says_whether_the_rules_differ() ->
     assert report is not None
     assert [option.number for option in report.options] == [1, 2]
     assert {choice.sentence for choice in report.choices} == {"answer 1"}
+    assert {choice.winner for choice in report.choices} == {1}
     assert not report.differ
     winner = find_winner(scene.state)
     assert winner is not None
@@ -173,6 +276,9 @@ def test_a_report_counts_answers_from_one_and_says_whether_the_rules_differ() ->
 def test_nothing_wins_before_everybody_has_ranked_or_without_a_rule() -> None:
     assert find_winner(two_answers("borda").state) is None
     assert find_winner(two_answers("").state) is None
+    scene = two_answers("plurality")
+    rank(scene, NAMES[0], 0, 1, votes=2)
+    assert find_winner(scene.state) is None
 
 
 def test_the_only_answer_wins_and_needs_no_rule(world: World) -> None:
@@ -223,6 +329,18 @@ def test_a_motion_is_argued_again_in_another_session(
         asked.refused(code, ask.OpenSession(session=session))
     else:
         asked.when(ask.OpenSession(session=session))
+
+
+@pytest.mark.parametrize(("session", "rows"), [("debate/1", 1), ("in the old files", 0)])
+def test_only_a_session_of_this_record_is_found_from_it(session: str, rows: int) -> None:
+    assert len(list(MACHINE.index(recorded(did.SessionOpened(session=session))))) == rows
+
+
+def test_where_nothing_is_sealed_no_seals_are_closed(asked: Scenario[State]) -> None:
+    for name in (OTTER, CRANE, FINCH):
+        by(asked, name, ask.GiveAnswer(answer="Kafka"))
+    asked.actor = SYSTEM
+    asked.refused("seals_missing", CLOSING)
 
 
 def test_a_decided_or_waiting_decision_opens_no_session(asked: Scenario[State]) -> None:
@@ -316,6 +434,7 @@ def test_thirty_outcomes_are_a_record() -> None:
         (1, Fraction(2, 3), Fraction(2, 3)),
         (2, Fraction(2, 3), Fraction(2, 3)),
         (3, Fraction(2, 3), Fraction(20, 27)),
+        (3, Fraction(1), Fraction(1)),
     ],
 )
 def test_how_often_a_majority_is_right(
@@ -330,6 +449,15 @@ def test_one_half_is_no_call() -> None:
     (otter,) = track.participants
     assert (otter.scored, otter.right) == (2, 0)
     assert (track.single_best.right, track.single_best.wrong) == (0, 0)
+
+
+def test_whoever_was_always_right_and_sure_has_the_best_interval() -> None:
+    sure = forecast(OTTER, "approve 1", "approve 1")
+    cases = [judged(number, Outcome.RIGHT, sure) for number in range(5)]
+    (otter,) = count_track_record(cases).participants
+    assert otter.last_score == Fraction(0)
+    assert otter.interval.low == 0
+    assert 0 < otter.interval.high < 1
 
 
 def test_of_equals_the_first_by_name_is_the_single_best() -> None:
@@ -363,4 +491,7 @@ def test_what_a_record_leaves_out_means_nothing_special() -> None:
     """Events and commands of earlier versions lack these; they can never mean anything else."""
     asked = did.QuestionAsked("Which?", SEATS, ChamberKind.DEBATE, "majority", 2)
     assert (asked.sealed, asked.quorum, asked.choose) == (False, 0, "")
+    nothing = State()
+    assert (nothing.asked_at, nothing.rounds, nothing.quorum, nothing.is_sealed) == (0, 0, 0, False)
+    assert ask.NoteCall(agent=OTTER, what="x", subject="x", ending="x").attempt == 1
     assert (ask.EndRun(stop="x").turns, SeatForecast(OTTER).micros) == (0, 0)

@@ -108,11 +108,16 @@ def _numbers_between_0_and_1(seed: str) -> Iterator[float]:
 
 
 def _poisson(mean: int, chance: Iterator[float]) -> int:
+    """A number of events that are so many on average.
+
+    Chance is never nearer to 0 or 1 than 2**-33: what is as good as normal stays within 6.8 times
+    its spread, so above 0, and the sum of probabilities below gets beyond any chance.
+    """
     if mean > _MANY:
         distance = math.sqrt(-2 * math.log(next(chance))) * math.cos(math.tau * next(chance))
-        return max(0, round(mean + math.sqrt(mean) * distance))
+        return round(mean + math.sqrt(mean) * distance)
     left, probability, count = next(chance), math.exp(-mean), 0
-    while left > probability and count < mean + 100:
+    while left > probability:
         left -= probability
         count += 1
         probability *= mean / count
@@ -130,4 +135,4 @@ def chance_that_majority_is_right(participants: int, share: Fraction) -> Fractio
 
 
 def _quantile(values: Sequence[float], share: float) -> float:
-    return values[min(len(values) - 1, int(share * len(values)))]
+    return values[int(share * len(values))]

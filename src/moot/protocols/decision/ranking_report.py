@@ -92,7 +92,7 @@ def report_rankings(state: State) -> RankingReport | None:
 
 def needs_pick(state: State) -> bool:
     """Has everybody ranked the answers, and does the rule leave the choice to a person?"""
-    waits = state.stage is Stage.ANSWERING and bool(state.choose) and len(list_options(state)) > 1
+    waits = state.stage is Stage.ANSWERING and bool(state.choose and list_options(state))
     all_in = not state.unanswered and not list_unranked(state)
     return waits and all_in and find_winner(state) is None
 

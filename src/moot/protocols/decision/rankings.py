@@ -122,9 +122,7 @@ def _condorcet(ballots: Sequence[Ballot], answers: int) -> Choice:
         sum(duels[a][b] > duels[b][a] for b in range(answers) if b != a) for a in range(answers)
     )
     group = _unbeaten_group(duels, wins, answers)
-    is_cycle = len(group) > 1 and all(
-        any(duels[b][a] > duels[a][b] for b in group if b != a) for a in group
-    )
+    is_cycle = all(any(duels[b][a] > duels[a][b] for b in group if b != a) for a in group)
     return Choice(group, wins, is_cycle)
 
 
