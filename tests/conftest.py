@@ -9,7 +9,7 @@ from hypothesis import settings
 
 from tests.default_signals import restore_default_signals
 
-pytest_plugins = ("tests.golden.plugin",)
+pytest_plugins = ("tests.golden.plugin", "tests.shuffling")
 
 # Stories assert like tests do, so their failures are explained like a test's; here, before any test
 # that tells them is imported.
