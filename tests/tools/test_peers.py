@@ -200,7 +200,9 @@ signal.pause()
 
 def has_ended(process: int, within: float) -> bool:
     """A process that was opened becomes readable when it ends."""
-    return bool(select.select([process], [], [], within)[0])
+    poll = select.poll()  # unlike `select`, of any number of a descriptor
+    poll.register(process, select.POLLIN)
+    return bool(poll.poll(within * 1_000))
 
 
 def test_a_driver_sees_a_home_of_its_own_and_no_secrets(

@@ -130,6 +130,9 @@ def test_what_outlives_its_killed_runner_is_ended_before_it_is_called_failed(
         words += [shop.stream, intent, EXECUTOR, "store_outputs", "after"]
         runner = subprocess.Popen(words)
         wait_until(lambda: mark(shop).exists() and mark(shop).read_text())
+        place = run_lock._place(shop.space.path, shop.stream, intent)
+        note = run_lock._note(place)  # until it is there nobody knows which process it is
+        wait_until(lambda: note.exists() and note.read_bytes())
         pid = int(mark(shop).read_text())
         assert run_lock.is_running(shop.space.path, shop.stream, intent)
         assert execution.recover(shop.space, shop.stream) == []  # it lives: nothing to recover
