@@ -17,6 +17,7 @@ from moot.engine.job import Job, JobOutcome
 from moot.engine.writer import CAP, Writer
 from moot.store.memory import MemoryStore, MemoryTransaction
 from moot.testing import World
+from tests import own_loop
 from tests.engine.forge import chain
 from tests.engine.jotter import MACHINE as JOTTER
 from tests.engine.jotter import STREAM, Complain, Jotted, desk, jot
@@ -253,7 +254,7 @@ def test_coroutines_and_threads_share_one_writer() -> None:
         return await asyncio.gather(*jobs, refused, return_exceptions=True)
 
     with Writer(world.engine) as writer:
-        *done, refused = asyncio.run(many(writer))
+        *done, refused = own_loop.run(many(writer))
         writer.submit(job("from a thread")).result(LONG)
     assert all(isinstance(outcome, JobOutcome) for outcome in done)
     assert isinstance(refused, Refused)
@@ -276,7 +277,7 @@ def test_a_cancelled_coroutine_leaves_the_others_and_its_command_in_place() -> N
         return await patient
 
     with Writer(world.engine) as writer:
-        assert asyncio.run(some(writer)).recorded
+        assert own_loop.run(some(writer)).recorded
     assert texts(world) == ["given up", "patient"]
 
 

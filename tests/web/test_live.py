@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from moot.api.page.changes import ALL_SCREENS
 from moot.surfaces.web.live import MOST_LISTENERS, Listeners
+from tests import own_loop
 from tests.cli.project import Project
 from tests.web.served import ServerThread, Visitor
 
@@ -54,7 +53,7 @@ def test_more_listeners_than_allowed_are_sent_away_for_a_while(visitor: Visitor)
         assert len(listeners) == 0
         assert not listeners.arrived.is_set()
 
-    asyncio.run(fill())
+    own_loop.run(fill())
     assert visitor.get("/api/v1/events").status == 401
 
 
@@ -69,7 +68,7 @@ def test_one_who_reads_slowly_holds_a_set_of_names_and_no_more() -> None:
         assert '{"changed":["mail","log"]}' in frame
         await frames.aclose()
 
-    asyncio.run(read_late())
+    own_loop.run(read_late())
 
 
 def test_a_server_stops_although_somebody_listens(project: Project) -> None:
