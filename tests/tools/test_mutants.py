@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tools.mutants.__main__ import find_mistakes
 from tools.mutants.fresh import InThisOrder
 from tools.mutants.nearest import find_package, find_test_files
 from tools.mutants.results import Results
@@ -264,3 +265,22 @@ def test_the_working_tree_is_the_same_after_an_interruption(tree: Path) -> None:
     )
     assert ended.returncode == 9
     assert module.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("names", "kinds", "tests", "mistake"),
+    [
+        (["nowhere"], ["line"], [], "there is no src/moot/nowhere"),
+        (["core"], ["lines"], [], "there is no kind 'lines'; choose of rule, field"),
+        (["core"], ["line"], [Path("tests/none.py")], "there is no tests/none.py"),
+    ],
+)
+def test_what_is_not_there_is_said_and_not_left_out(
+    names: list[str], kinds: list[str], tests: list[Path], mistake: str
+) -> None:
+    (told,) = find_mistakes(names, kinds, tests)
+    assert told.startswith(mistake)
+
+
+def test_what_is_there_is_no_mistake() -> None:
+    assert list(find_mistakes(["core", "verify/check.py"], ["line"], [Path("tests/core")])) == []

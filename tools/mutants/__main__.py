@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import random
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tools.mutants.nearest import find_package
@@ -38,6 +38,16 @@ def find_modules(names: list[str]) -> list[Path]:
     paths = [SOURCE / name for name in names]
     found = (sorted(path.rglob("*.py")) if path.is_dir() else [path] for path in paths)
     return [module for heap in found for module in heap]
+
+
+def find_mistakes(names: list[str], kinds: list[str], tests: list[Path]) -> Iterator[str]:
+    """What was asked for and is not there: a run without it would say that all is well."""
+    yield from (f"there is no src/moot/{name}" for name in names if not (SOURCE / name).exists())
+    known = ", ".join(KINDS)
+    yield from (
+        f"there is no kind {kind!r}; choose of {known}" for kind in kinds if kind not in KINDS
+    )
+    yield from (f"there is no {test}" for test in tests if not (ROOT / test).exists())
 
 
 def choose(offered: list[Mutant], kinds: Iterable[str], sample: int, seed: int) -> list[Mutant]:
@@ -68,6 +78,8 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="only print what is known")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "mutants.jsonl")
     asked = parser.parse_args()
+    for wrong in find_mistakes(asked.path, asked.kinds.split(","), asked.tests):
+        parser.error(wrong)
     modules = find_modules(asked.path)
     offered = [one for module in modules for one in list_mutants(module, ROOT)]
     results = Results(asked.results, ROOT)
