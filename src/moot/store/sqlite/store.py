@@ -106,6 +106,49 @@ class SqliteStore:
     def write(self) -> AbstractContextManager[SqliteTransaction]:
         return _Writing(self)
 
+    def begin_write(self) -> SqliteTransaction:
+        """Wait for both locks: the one between threads, then the one of the file."""
+        if self._debug is not None:
+            self._debug("wait", self.path.name)
+        self._turn.acquire()
+        try:
+            self._require_idle("a write")
+            self._sync_commits_unless_held()
+            # LDG-066: the lock comes before the first read.
+            self._begin(WRITE)
+        except BaseException as problem:
+            self._turn.release()
+            if isinstance(problem, sqlite3.Error):
+                raise as_moot_error(problem, self.path) from problem
+            raise
+        if self._debug is not None:
+            self._debug("lock", self.path.name)
+        return SqliteTransaction(self._db, self._pending)
+
+    def end_write(self, change: SqliteTransaction, error: BaseException | None) -> None:
+        """Commit and release the locks; if anything went wrong, undo the whole change first."""
+        # LDG-069
+        try:
+            change.close()
+            if error is not None:
+                raise error
+            change.require_whole()
+            # LDG-065, LDG-076: nobody is answered before this has returned.
+            self._db.execute("COMMIT")
+            sync_log_later(self._log)
+            if self._debug is not None:
+                self._debug("commit", self.path.name)
+        except BaseException as problem:
+            self._abandon()
+            if self._debug is not None:
+                self._debug("rollback", self.path.name)
+            if isinstance(problem, sqlite3.Error):
+                raise as_moot_error(problem, self.path) from problem
+            raise
+        finally:
+            change.is_whole = False  # whoever kept a reference cannot write any more
+            self._turn.release()
+
     def _sync_commits_unless_held(self) -> None:
         """LDG-074: each commit is synced, or all that this thread holds back are, together."""
         wanted = "NORMAL" if are_held() else "FULL"
@@ -170,50 +213,11 @@ class _Writing:
         self._store = store
 
     def __enter__(self) -> SqliteTransaction:
-        """Wait for both locks: the one between threads, then the one of the file."""
-        store = self._store
-        if store._debug is not None:
-            store._debug("wait", store.path.name)
-        store._turn.acquire()
-        try:
-            store._require_idle("a write")
-            store._sync_commits_unless_held()
-            # LDG-066: the lock comes before the first read.
-            store._begin(WRITE)
-        except BaseException as problem:
-            store._turn.release()
-            if isinstance(problem, sqlite3.Error):
-                raise as_moot_error(problem, store.path) from problem
-            raise
-        if store._debug is not None:
-            store._debug("lock", store.path.name)
-        self._change = SqliteTransaction(store._db, store._pending)
+        self._change = self._store.begin_write()
         return self._change
 
     def __exit__(self, _type: object, error: BaseException | None, _trace: object) -> None:
-        """Commit and release the locks; if anything went wrong, undo the whole change first."""
-        # LDG-069
-        store, change = self._store, self._change
-        try:
-            change.close()
-            if error is not None:
-                raise error
-            change.require_whole()
-            # LDG-065, LDG-076: nobody is answered before this has returned.
-            store._db.execute("COMMIT")
-            sync_log_later(store._log)
-            if store._debug is not None:
-                store._debug("commit", store.path.name)
-        except BaseException as problem:
-            store._abandon()
-            if store._debug is not None:
-                store._debug("rollback", store.path.name)
-            if isinstance(problem, sqlite3.Error):
-                raise as_moot_error(problem, store.path) from problem
-            raise
-        finally:
-            change.is_whole = False  # whoever kept a reference cannot write any more
-            store._turn.release()
+        self._store.end_write(self._change, error)
 
 
 def _prepare(db: sqlite3.Connection, busy_seconds: float) -> None:
