@@ -135,7 +135,8 @@ def follow_entries(
 
 
 def follow_one_more_entry(document: SessionDocument, course: Course, entry: DebateEntry) -> Course:
-    """The course after one more sound entry, which is yielded and of the latest round or later.
+    """The course after one more sound entry, which is yielded and of the latest round or later;
+    what comes of another one means nothing, and the caller finds it in error.
 
     It costs one entry, not the whole file: the walk is set up as it stood after the latest round,
     and the rounds before that are taken over as they are.
