@@ -7,7 +7,7 @@ its length says how far it is, and a keeper that shows less, or something else, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from moot.core import headtree
@@ -25,7 +25,7 @@ from moot.engine.checkpoints import (
     read_known_note,
 )
 from moot.engine.keys import LedgerTrust
-from moot.engine.replay import LoadedStream, Replay
+from moot.engine.replay import ChainEnd, LoadedStream, Replay
 from moot.engine.signs_of_life import SEEN, is_genuine_heartbeat
 
 if TYPE_CHECKING:
@@ -40,43 +40,42 @@ def copy_records(
     replay: Replay,
     records: Sequence[Record],
     noted: Collection[Place] | None = None,
+    own: Container[bytes] = (),
 ) -> None:
     """Take over records that follow on what the copy has; Tampered if one does not hold.
 
     `noted` are the events that the keeper notes as the last signs of life of their authors; if it
-    does not say, the newest of each author is.
+    does not say, the newest of each author is. `own` are the hashes of records that this process
+    has signed: their signatures need no proof.
     """
-    states: dict[str, LoadedStream] = {}
+    ends: dict[str, ChainEnd | LoadedStream] = {}
     entries: list[RecordToAppend] = []
     if noted is None:
         newest = {record.body.actor.id: (record.stream, record.seq) for record in records}
         noted = set(newest.values())
     for record in records:
-        before = _state(change, replay, states, record.stream)
-        registry = None if record.stream == REGISTRY else _registry(change, replay, states)
-        after, recorded = replay.apply_and_read(before, record.stream, record, registry, True)
-        states[record.stream] = after
+        stream = record.stream
+        registry = None if stream == REGISTRY else _registry(change, replay, ends)
+        before = ends.get(stream) or replay.find_end(change, stream)
+        after, recorded = replay.go_on(before, record, registry, is_own=record.hash in own)
+        ends[stream] = after
         changes = tuple(after.machine.index(recorded))
-        if (record.stream, record.seq) in noted:
+        if (stream, record.seq) in noted:
             changes = (*changes, Put(SEEN, recorded.actor.id, {"at": recorded.at}))
         entries.append(RecordToAppend(record, record.body.key, changes))
     change.append(entries)
-    for stream, loaded in states.items():
-        replay.put_in_cache(stream, loaded)
-
-
-def _state(
-    change: WriteTransaction, replay: Replay, states: dict[str, LoadedStream], stream: str
-) -> LoadedStream:
-    if stream not in states:
-        states[stream] = replay.load(change, stream)
-    return states[stream]
+    for stream, end in ends.items():
+        if isinstance(end, LoadedStream):
+            replay.put_in_cache(stream, end)
 
 
 def _registry(
-    change: WriteTransaction, replay: Replay, states: dict[str, LoadedStream]
+    change: WriteTransaction, replay: Replay, ends: dict[str, ChainEnd | LoadedStream]
 ) -> Registry:
-    return REGISTRY_MACHINE.require_state(_state(change, replay, states, REGISTRY).state)
+    known = ends.get(REGISTRY)
+    if not isinstance(known, LoadedStream):
+        known = ends[REGISTRY] = replay.load(change, REGISTRY)
+    return REGISTRY_MACHINE.require_state(known.state)
 
 
 def copy_snapshots(change: WriteTransaction, snapshots: Iterable[Snapshot]) -> None:

@@ -51,6 +51,15 @@ class LoadedStream(msgspec.Struct, frozen=True):
     proved: bool
 
 
+class ChainEnd(msgspec.Struct, frozen=True):
+    """The same without the state, for whoever only adds records: it is read when it is needed."""
+
+    machine: Machine[Any]
+    seq: int
+    hash: bytes
+    reg: int
+
+
 class Replay:
     """Loads states, and keeps the newest of each stream in memory for the next command."""
 
@@ -198,27 +207,66 @@ class Replay:
     ) -> LoadedStream:
         """The state after one more record; Tampered if it does not continue the stream. `registry`
         is needed to prove a record of another stream."""
-        return self.apply_and_read(at, stream, record, registry, proved)[0]
+        registry = registry or (REGISTRY_MACHINE.require_state(at.state) if proved else None)
+        recorded = self._check(at, stream, record, registry if proved else None)
+        return _advance(at, record, recorded, at.proved and proved)
 
-    def apply_and_read(
-        self, at: LoadedStream, stream: str, record: Record, registry: Registry | None, proved: bool
-    ) -> tuple[LoadedStream, Recorded[Event]]:
-        """The same, with the record as the machine's own event."""
+    def find_end(self, view: View, stream: str) -> ChainEnd | LoadedStream:
+        """Where a stream ends: with its state if that is at hand, or there is nothing to read."""
+        head = view.head(stream)
+        cached = self._cache.get(stream)
+        if head is None:
+            return self._initial(stream)
+        if stream == REGISTRY:
+            return self.load(view, REGISTRY)
+        if cached is not None and (cached.seq, cached.hash) == (head.seq, head.hash):
+            return cached
+        last = next(view.records(stream, after=head.seq - 1), None)
+        if last is None or (last.seq, last.hash) != (head.seq, head.hash):
+            raise _broken(stream, head.seq, "the stored head does not fit the records")
+        reg = -1 if last.body.reg is None else last.body.reg  # it never goes back
+        return ChainEnd(self._machines.machine_of(stream), head.seq, head.hash, reg)
+
+    def go_on(
+        self,
+        at: ChainEnd | LoadedStream,
+        record: Record,
+        registry: Registry | None,
+        *,
+        is_own: bool,
+    ) -> tuple[ChainEnd | LoadedStream, Recorded[Event]]:
+        """Where the stream ends with one more record, and that as the machine's own event; Tampered
+        if it does not hold. `is_own`: this very process has signed it. Where no state is at hand
+        none is made."""
+        if registry is None and isinstance(at, LoadedStream):
+            registry = REGISTRY_MACHINE.require_state(at.state)
+        recorded = self._check(at, record.stream, record, None if is_own else registry)
+        if isinstance(at, LoadedStream):
+            return _advance(at, record, recorded, at.proved), recorded
+        reg = at.reg if record.body.reg is None else record.body.reg
+        return ChainEnd(at.machine, record.seq, record.hash, reg), recorded
+
+    def _check(
+        self,
+        at: ChainEnd | LoadedStream,
+        stream: str,
+        record: Record,
+        registry: Registry | None,
+    ) -> Recorded[Event]:
+        """The record as the machine's own event; Tampered if it does not continue the stream, or,
+        with a registry to look in, if it is not by the one it names."""
         try:
-            body = record.body
-            if not self._continues(at, stream, record, body):  # TRC-020, TRC-060
+            if not self._continues(at, stream, record, record.body):  # TRC-020, TRC-060
                 raise _broken(stream, at.seq + 1, "the record does not continue the chain")
-            if proved:
-                self.prove(record, registry or REGISTRY_MACHINE.require_state(at.state))
-            recorded = read_record(at.machine, record)
+            if registry is not None:
+                self.prove(record, registry)
+            return read_record(at.machine, record)
         except Malformed as error:
             raise _broken(stream, record.seq, str(error)) from error
-        state = at.machine.evolve(at.state, recorded)
-        reg = at.reg if body.reg is None else body.reg
-        is_proved = at.proved and proved
-        return LoadedStream(at.machine, record.seq, record.hash, reg, state, is_proved), recorded
 
-    def _continues(self, at: LoadedStream, stream: str, record: Record, body: Body) -> bool:
+    def _continues(
+        self, at: ChainEnd | LoadedStream, stream: str, record: Record, body: Body
+    ) -> bool:
         """Does the record stand where its signed body says, right after `at`?
 
         Its registry position may stay or grow: one that went back could make a revoked key valid.
@@ -234,6 +282,14 @@ class Replay:
             return body.reg == (seq - 1 if seq else None)
         # LDG-027
         return body.reg is not None and body.reg >= max(at.reg, 0)
+
+
+def _advance(
+    at: LoadedStream, record: Record, recorded: Recorded[Event], proved: bool
+) -> LoadedStream:
+    state = at.machine.evolve(at.state, recorded)
+    reg = at.reg if record.body.reg is None else record.body.reg
+    return LoadedStream(at.machine, record.seq, record.hash, reg, state, proved)
 
 
 def read_record(machine: Machine[Any], record: Record) -> Recorded[Event]:

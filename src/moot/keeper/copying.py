@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, TypeVar
 
@@ -27,6 +27,7 @@ from moot.engine.ledger_copy import (
 )
 from moot.engine.replay import Replay
 from moot.keeper import questions as ask
+from moot.keeper.commits_ahead import CommitsAhead
 from moot.keeper.line import Line, LineBroken, connect
 from moot.keeper.questions import Answer, Question
 from moot.store.artifacts import Artifacts
@@ -201,6 +202,7 @@ class LedgerCopy:
         self._beats: Millis = 0
         self._turn = threading.RLock()
         self._newest: NewCheckpoint | None = None
+        self.ahead = CommitsAhead()
         self.away: MootError | None = None  # why the copy may be old
 
     def follow(self) -> NewCheckpoint | None:
@@ -209,29 +211,31 @@ class LedgerCopy:
         with self._turn:
             self._newest = None
             more = True
+            owed = self.ahead.newest
             while more:
                 news = self.line.ask(self.position(), ask.News)
                 more = self.take(news)
-            self._asked_at = time.monotonic()
-            self.away = None
+            self._note_up_to_date(owed)
             return self._newest
 
     def hold(self, streams: tuple[str, ...]) -> ask.News:
         """Wait for one's turn on these streams; the copy is then up to date. Returns what was
         new."""
         with self._turn:
+            owed = self.ahead.newest
             news = self.line.ask(ask.Hold(streams, self.position()), ask.News)
-            self.take_all(news)
+            self.take_all(news, owed)
             return news
 
     def pin(self) -> NewCheckpoint | None:
         """Have the keeper make a checkpoint, and take it over; None if there was nothing new."""
         with self._turn:
             self._newest = None
+            owed = self.ahead.newest
             answer = self.line.ask(ask.Pin(self.position()), ask.News, ask.Done)
             if isinstance(answer, ask.Done):  # an older keeper tells it separately
                 return self.follow()
-            self.take_all(answer)
+            self.take_all(answer, owed)
             return self._newest
 
     @property
@@ -241,8 +245,10 @@ class LedgerCopy:
 
     def follow_if_old(self) -> None:
         """For reading: what is here is better than nothing, if the keeper is away or shows another
-        history; `away` says so to whoever is shown it."""
-        if time.monotonic() - self._asked_at < FRESH_SECONDS:
+        history; `away` says so to whoever is shown it. What this process has recorded itself, it
+        reads at once."""
+        is_complete = not self.ahead or self.away is not None
+        if is_complete and time.monotonic() - self._asked_at < FRESH_SECONDS:
             return
         try:
             self.follow()
@@ -261,12 +267,25 @@ class LedgerCopy:
         note = newest_checkpoint(view, self._trust)
         return ask.Follow(position, last, note.number if note is not None else 0, self._beats)
 
-    def take_all(self, news: ask.News) -> None:
-        """Take over what came with an answer; if that was not all, ask for the rest."""
+    def take_all(self, news: ask.News, owed: Iterable[Record]) -> None:
+        """Take over what came with an answer; if that was not all, ask for the rest. `owed` is what
+        was ahead of the copy when the question was asked."""
         if self.take(news):
             self.follow()
+        self._note_up_to_date(owed)
+
+    def _note_up_to_date(self, owed: Iterable[Record]) -> None:
+        if self.ahead:
+            with self._store.read() as view:
+                self.ahead.require_in(view, owed)
         self._asked_at = time.monotonic()
         self.away = None
+
+    @contextmanager
+    def read_as_it_is(self) -> Iterator[View]:
+        """The copy, with what this process knows to be ahead of it; nobody is asked for news."""
+        with self._store.read() as view:
+            yield self.ahead.over(view)
 
     def take(self, news: ask.News) -> bool:
         """Take over what came; True if there is more."""
@@ -305,17 +324,18 @@ class LedgerCopy:
         checkpoint = None if news.note is None else read_sent_note(news.note, self._trust)
         made: NewCheckpoint | None = None
         noted = None if news.seen is None else {(stream, seq) for _, stream, seq in news.seen}
+        own = self.ahead.hashes
         missing = 0
         if checkpoint is not None:
             missing = checkpoint.events - change.newest_position()
         if records:
             first = records[: max(missing, 0)] if checkpoint is not None else records
-            copy_records(change, self._replay, first, noted)
+            copy_records(change, self._replay, first, noted, own)
             records = records[len(first) :]
         if checkpoint is not None and change.newest_position() == checkpoint.events:
             made = copy_checkpoint(change, self._trust, news.note or "", checkpoint)
         if records:
-            copy_records(change, self._replay, records, noted)
+            copy_records(change, self._replay, records, noted, own)
         copy_snapshots(change, ask.read_snapshots(news.snapshots))
         copy_heartbeats(change, self._replay, ask.read_heartbeats(news.heartbeats))
         return made
@@ -353,14 +373,17 @@ class FollowingStore:
         if self.copy is not None and depth == 0:  # inside a view nothing may move
             self.copy.follow_if_old()
         self._reading.depth = depth + 1
+        reading = self._store.read() if self.copy is None else self.copy.read_as_it_is()
         try:
-            with self._store.read() as view:
+            with reading as view:
                 yield view
         finally:
             self._reading.depth = depth
 
     @contextmanager
     def write(self) -> Iterator[WriteTransaction]:
+        if self.copy is not None and self.copy.ahead:
+            self.copy.follow_if_old()
         with self._store.write() as change:
             yield change
 

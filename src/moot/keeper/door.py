@@ -59,8 +59,12 @@ class Door:
         return handle(self, member, line, question)
 
     def forget(self, line: object) -> None:
-        """A line has ended: what it held is free."""
+        """A line has ended, or was silent for too long: what it held is free."""
         self._turns.release(line)
+
+    def keeps_turn(self, line: object) -> bool:
+        """Is it still this line's turn, although it has recorded something?"""
+        return self._turns.is_kept(line)
 
     def _follow(self, _member: Member, _line: object, question: ask.Follow) -> ask.News:
         return self._news(question)
@@ -81,7 +85,7 @@ class Door:
                     lambda batch: self._decide(batch, jobs, question, keys),
                     keys,
                     question.now,
-                    lambda view: self._news_in(view, question.follow),
+                    lambda view: self._tell(view, question),
                 )
             )
         except DecidedOtherwise as otherwise:
@@ -101,11 +105,20 @@ class Door:
             if not isinstance(error, MootError) or not self._are_recorded(question.places):
                 raise
             return self._finish(line, question)
-        self._turns.release(line)
+        has_turn = question.keeps_turn and self._turns.keep(line)
+        if not has_turn:
+            self._turns.release(line)
         for job in jobs:
             if isinstance(job.command, EraseArtifact):  # what was recorded is done here as well
                 self._artifacts.erase(job.command.sha256)
-        return ask.Committed(news)
+        return ask.Committed(news, has_turn)
+
+    def _tell(self, view: View, question: ask.Commit) -> ask.News | None:
+        """What is new to whoever committed this; a brief answer does without."""
+        if not question.brief:
+            return self._news_in(view, question.follow)
+        _require_beginning(view, question.follow)
+        return None
 
     def _finish(self, line: object, question: ask.Commit) -> ask.Committed:
         self._turns.release(line)
@@ -307,13 +320,23 @@ def _records_since(view: View, asked: ask.Follow) -> list[Record]:
     if asked.position == 0:
         return view.records_after(0, MOST_RECORDS)
     records = view.records_after(asked.position - 1, MOST_RECORDS + 1)
+    _require_last(records, asked)
+    return records[1:]
+
+
+def _require_beginning(view: View, asked: ask.Follow) -> None:
+    """The same without what came after."""
+    if asked.position:
+        _require_last(view.records_after(asked.position - 1, 1), asked)
+
+
+def _require_last(records: Sequence[Record], asked: ask.Follow) -> None:
     if not records or records[0].hash != asked.last:
         raise another_history(
             "the keeper's ledger lacks events that this machine has seen"
             if not records
             else "the keeper's ledger holds other events than this machine has seen"
         )
-    return records[1:]
 
 
 _HANDLERS: Final[Mapping[type, Callable[..., ask.AnyAnswer]]] = {

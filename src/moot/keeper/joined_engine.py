@@ -3,7 +3,9 @@
 What comes out of a command is signed here by whoever acts and sent with the command itself. The
 keeper decides again; if the ledger has moved on meanwhile it answers with what is new, and the
 machine decides again on that. After the first such answer it lines up, so that nobody starves. A
-lost answer is asked for again: the same question is recorded once.
+lost answer is asked for again: the same question is recorded once. A process that records one
+command after another is answered briefly, and goes on from what it has signed itself
+(`commits_ahead.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from moot.core.clock import Millis
 from moot.core.errors import Conflict, MootError, Refused, StoreFailed
 from moot.core.ledger import WriteTransaction
+from moot.core.names import REGISTRY
+from moot.core.record import Record
 from moot.engine.batch import Batch
 from moot.engine.checkpoints import NewCheckpoint
 from moot.engine.engine import Engine
@@ -26,7 +30,7 @@ from moot.engine.replay import read_record
 from moot.engine.signatures import SignAll
 from moot.engine.signs_of_life import make_heartbeat
 from moot.keeper import questions as ask
-from moot.keeper.copying import FetchedArtifacts, LedgerCopy, keeper_away
+from moot.keeper.copying import FRESH_SECONDS, FetchedArtifacts, LedgerCopy, keeper_away
 from moot.keeper.crowded_streams import CrowdedStreams
 from moot.keeper.line import LineBroken, NobodyThere
 
@@ -37,6 +41,10 @@ MOST_TRIES: Final = 12
 # How long a question whose answer was lost is asked again before the outcome is called unknown.
 UNKNOWN_SECONDS: Final = 10.0
 PAUSE_SECONDS: Final = 0.05  # before the first time; then twice as long each time, up to a second
+# Whoever comes again so soon has more to record: it may keep its turn, if its line is as quick.
+HURRIED_SECONDS: Final = 0.003
+# Whoever committed so short a time ago is in the middle of something, and needs no news for it.
+BUSY_SECONDS: Final = FRESH_SECONDS
 # The keeper takes no command that is dated long ago.
 RENEW_AFTER: Final[Millis] = 2_000
 
@@ -54,6 +62,10 @@ class JoinedEngine(Engine):
     def follow_with(self, copy: LedgerCopy) -> None:
         self._copy = copy
         self._crowded = CrowdedStreams()
+        self._committed_at = -BUSY_SECONDS
+        self._line_seconds = 0.0  # how long the last commit took, there and back
+        # The streams on which it is still our turn, as the keeper said with its last answer.
+        self._kept_turn: frozenset[str] = frozenset()
 
     @property
     def replay(self) -> Any:
@@ -72,9 +84,9 @@ class JoinedEngine(Engine):
             return waiting, batch.run_all(waiting, guarded, sign_all)
 
         with self._turn:
-            has_turn = self._begin(waiting)
+            attempt = self._begin(waiting)
             guarded = self._prove_guarded(waiting)
-            results = self._commit_there(decide, before_commit, has_turn, chain=False)
+            results = self._commit_there(decide, before_commit, attempt, chain=False)
         if after_commit is not None:
             after_commit(results)
         return results
@@ -100,9 +112,9 @@ class JoinedEngine(Engine):
             return taken, done
 
         with self._turn:
-            has_turn = self._begin([first])
+            attempt = self._begin([first])
             guarded = self._prove_guarded([first]) | self._prove(proved)
-            return self._commit_there(decide, before_commit, has_turn, chain=True)
+            return self._commit_there(decide, before_commit, attempt, chain=True)
 
     @property
     def signs_as_ledger(self) -> bool:
@@ -149,18 +161,23 @@ class JoinedEngine(Engine):
         finally:
             self.store.close()
 
-    def _begin(self, jobs: Iterable[Job] = ()) -> bool:
-        """Look for news, unless that was just done. Where others write all the time, line up before
-        deciding anything that would be in vain: True if it is our turn then."""
+    def _begin(self, jobs: Iterable[Job] = ()) -> _Attempt:
+        """Look for news, unless that was just done or we are in the middle of something. Where
+        others write all the time, line up before deciding anything that would be in vain."""
         if self._write_error is not None:
             raise self._write_error
-        streams = self._crowded.among(_streams_of(jobs))
-        if streams:
-            self._hold(streams)
-            return True
-        if not self._copy.is_fresh:
+        since = time.monotonic() - self._committed_at
+        kept, self._kept_turn = self._kept_turn, frozenset()
+        has_turn = is_on_news = False
+        if streams := self._crowded.among(_streams_of(jobs)):
+            is_kept = since < HURRIED_SECONDS and kept.issuperset(streams)
+            if not is_kept:
+                self._hold(streams)
+            has_turn, is_on_news = True, not is_kept
+        elif not self._copy.is_fresh and since >= BUSY_SECONDS:
             self._copy.follow()
-        return False
+            is_on_news = True
+        return _Attempt(self.clock(), has_turn, is_on_news, since)
 
     def _hold(self, streams: Iterable[str]) -> None:
         """Wait for one's turn on these streams, and see what others did there meanwhile."""
@@ -170,11 +187,10 @@ class JoinedEngine(Engine):
         self,
         decide: Decide[T],
         before_commit: Callable[[T], None] | None,
-        has_turn: bool,
+        attempt: _Attempt,
         *,
         chain: bool,
     ) -> T:
-        attempt = _Attempt(self.clock(), has_turn)
         try:
             for _ in range(MOST_TRIES):
                 done = self._try_there(attempt, decide, before_commit, chain=chain)
@@ -197,7 +213,7 @@ class JoinedEngine(Engine):
         """Decide and commit once: the result, or None if it has to be tried again."""
         if attempt.streams and not attempt.has_turn:
             self._hold(attempt.streams)  # overtaken, or about to write a file
-            attempt.has_turn = True
+            attempt.has_turn = attempt.is_on_news = True
         attempt.renew(self.clock())
         ledgers = WithheldSigner(self.trust.root, attempt.hashes)
         keys = KeysWithoutLedgers(self.keys, ledgers)
@@ -212,20 +228,35 @@ class JoinedEngine(Engine):
         if is_final and before_commit is not None:
             before_commit(result)
         question = self._question(batch, jobs, keys, attempt, ledgers, chain)
+        asked_at = time.monotonic()
         try:
             answer = self._ask_until_known(question)
         except Refused as error:
             attempt.now = self._compare_clocks(error, attempt)
             return None
-        attempt.has_turn = isinstance(answer, ask.DecideAgain) and answer.has_turn
         if isinstance(answer, ask.Committed):
-            self._unpinned += batch.count
+            attempt.has_turn = False
+            self._take_committed(batch, answer, attempt, asked_at)
             return (result,)
+        attempt.has_turn = answer.has_turn
         if is_final:  # the other file is ahead now: its owner signs what stands there
             raise _overtaken_for_good(attempt.problem)
         self._crowded.note(attempt.streams, answer.news)
         attempt.take_answer(answer)
         return None
+
+    def _take_committed(
+        self, batch: Batch, answer: ask.Committed, attempt: _Attempt, asked_at: float
+    ) -> None:
+        """It is recorded. Without news the copy does not have it yet, and we know it alone."""
+        if answer.news is None:
+            self._copy.ahead.add(batch.entries)
+            batch.commit_to(self._replay)
+        self._unpinned += batch.count
+        self._committed_at = time.monotonic()
+        self._line_seconds = self._committed_at - asked_at
+        if answer.has_turn:
+            self._kept_turn = frozenset(attempt.streams)
 
     def _compare_clocks(self, error: Refused, attempt: _Attempt) -> Millis:
         """A clock was set since the keeper was last asked: once more, by the time it says now."""
@@ -233,13 +264,14 @@ class JoinedEngine(Engine):
             raise error
         attempt.has_compared_clocks = True
         self._copy.follow()
+        attempt.is_on_news = True
         return self.clock()
 
     def _decide_on_news(
         self, decide: Decide[T], keys: KeysWithoutLedgers, attempt: _Attempt
     ) -> tuple[Batch, list[Job], T]:
         """Decide on the copy as it is. A refusal counts only on what the keeper shows now."""
-        if attempt.has_turn or attempt.streams:
+        if attempt.is_on_news or attempt.streams:
             return self._decide_here(decide, keys, attempt)
         try:
             batch, jobs, result = self._decide_here(decide, keys, attempt)
@@ -255,7 +287,7 @@ class JoinedEngine(Engine):
     def _decide_here(
         self, decide: Decide[T], keys: KeysWithoutLedgers, attempt: _Attempt
     ) -> tuple[Batch, list[Job], T]:
-        with self.store.read() as view:
+        with self._copy.read_as_it_is() as view:
             if self._rollback_guard is not None:
                 self._rollback_guard.before_writing(view)
             batch = Batch(
@@ -300,6 +332,20 @@ class JoinedEngine(Engine):
             signed,
             tuple((record.stream, record.seq, record.hash) for record in records),
             tuple(sorted(keys.attended)),
+            self._needs_no_news(records, attempt),
+            attempt.has_turn and attempt.is_hurried and self._line_seconds < HURRIED_SECONDS,
+        )
+
+    def _needs_no_news(self, records: list[Record], attempt: _Attempt) -> bool:
+        """May we go on from what we have signed ourselves, for now? Not if the ledger signs a part
+        of it, whose signature we learn from the news alone; nor with keys, on which all rests."""
+        return (
+            attempt.is_busy
+            and self._copy.is_fresh
+            and all(
+                record.stream != REGISTRY and not isinstance(record.signature, WithheldSignature)
+                for record in records
+            )
         )
 
     def _ask_until_known(self, question: ask.Commit) -> ask.Committed | ask.DecideAgain:
@@ -308,6 +354,7 @@ class JoinedEngine(Engine):
         until = time.monotonic() + UNKNOWN_SECONDS
         pause, was_sent = PAUSE_SECONDS, False
         while True:
+            owed = self._copy.ahead.newest
             try:
                 answer = self._copy.line.ask_once(question, ask.Committed, ask.DecideAgain)
             except LineBroken as error:
@@ -316,7 +363,8 @@ class JoinedEngine(Engine):
                 if not was_sent:
                     raise keeper_away(self._copy.line.address, why) from None
             else:
-                self._copy.take_all(answer.news)
+                if answer.news is not None:
+                    self._copy.take_all(answer.news, owed)
                 return answer
             if time.monotonic() > until:
                 raise _unknown(self._copy.line.address, why)
@@ -333,9 +381,13 @@ class JoinedEngine(Engine):
 class _Attempt:
     """How far a command has come that is decided here and committed there."""
 
-    def __init__(self, now: Millis, has_turn: bool) -> None:
+    def __init__(self, now: Millis, has_turn: bool, is_on_news: bool, since: float) -> None:
+        """`since`: how long ago this process has recorded something."""
         self.now = now
         self.has_turn = has_turn
+        self.is_on_news = is_on_news  # whether the copy is what the keeper has, as of this command
+        self.is_busy = since < BUSY_SECONDS
+        self.is_hurried = since < HURRIED_SECONDS
         self.streams: list[str] = []  # that it moves; empty until it was decided once
         self.hashes: dict[bytes, bytes] = {}  # of the ledger's own records, as the keeper told them
         self.problem: ask.Failed | None = None

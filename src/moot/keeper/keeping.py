@@ -39,7 +39,7 @@ class Keeping:
         self._repository = repository
         self.members = MemberFile(folder)
         self._door = Door(engine, artifacts, folder)
-        self._listening = KeeperListening(self._greet, self._door.forget)
+        self._listening = KeeperListening(self._greet, self._door.forget, self._door.keeps_turn)
         self._certificate = ensure_certificate(folder)
 
     @property

@@ -61,6 +61,12 @@ class Line:
         del self._data[:end]
         return frame
 
+    def is_asked_within(self, seconds: float) -> bool:
+        """True as soon as something has come, or the line has ended; False if neither did."""
+        if self._data or (isinstance(self._socket, ssl.SSLSocket) and self._socket.pending()):
+            return True
+        return self._poll(seconds)
+
     def _read_more(self, until: float | None) -> None:
         left = None if until is None else until - time.monotonic()
         if left is not None and left <= 0:
@@ -79,9 +85,12 @@ class Line:
     @property
     def has_ended(self) -> bool:
         """True if the other side has closed it while nothing was asked."""
+        return self._poll(0)
+
+    def _poll(self, seconds: float) -> bool:
         looking = select.poll()
         looking.register(self._socket, select.POLLIN)
-        return bool(looking.poll(0))
+        return bool(looking.poll(seconds * 1_000))
 
     def close(self) -> None:
         self._socket.close()

@@ -23,6 +23,8 @@ GREETING_SECONDS: Final = 5.0
 MOST_GREETING: Final = 16 * 1024  # of somebody who has not said yet who they are
 ANSWER_SECONDS: Final = 10.0
 IDLE_SECONDS: Final = 900.0
+# How long a line that may go on in its turn is waited for: a machine that is near, and has more.
+NEXT_SECONDS: Final = 0.006
 
 # Given the first frame of a line, says how to answer the following ones, and what is said first.
 Greet = Callable[[bytes, object], tuple[Callable[[bytes], bytes] | None, bytes]]
@@ -31,9 +33,16 @@ Greet = Callable[[bytes, object], tuple[Callable[[bytes], bytes] | None, bytes]]
 class KeeperListening:
     """Takes lines on one or more sockets until it is closed."""
 
-    def __init__(self, greet: Greet, forget: Callable[[object], None]) -> None:
+    def __init__(
+        self,
+        greet: Greet,
+        forget: Callable[[object], None],
+        keeps_turn: Callable[[object], bool] = lambda _: False,
+    ) -> None:
+        """`forget` is told of a line that has ended, or that kept its turn and asked nothing."""
         self._greet = greet
         self._forget = forget
+        self._keeps_turn = keeps_turn
         self._slots = threading.BoundedSemaphore(MOST_LINES)
         self._sockets: list[socket.socket] = []
         self._threads: list[threading.Thread] = []
@@ -102,6 +111,8 @@ class KeeperListening:
         line.send(first, ANSWER_SECONDS)
         while answer is not None and not self._closing:
             line.send(answer(line.receive(IDLE_SECONDS)), ANSWER_SECONDS)
+            if self._keeps_turn(who) and not line.is_asked_within(NEXT_SECONDS):
+                self._forget(who)
 
     def close(self) -> None:
         self._closing = True

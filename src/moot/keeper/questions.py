@@ -77,7 +77,8 @@ class Commit(Question, frozen=True):
 
     `places` are where the records will stand, and their hashes: so a question that is asked again
     because its answer was lost is known again. `attended` are the keys that a person has unlocked
-    just now. In a chain all are recorded or none.
+    just now. In a chain all are recorded or none. `brief`: the answer need not tell what others
+    did. `keeps_turn`: if it is the machine's turn, more is about to follow.
     """
 
     follow: Follow
@@ -87,6 +88,8 @@ class Commit(Question, frozen=True):
     signed: tuple[tuple[bytes, bytes], ...]
     places: tuple[Place, ...]
     attended: tuple[str, ...] = ()
+    brief: bool = False
+    keeps_turn: bool = False
 
 
 class Hold(Question, frozen=True):
@@ -169,9 +172,11 @@ class News(Answer, frozen=True):
 
 
 class Committed(Answer, frozen=True):
-    """It is durable; `news` has the records, and what came before them."""
+    """It is durable; `news` has the records, and what came before them, unless a brief answer was
+    asked for. `has_turn`: it is still the machine's turn, for a moment."""
 
-    news: News
+    news: News | None
+    has_turn: bool = False
 
 
 class Failed(Answer, frozen=True):

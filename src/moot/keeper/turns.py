@@ -2,8 +2,10 @@
 
 For fairness alone: what is recorded is safe without it. Among those who wait the next is of the
 machine that had its turn longest ago, so that one with many lines, or one that asks again and
-again, keeps nobody out. A turn is short and cannot be made longer. Whoever's turn has come is woken
-alone: with sixteen waiting, waking all of them for each turn took longer than the turns.
+again, keeps nobody out. A turn is short and cannot be made longer; at its beginning several
+commands may follow each other, for passing it on takes longer than most of them. Whoever's turn has
+come is woken alone: with sixteen waiting, waking all of them for each turn took longer than the
+turns.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from collections.abc import Sequence
 from typing import Final
 
 TURN_SECONDS: Final = 0.5
+# For so long after its turn began a line may go on with another command.
+SEVERAL_SECONDS: Final = 0.02
 # Shorter than a machine waits for an answer: whoever has waited in vain asks once more.
 WAIT_SECONDS: Final = 4.0
 
@@ -40,6 +44,7 @@ class Turns:
         self._lock = threading.Lock()
         self._held: dict[str, tuple[object, float]] = {}  # stream -> who, until when
         self._waiting: list[_Waiting] = []
+        self._kept: set[object] = set()  # who has recorded something, and may go on
         self._number = 0
         self._served: dict[int, int] = {}  # machine -> when it had its last turn, by number
 
@@ -55,8 +60,23 @@ class Turns:
                 return
         self._line_up(who, machine, streams, holds=False)
 
+    def keep(self, who: object) -> bool:
+        """Something was recorded in this turn. True if there is time for more: then whoever has it
+        either goes on at once, or it is taken away with `release`."""
+        with self._lock:
+            latest = time.monotonic() + TURN_SECONDS - SEVERAL_SECONDS
+            ends = [until for holder, until in self._held.values() if holder is who]
+            if not ends or min(ends) < latest:
+                return False
+            self._kept.add(who)
+            return True
+
+    def is_kept(self, who: object) -> bool:
+        return who in self._kept
+
     def release(self, who: object) -> None:
         with self._lock:
+            self._kept.discard(who)
             if any(holder is who for holder, _ in self._held.values()):
                 self._held = {name: held for name, held in self._held.items() if held[0] is not who}
                 self._let_in()

@@ -1,0 +1,104 @@
+"""What the keeper has acknowledged to this process and the machine's copy does not have yet.
+
+A process that records one command after another need not be told each time what all others did. It
+knows what it has signed, and so it goes on from there; its copy follows a moment later, with all
+that came meanwhile at once (decision 0038). Until then what it knows lies over the copy, and it is
+owed: a keeper whose news lack it has lost what it acknowledged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+from moot.core.ledger import Head, RecordToAppend, View
+from moot.core.record import Record
+from moot.engine.ledger_copy import another_history
+from moot.engine.rollback import holds_event
+
+_NUMBER_UNKNOWN = -1  # of a stream that the copy does not have
+
+
+class CommitsAhead:
+    """The newest commits of one process, by stream. Each change makes a new mapping, so that one
+    thread can look while another commits."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, tuple[RecordToAppend, ...]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._entries)
+
+    @property
+    def newest(self) -> list[Record]:
+        """The newest of each stream."""
+        return [entries[-1].record for entries in self._entries.values()]
+
+    @property
+    def hashes(self) -> set[bytes]:
+        return {entry.record.hash for entries in self._entries.values() for entry in entries}
+
+    def add(self, entries: Iterable[RecordToAppend]) -> None:
+        """The keeper has acknowledged these."""
+        known = dict(self._entries)
+        for entry in entries:
+            stream = entry.record.stream
+            known[stream] = (*known.get(stream, ()), entry)
+        self._entries = known
+
+    def require_in(self, view: View, owed: Iterable[Record]) -> None:
+        """Tampered unless the copy has these now; what it has is ahead of it no longer."""
+        for record in owed:
+            if not holds_event(view, record.stream, record.seq, record.hash):
+                raise another_history(
+                    f"the keeper's ledger lacks event {record.seq} of {record.stream}, which it"
+                    " acknowledged to this machine"
+                )
+        self._entries = {
+            stream: entries
+            for stream, entries in self._entries.items()
+            if _is_before(view.head(stream), entries[-1].record)
+        }
+
+    def over(self, view: View) -> View:
+        """The copy with what is ahead of it, stream by stream; the index rows are the copy's."""
+        return cast("View", _ViewAhead(view, self._entries)) if self._entries else view
+
+
+class _ViewAhead:
+    def __init__(self, view: View, ahead: dict[str, tuple[RecordToAppend, ...]]) -> None:
+        self._view = view
+        self._ahead = ahead
+
+    def head(self, stream: str) -> Head | None:
+        head = self._view.head(stream)
+        ahead = self._ahead.get(stream)
+        if ahead is None or not _is_before(head, ahead[-1].record):
+            return head
+        number = _NUMBER_UNKNOWN if head is None else head.number
+        return Head(number, ahead[-1].record.seq, ahead[-1].record.hash)
+
+    def records(self, stream: str, after: int = -1) -> Iterator[Record]:
+        last = after
+        for record in self._view.records(stream, after):
+            last = record.seq
+            yield record
+        for entry in self._ahead.get(stream, ()):
+            if entry.record.seq > last:
+                yield entry.record
+
+    def keys(self, stream: str, prefix: str) -> list[tuple[str, int]]:
+        known = self._view.keys(stream, prefix)
+        places = {seq for _, seq in known}
+        for entry in self._ahead.get(stream, ()):
+            key, seq = entry.key, entry.record.seq
+            if key is not None and key.startswith(prefix) and seq not in places:
+                known.append((key, seq))
+        return known
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._view, name)
+
+
+def _is_before(head: Head | None, record: Record) -> bool:
+    return head is None or head.seq < record.seq

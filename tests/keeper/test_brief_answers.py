@@ -1,0 +1,275 @@
+"""A process that records one command after another: answered briefly, and never out of step."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgspec
+import pytest
+
+from moot.core.errors import MootError, Tampered
+from moot.core.names import REGISTRY, SYSTEM
+from moot.core.registry.commands import RetireAgent
+from moot.engine.job import JobOutcome
+from moot.keeper import joined_engine
+from moot.keeper import questions as ask
+from moot.keeper.joined_engine import JoinedEngine
+from moot.keeper.turns import Turns
+from moot.protocols.example.commands import Ask
+from tests.cli.project import Project
+from tests.keeper.kept import KeptLedger
+from tests.keeper.test_many_machines import CRANE, OTTER, events_of
+
+STREAM = "example/today"
+
+
+class BusyMachine:
+    """A process of a machine, open for a whole test; `brief` counts the answers without news."""
+
+    def __init__(self, engine: JoinedEngine, agent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.engine = engine
+        self._agent = agent
+        self.brief = 0
+        original = engine._copy.line.ask_once
+
+        def ask_once(question: ask.Question, *kinds: type) -> ask.Answer:
+            answer: ask.Answer = original(question, *kinds)
+            self.brief += isinstance(answer, ask.Committed) and answer.news is None
+            return answer
+
+        monkeypatch.setattr(engine._copy.line, "ask_once", ask_once)
+
+    def ask_errand(self, title: str = "look", key: str | None = None) -> JobOutcome:
+        command = Ask(title=title, of=self._agent)
+        return self.engine.execute(STREAM, command, self._agent, key=key)
+
+    def seq_in_copy(self) -> int:
+        """Where the stream ends in the file itself, without what is known to be ahead of it."""
+        with self.engine._copy._store.read() as view:
+            head = view.head(STREAM)
+        return -1 if head is None else head.seq
+
+
+@pytest.fixture(autouse=True)
+def _never_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow this machine is, a process is busy here until it says otherwise."""
+    monkeypatch.setattr("moot.keeper.copying.FRESH_SECONDS", 3_600.0)
+    monkeypatch.setattr(joined_engine, "BUSY_SECONDS", 3_600.0)
+
+
+@contextmanager
+def busy(project: Project, agent: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[BusyMachine]:
+    with project.workspace() as workspace:
+        assert isinstance(workspace.engine, JoinedEngine)
+        workspace.joined.follow()  # type: ignore[union-attr]
+        # As after a moment without any command.
+        workspace.engine._committed_at -= 3_600.0
+        yield BusyMachine(workspace.engine, agent, monkeypatch)
+
+
+def test_only_the_first_of_several_commands_is_told_what_others_did(
+    laptop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with busy(laptop, OTTER, monkeypatch) as machine:
+        for _ in range(4):
+            machine.ask_errand()
+        assert machine.brief == 3
+        assert machine.seq_in_copy() == 0
+        assert machine.engine.load(STREAM).seq == 3, "what a process has recorded it reads at once"
+        assert machine.seq_in_copy() == 3
+        assert not machine.engine._copy.ahead
+
+
+def test_what_was_answered_briefly_is_the_same_everywhere(
+    kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        busy(laptop, OTTER, monkeypatch) as here,
+        busy(desktop, CRANE, monkeypatch) as there,
+    ):
+        for number in range(12):
+            (here if number % 4 else there).ask_errand(str(number))
+        assert here.brief
+        states = [machine.engine.load(STREAM) for machine in (here, there)]
+    with kept.project.workspace() as workspace:
+        expected = workspace.engine.load(STREAM)
+        assert [state.seq for state in states] == [11, 11]
+        assert [state.hash for state in states] == [expected.hash] * 2
+        assert [state.state for state in states] == [expected.state] * 2
+    assert events_of(laptop) == events_of(desktop) == events_of(kept.project)
+    for project in (laptop, desktop):
+        assert project.ok("verify")["verdict"] == "valid"
+
+
+def test_a_key_that_was_used_ahead_of_the_copy_is_known(
+    kept: KeptLedger, laptop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with busy(laptop, OTTER, monkeypatch) as machine:
+        machine.ask_errand()
+        first = machine.ask_errand("once", key="k-1")
+        with machine.engine._copy.read_as_it_is() as view:
+            assert [seq for _, seq in view.keys(STREAM, "")] == [1]
+            assert [record.seq for record in view.records(STREAM)] == [0, 1]
+        before = events_of(kept.project)
+        again = machine.ask_errand("once", key="k-1")
+    assert again.replayed
+    assert [one.hash for one in again.recorded] == [one.hash for one in first.recorded]
+    assert events_of(kept.project) == before
+
+
+def test_what_a_process_recorded_can_be_read_while_the_keeper_is_away(
+    kept: KeptLedger, laptop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with busy(laptop, OTTER, monkeypatch) as machine:
+        for _ in range(3):
+            machine.ask_errand()
+        kept.close()
+        assert machine.engine.load(STREAM).seq == 2
+        assert machine.engine._copy.away is not None
+        assert machine.seq_in_copy() == 0
+        with pytest.raises(MootError) as away:
+            machine.ask_errand()
+        assert away.value.code == "keeper_away"
+        assert machine.engine.load(STREAM).seq == 2
+
+
+def test_a_keeper_that_lost_what_it_acknowledged_is_found_out(
+    kept: KeptLedger, laptop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if the machine's copy has not seen it yet."""
+    ledger = kept.project.root / ".moot" / "ledger.db"
+    with busy(laptop, OTTER, monkeypatch) as machine:
+        machine.ask_errand()
+        older = ledger.with_name("older.db")
+        kept.keeping._engine.store.backup(older)
+        machine.ask_errand()
+        assert (machine.brief, machine.seq_in_copy()) == (1, 0)
+        kept.close()
+        for rest in ledger.parent.glob("ledger.db*"):
+            rest.unlink()
+        shutil.copy(older, ledger)
+        (kept.project.keys / "kept.db").unlink()  # its owner hides it from itself
+        lying = KeptLedger(kept.project, kept.port)
+        try:
+            with pytest.raises(Tampered) as found:
+                machine.engine._copy.follow()
+            assert found.value.code == "another_history"
+            before = lying.keeping._engine.load(STREAM).seq
+            with pytest.raises(MootError):
+                machine.ask_errand()
+            assert lying.keeping._engine.load(STREAM).seq == before == 0
+        finally:
+            lying.close()
+
+
+def test_a_process_that_died_ahead_of_its_copy_loses_nothing(
+    kept: KeptLedger, laptop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with busy(laptop, OTTER, monkeypatch) as machine:
+        for number in range(3):
+            machine.ask_errand(str(number), key=f"k-{number}")
+        assert machine.seq_in_copy() == 0
+        # What a process that is killed leaves undone.
+        monkeypatch.setattr(machine.engine, "_unpinned", 0)
+    with busy(laptop, OTTER, monkeypatch) as next_one:
+        assert next_one.ask_errand("2", key="k-2").replayed
+        assert next_one.engine.load(STREAM).seq == 2
+    assert events_of(laptop) == events_of(kept.project)
+
+
+def test_what_the_ledger_signs_is_never_answered_briefly(
+    laptop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its signature comes with the news alone, and keys are what everything rests on."""
+    laptop.ok("agent", "register", "plum-vole")
+    with busy(laptop, OTTER, monkeypatch) as machine:
+        machine.ask_errand()
+        machine.ask_errand()
+        machine.engine.execute(REGISTRY, RetireAgent(name="plum-vole", reason="done"), SYSTEM)
+        assert machine.brief == 1
+        assert machine.seq_in_copy() == 1, "the news had what was ahead, too"
+        assert not machine.engine._copy.ahead
+        machine.ask_errand()
+        assert machine.brief == 2
+
+
+def test_a_changed_record_in_the_place_of_ones_own_is_not_taken(
+    laptop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with busy(laptop, OTTER, monkeypatch) as machine:
+        machine.ask_errand()
+        machine.ask_errand()
+        copy = machine.engine._copy
+        before = copy.position()
+        news = copy.line.ask(before, ask.News)
+        *earlier, (stream, seq, kid, raw, signature) = news.records
+        forged = (stream, seq, kid, raw.replace(b"look", b"hide"), signature)
+        lie = msgspec.structs.replace(news, records=(*earlier, forged))
+        with pytest.raises(Tampered) as found:
+            copy.take_all(lie, copy.ahead.newest)
+        assert found.value.code == "unproved_record"
+        assert copy.position() == before
+
+
+def test_several_commands_in_one_turn_until_it_is_over() -> None:
+    turns = Turns()
+    first, second = object(), object()
+    assert not turns.keep(first), "whoever has no turn keeps none"
+    assert turns.take(first, 1, ["a"])
+    assert turns.keep(first)
+    assert turns.is_kept(first)
+    assert not turns.keep(second)
+    turns.release(first)
+    assert not turns.is_kept(first)
+    assert turns.take(second, 2, ["a"])
+
+
+def test_a_turn_is_kept_at_its_beginning_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("moot.keeper.turns.SEVERAL_SECONDS", 0.0)
+    turns = Turns()
+    line = object()
+    assert turns.take(line, 1, ["a"])
+    assert not turns.keep(line)
+
+
+def test_a_line_that_keeps_its_turn_and_asks_nothing_holds_up_nobody(
+    kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The turn itself would last far longer than anybody waits."""
+    monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 3_600.0)
+    monkeypatch.setattr("moot.keeper.turns.SEVERAL_SECONDS", 3_600.0)
+    monkeypatch.setattr(joined_engine, "HURRIED_SECONDS", 3_600.0)
+    with (
+        busy(laptop, OTTER, monkeypatch) as here,
+        busy(desktop, CRANE, monkeypatch) as there,
+    ):
+        for machine in (here, there, here, there, here, there):
+            machine.ask_errand()
+        assert there.engine._kept_turn == {STREAM}, "the last one may go on"
+        here.ask_errand()
+        assert here.engine.load(STREAM).seq == 6
+    assert events_of(laptop) == events_of(kept.project)
+
+
+def test_a_turn_that_was_kept_is_used_without_lining_up(
+    laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.keeper.turns.SEVERAL_SECONDS", 3_600.0)
+    monkeypatch.setattr("moot.keeper.listening.NEXT_SECONDS", 60.0)
+    monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 7_200.0)
+    monkeypatch.setattr(joined_engine, "HURRIED_SECONDS", 3_600.0)
+    with busy(laptop, OTTER, monkeypatch) as here:
+        with busy(desktop, CRANE, monkeypatch) as there:
+            there.ask_errand()
+            here.ask_errand()
+            there.ask_errand()
+        here.ask_errand()  # lines up, and keeps its turn
+        held: list[tuple[str, ...]] = []
+        monkeypatch.setattr(here.engine._copy, "hold", held.append)
+        assert here.engine._kept_turn == {STREAM}
+        here.ask_errand()
+        here.ask_errand()
+        assert held == []
+        assert here.engine.load(STREAM).seq == 5
