@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import msgspec
@@ -213,25 +214,44 @@ def test_a_changed_record_in_the_place_of_ones_own_is_not_taken(
         assert copy.position() == before
 
 
-def test_several_commands_in_one_turn_until_it_is_over() -> None:
+def test_a_few_commands_in_one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("moot.keeper.turns.MOST_IN_A_TURN", 3)
     turns = Turns()
     first, second = object(), object()
     assert not turns.keep(first), "whoever has no turn keeps none"
     assert turns.take(first, 1, ["a"])
-    assert turns.keep(first)
-    assert turns.is_kept(first)
+    assert [turns.keep(first) for _ in range(3)] == [True, True, False]
     assert not turns.keep(second)
     turns.release(first)
     assert not turns.is_kept(first)
     assert turns.take(second, 2, ["a"])
+    assert turns.keep(second), "each turn counts anew"
 
 
-def test_a_turn_is_kept_at_its_beginning_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("moot.keeper.turns.SEVERAL_SECONDS", 0.0)
+def test_whoever_is_next_is_told_early_and_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 3_600.0)
     turns = Turns()
-    line = object()
-    assert turns.take(line, 1, ["a"])
-    assert not turns.keep(line)
+    first, second, third = object(), object(), object()
+    assert turns.take(first, 1, ["a"], early=True)
+    assert not turns.take(second, 2, ["a"], early=True), "it is next, at once"
+    with ThreadPoolExecutor(1) as pool:
+        last = pool.submit(turns.take, third, 3, ["a"])
+        turns.release(first)
+        assert turns.take(second, 2, ["a"])
+        assert not last.done()
+        turns.release(second)
+        assert last.result(60)
+
+
+def test_a_line_that_ended_has_no_place_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 3_600.0)
+    turns = Turns()
+    first, second, third = object(), object(), object()
+    assert turns.take(first, 1, ["a"])
+    assert not turns.take(second, 2, ["a"], early=True)
+    turns.release(second)
+    turns.release(first)
+    assert turns.take(third, 3, ["a"])
 
 
 def test_a_line_that_keeps_its_turn_and_asks_nothing_holds_up_nobody(
@@ -239,7 +259,6 @@ def test_a_line_that_keeps_its_turn_and_asks_nothing_holds_up_nobody(
 ) -> None:
     """The turn itself would last far longer than anybody waits."""
     monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 3_600.0)
-    monkeypatch.setattr("moot.keeper.turns.SEVERAL_SECONDS", 3_600.0)
     monkeypatch.setattr(joined_engine, "HURRIED_SECONDS", 3_600.0)
     with (
         busy(laptop, OTTER, monkeypatch) as here,
@@ -256,7 +275,6 @@ def test_a_line_that_keeps_its_turn_and_asks_nothing_holds_up_nobody(
 def test_a_turn_that_was_kept_is_used_without_lining_up(
     laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("moot.keeper.turns.SEVERAL_SECONDS", 3_600.0)
     monkeypatch.setattr("moot.keeper.listening.NEXT_SECONDS", 60.0)
     monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 7_200.0)
     monkeypatch.setattr(joined_engine, "HURRIED_SECONDS", 3_600.0)

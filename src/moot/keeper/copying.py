@@ -203,6 +203,7 @@ class LedgerCopy:
         self._turn = threading.RLock()
         self._newest: NewCheckpoint | None = None
         self.ahead = CommitsAhead()
+        self._position: ask.Follow | None = None  # as it was last told; events only come behind it
         self.away: MootError | None = None  # why the copy may be old
 
     def follow(self) -> NewCheckpoint | None:
@@ -219,13 +220,26 @@ class LedgerCopy:
             return self._newest
 
     def hold(self, streams: tuple[str, ...]) -> ask.News:
-        """Wait for one's turn on these streams; the copy is then up to date. Returns what was
-        new."""
+        """Wait for one's turn on these streams; the copy is then up to date. Returns what was new
+        at first.
+
+        Where others write all the time one is told early what they did, and reads that while the
+        last of them has its turn.
+        """
         with self._turn:
-            owed = self.ahead.newest
-            news = self.line.ask(ask.Hold(streams, self.position()), ask.News)
-            self.take_all(news, owed)
-            return news
+            first = self._hold(streams, early=bool(streams))
+            if streams and not first.has_turn:
+                with self.read_as_it_is() as view:
+                    for stream in streams:
+                        self._replay.load(view, stream)
+                self._hold(streams, early=False)
+            return first
+
+    def _hold(self, streams: tuple[str, ...], early: bool) -> ask.News:
+        owed = self.ahead.newest
+        news = self.line.ask(ask.Hold(streams, self.position(), early), ask.News)
+        self.take_all(news, owed)
+        return news
 
     def pin(self) -> NewCheckpoint | None:
         """Have the keeper make a checkpoint, and take it over; None if there was nothing new."""
@@ -263,9 +277,12 @@ class LedgerCopy:
 
     def position_in(self, view: View) -> ask.Follow:
         position = view.newest_position()
-        last = view.records_after(position - 1, 1)[0].hash if position else b""
-        note = newest_checkpoint(view, self._trust)
-        return ask.Follow(position, last, note.number if note is not None else 0, self._beats)
+        if self._position is None or self._position.position != position:
+            last = view.records_after(position - 1, 1)[0].hash if position else b""
+            note = newest_checkpoint(view, self._trust)
+            number = note.number if note is not None else 0
+            self._position = ask.Follow(position, last, number, self._beats)
+        return self._position
 
     def take_all(self, news: ask.News, owed: Iterable[Record]) -> None:
         """Take over what came with an answer; if that was not all, ask for the rest. `owed` is what
@@ -311,6 +328,7 @@ class LedgerCopy:
             if record.stream == REGISTRY and record.body.type == ERASED:
                 self._erase(str(record.body.data["sha256"]))
         self._beats = max(self._beats, news.now - BEATS_OVERLAP)
+        self._position = None
         if made is not None:
             self._newest = made
             self._on_checkpoint(made)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from moot.core.clock import Millis
 from moot.core.errors import Malformed, MootError, Refused
 from moot.core.ledger import Heartbeat, View
@@ -191,11 +193,12 @@ class Door:
     def _hold(self, member: Member, line: object, question: ask.Hold) -> ask.News:
         if len(question.streams) > MOST_JOBS:
             raise Malformed(f"at most {MOST_JOBS} streams at once", code="bad_request")
+        has_turn = False
         if question.streams:
-            self._turns.take(line, member.number, question.streams)
+            has_turn = self._turns.take(line, member.number, question.streams, early=question.early)
         else:  # its turn is over before its time
             self._turns.release(line)
-        return self._news(question.follow)
+        return msgspec.structs.replace(self._news(question.follow), has_turn=has_turn)
 
     def _beat(self, _member: Member, _line: object, question: ask.Beat) -> ask.Done:
         """Kept if its agent signed it and it is not beyond our clock."""

@@ -25,7 +25,7 @@ from moot.engine.checkpoints import NewCheckpoint
 from moot.engine.engine import Engine
 from moot.engine.given_signatures import KeysWithoutLedgers, WithheldSignature, WithheldSigner
 from moot.engine.job import Job, JobOutcome
-from moot.engine.keys import Signatories, find_signatory
+from moot.engine.keys import find_signatory
 from moot.engine.replay import read_record
 from moot.engine.signatures import SignAll
 from moot.engine.signs_of_life import make_heartbeat
@@ -294,7 +294,7 @@ class JoinedEngine(Engine):
                 cast("WriteTransaction", view),
                 self._replay,
                 keys,
-                Signatories(self.trust),
+                self._signatories,
                 attempt.now,
                 self.artifacts,
                 self._rollback_guard,

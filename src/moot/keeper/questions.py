@@ -94,10 +94,12 @@ class Commit(Question, frozen=True):
 
 class Hold(Question, frozen=True):
     """Let nobody else move these streams for a moment: what follows writes a file as well, or has
-    been overtaken before. The answer is what is new once it is one's turn."""
+    been overtaken before. The answer is what is new once it is one's turn. With `early` it may come
+    when one is next, to be read meanwhile; then one asks again, and has kept one's place."""
 
     streams: tuple[str, ...]
     follow: Follow
+    early: bool = False
 
 
 class Beat(Question, frozen=True):
@@ -160,7 +162,8 @@ class Joined(Answer, frozen=True):
 class News(Answer, frozen=True):
     """What the copy lacks, in order. `more`: it was too much for one answer. `seen`: where the
     keeper notes the newest event of each author; the same must stand in the copy, for a takeover
-    cites it as the last sign of life, and both sides decide it."""
+    cites it as the last sign of life, and both sides decide it. `has_turn`: what was lined up for
+    has come."""
 
     records: tuple[SentRecord, ...]
     snapshots: tuple[SentSnapshot, ...]
@@ -169,6 +172,7 @@ class News(Answer, frozen=True):
     now: Millis
     more: bool
     seen: tuple[SentSign, ...] | None = None
+    has_turn: bool = False
 
 
 class Committed(Answer, frozen=True):
