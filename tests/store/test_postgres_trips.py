@@ -13,7 +13,7 @@ import pytest
 
 from moot.core.errors import StoreFailed
 from moot.store.postgres import PostgresStore
-from tests.store.contract import contents_of, entry
+from tests.store.contract import contents_of, entry, heartbeat
 from tests.store.postgres_server import server_url
 
 STREAM = "example/a"
@@ -39,6 +39,10 @@ def append(store: PostgresStore, seq: int) -> None:
 def test_an_append_goes_to_the_server_three_times(store: PostgresStore, tmp_path: Path) -> None:
     for seq in range(5):
         append(store, seq)
+    with store.write() as change:  # asks for no head, and makes nobody forget those asked for
+        change.put_heartbeat(heartbeat("amber-otter", 1_000))
+    with store.write() as change:
+        assert change.head("example/b") is None
     with (tmp_path / "trace").open("w+") as trace:
         store._db.pgconn.trace(trace.fileno())
         append(store, 5)
