@@ -944,6 +944,17 @@ class StoreContract:
             assert view.heartbeats() == sorted(beats)
             assert view.heartbeat_times() == {beat.agent: beat.at for beat in beats}
 
+    def test_heartbeats_since_a_time_are_those_of_then_or_later(self, store: Store) -> None:
+        beats = [heartbeat(name, at) for at, name in enumerate(("teal", "amber", "zinc", "blue"))]
+        with store.write() as change:
+            for beat in beats:
+                change.put_heartbeat(beat)
+            assert change.heartbeats(since=3) == beats[3:]
+        with store.read() as view:
+            assert view.heartbeats(since=2) == sorted(beats[2:])
+            assert view.heartbeats(since=4) == view.heartbeats(since=2**64) == []
+            assert view.heartbeats(since=0) == sorted(beats)
+
     def test_a_cursor_begins_at_nought_and_stands_where_it_was_put(self, store: Store) -> None:
         with store.write() as change:
             change.put_cursor("amber-otter", "inbox", 5)

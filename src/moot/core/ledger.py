@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from moot.core.clock import Millis
 from moot.core.machine import RowChange
 from moot.core.record import Record
 
@@ -128,7 +129,10 @@ class View(Protocol):
 
     def all_snapshots(self) -> Iterator[Snapshot]: ...
     def heartbeat(self, agent: str) -> Heartbeat | None: ...
-    def heartbeats(self) -> list[Heartbeat]: ...
+    def heartbeats(self, since: Millis = 0) -> list[Heartbeat]:
+        """Everyone's, by agent; with `since` only those of that time or later."""
+        ...
+
     def heartbeat_times(self) -> dict[str, int]:
         """Of which time everyone's heartbeat says it is, without its proof."""
         ...

@@ -281,7 +281,7 @@ class Door:
                 for snapshot in snapshots
                 if snapshot is not None and snapshot.seq <= reached[snapshot.stream]
             ),
-            tuple(ask.send_heartbeat(beat) for beat in view.heartbeats() if beat.at >= asked.beats),
+            tuple(ask.send_heartbeat(beat) for beat in view.heartbeats(asked.beats)),
             view.newest_note(),
             self._engine.clock(),
             more or len(records) == MOST_RECORDS,

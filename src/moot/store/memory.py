@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from moot.core.clock import Millis
 from moot.core.errors import Conflict, Refused, StoreFailed
 from moot.core.ledger import Head, Heartbeat, RecordToAppend, RowEdit, Snapshot, StoredRow
 from moot.core.machine import Drop, Put, Words
@@ -116,8 +117,9 @@ class MemoryView:
     def heartbeat(self, agent: str) -> Heartbeat | None:
         return self._t.beats.get(agent)
 
-    def heartbeats(self) -> list[Heartbeat]:
-        return sorted(self._t.beats.values())
+    def heartbeats(self, since: Millis = 0) -> list[Heartbeat]:
+        beats = self._t.beats.values()
+        return sorted(beat for beat in beats if not since or beat.at >= since)
 
     def heartbeat_times(self) -> dict[str, int]:
         return {beat.agent: beat.at for beat in self._t.beats.values()}

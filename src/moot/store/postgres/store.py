@@ -10,25 +10,35 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
 import psycopg
 from psycopg import sql
+from psycopg.pq import TransactionStatus
 
 from moot.core.errors import Malformed, Refused, StoreFailed
 from moot.core.record import Record
 from moot.store.postgres.errors import as_moot_error, translate_errors
 from moot.store.postgres.transaction import PostgresTransaction
 from moot.store.postgres.view import PostgresView, to_bytes
+from moot.store.postgres.write_start import (
+    WriteStart,
+    ensure_prepared,
+    read_write_start,
+    write_start_query,
+)
 
 VERSION: Final = 1
 CONNECT_SECONDS: Final = 5
 LOCK_SECONDS: Final = 30
 STATEMENT_SECONDS: Final = 30
 IDLE_SECONDS: Final = 60
+# Heads that are read with the lock, whether or not they are asked for: each costs an eighth of what
+# it costs to ask for one by itself.
+LIKELY_STREAMS: Final = 4
 _SCHEMA_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,50}\Z")
 _SCHEMA: Final = Path(__file__).with_name("schema.sql")
 
@@ -45,6 +55,10 @@ class PostgresStore:
         self._turn = threading.RLock()
         self._own_writes = 0
         self._view: PostgresView | None = None
+        self._warned = False  # whether the server has warned of anything since a commit began
+        self._knows_statements = False  # whether this line has what `_begin_write` executes
+        # Streams that writes asked for last: the next one is likely to ask for them again.
+        self._likely_streams: list[str] = []
         with translate_errors():
             self._db = self._connect()
             try:
@@ -70,7 +84,7 @@ class PostgresStore:
                     yield view
             finally:
                 self._view = None
-                self._undo()
+                self._end_read()
 
     def write(self) -> AbstractContextManager[PostgresTransaction]:
         return self._write()
@@ -82,13 +96,12 @@ class PostgresStore:
                 raise StoreFailed("nested_write", "a write began inside a read or another write")
             self._ensure_line()
             try:
-                self._begin_write()
-                change = PostgresTransaction(self._db, self._writes_of_others())
+                start = self._begin_write(self._likely_streams)
+                change = PostgresTransaction(self._db, start.writes - self._own_writes, start)
                 self._view = change
                 try:
                     yield change
                     change.require_whole()
-                    self._db.execute("UPDATE ledger SET writes = writes + 1")
                 finally:
                     self._view = None
                     change.close()
@@ -98,27 +111,51 @@ class PostgresStore:
                 raise
             self._commit(change.newest)
             self._own_writes += 1
+            recent = dict.fromkeys((*change.asked_streams, *self._likely_streams))
+            self._likely_streams = list(recent)[:LIKELY_STREAMS]
 
-    def _begin_write(self) -> None:
-        self._db.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
-        # LDG-066: the lock comes before the first read.
-        self._db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (self.schema,))
+    def _begin_write(self, streams: Sequence[str] = ()) -> WriteStart:
+        """Take the lock and read what every change needs, on one way to the server and back; with
+        it the heads of `streams`, which are likely to be asked for next."""
+        if not self._knows_statements:
+            ensure_prepared(self._db)
+            self._knows_statements = True
+        # LDG-066: the lock comes before the first read. Each is a statement of its own, although
+        # all go together: one statement would see the ledger as it was before it waited.
+        found = self._db.execute(
+            "BEGIN ISOLATION LEVEL READ COMMITTED;"
+            f"SELECT pg_advisory_xact_lock(hashtextextended('{self.schema}', 0));"
+            f"{write_start_query(streams)}".encode(),
+            prepare=False,
+        )
+        found.nextset()  # past the answer to BEGIN
+        found.nextset()  # past the lock's
+        return read_write_start(found, streams)
 
     def _commit(self, newest: Record | None) -> None:
         """LDG-065, LDG-076: nobody is answered before this has returned."""
-        warnings: list[str] = []
-        self._db.add_notice_handler(lambda notice: warnings.append(notice.severity or ""))
+        self._warned = False
         try:
-            self._db.execute("COMMIT")
+            # Both on one way to the server and back.
+            self._db.execute("UPDATE ledger SET writes = writes + 1; COMMIT", prepare=False)
         except psycopg.Error as error:
+            # Still inside the transaction: the COMMIT was not reached, so there is no doubt.
+            has_failed = self._db.info.transaction_status == TransactionStatus.INERROR
             self._undo()
-            if not self._is_there(newest):
+            if has_failed or not self._is_there(newest):
                 raise as_moot_error(error) from error
+        except BaseException:  # interrupted: the next change must not begin inside this one
+            self._undo()
+            raise
         else:
             # A commit whose wait for a standby was cancelled is committed here, and perhaps
             # nowhere else: one more record must reach the standby.
-            if "WARNING" in warnings and not self._is_there(newest):
+            if self._warned and not self._is_there(newest):
                 raise StoreFailed("store_failed", "the commit was not confirmed")
+
+    def _note_warning(self, notice: psycopg.errors.Diagnostic) -> None:
+        if notice.severity_nonlocalized == "WARNING":
+            self._warned = True
 
     def _is_there(self, newest: Record | None) -> bool:
         """After a lost answer: was the record committed? Asked under the lock, and answered with a
@@ -194,6 +231,8 @@ class PostgresStore:
         db = psycopg.connect(
             self._url, autocommit=True, connect_timeout=CONNECT_SECONDS, prepare_threshold=3
         )
+        db.add_notice_handler(self._note_warning)
+        self._knows_statements = False
         limits = {
             "lock_timeout": LOCK_SECONDS,
             "statement_timeout": STATEMENT_SECONDS,
@@ -209,7 +248,17 @@ class PostgresStore:
         if self._db.closed or self._db.broken:
             self._db = self._connect()
 
+    def _end_read(self) -> None:
+        """Not by ROLLBACK if nothing failed: after one the driver may forget every statement that
+        was prepared, and the next change would have its own prepared anew."""
+        if self._db.info.transaction_status == TransactionStatus.INTRANS:
+            with suppress(psycopg.Error):
+                self._db.execute("COMMIT")
+        else:
+            self._undo()
+
     def _undo(self) -> None:
+        self._knows_statements = False  # the driver may have the server forget them, too
         with suppress(psycopg.Error):
             self._db.execute("ROLLBACK")
 

@@ -13,6 +13,7 @@ from moot.core.machine import Drop, Put, RowChange, Words
 from moot.core.record import Record
 from moot.store.all_or_nothing import all_or_nothing, write_failed_before
 from moot.store.postgres.view import NamedHead, PostgresView, split_words, to_bytes
+from moot.store.postgres.write_start import WriteStart
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 MOVED = ("events", "heartbeats", "cursors", "notes")
@@ -20,10 +21,29 @@ _UNBORN = Head(-1, -1, b"")  # stands for the head of a stream without events
 
 
 class PostgresTransaction(PostgresView):
-    def __init__(self, db: Any, writes_of_others: int) -> None:
+    def __init__(self, db: Any, writes_of_others: int, start: WriteStart) -> None:
         super().__init__(db, writes_of_others)
         self.is_whole = True
+        # Under the lock only this change moves them.
+        self._next_number = start.next_number
+        self._position = start.newest_position
+        self._heads = start.heads
+        self._asked: dict[str, None] = {}  # streams whose head was asked for, in that order
         self.newest: Record | None = None  # the last record that this change appended
+
+    @property
+    def asked_streams(self) -> list[str]:
+        """Streams whose head was asked for, the first one first."""
+        return list(self._asked)
+
+    def newest_position(self) -> int:
+        return self._position
+
+    def head(self, stream: str) -> Head | None:
+        self._asked[stream] = None
+        if stream not in self._heads:
+            self._heads[stream] = super().head(stream)
+        return self._heads[stream]
 
     def require_whole(self) -> None:
         """StoreFailed if a write of this change has failed, or it is over: a caller that swallowed
@@ -33,7 +53,9 @@ class PostgresTransaction(PostgresView):
 
     def _many(self, query: str, rows: Iterable[tuple[Any, ...]]) -> None:
         values = list(rows)
-        if values:
+        if len(values) == 1:  # most commits; a cursor for many costs more to set up
+            self._db.execute(query, values[0])
+        elif values:
             with self._db.cursor() as cursor:
                 cursor.executemany(query, values)
 
@@ -52,12 +74,11 @@ class PostgresTransaction(PostgresView):
 
     @all_or_nothing
     def _append(self, batch: list[RecordToAppend], heads: dict[str, Head]) -> None:
-        (number,) = self._one("SELECT coalesce(max(number) + 1, 0) FROM streams")
+        number, position = self._next_number, self._position
         for name, head in heads.items():
             if head.number == _UNBORN.number:
                 heads[name] = head._replace(number=number)
                 number += 1
-        position = self.newest_position()
         with self._db.pipeline():
             self._many(
                 "INSERT INTO streams (number, name, seq, hash) VALUES (%s, %s, %s, %s)"
@@ -76,6 +97,8 @@ class PostgresTransaction(PostgresView):
                 record = entry.record
                 for change in entry.changes:
                     self._edit(change, record.stream, record.seq)
+        self._next_number, self._position = number, position + len(batch)
+        self._heads |= heads
         self.newest = batch[-1].record
 
     @all_or_nothing

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import psycopg
 
+from moot.core.clock import Millis
 from moot.core.ledger import Head, Heartbeat, Snapshot, StoredRow
 from moot.core.record import Record
 
@@ -181,8 +182,12 @@ class PostgresView:
         )
         return _heartbeat(row) if row else None
 
-    def heartbeats(self) -> list[Heartbeat]:
-        rows = self._all("SELECT agent, at, kid, body, sig FROM heartbeats ORDER BY agent")
+    def heartbeats(self, since: Millis = 0) -> list[Heartbeat]:
+        everyone = "SELECT agent, at, kid, body, sig FROM heartbeats"
+        if since:
+            rows = self._all(f"{everyone} WHERE at >= %s ORDER BY agent", since)
+        else:
+            rows = self._all(f"{everyone} ORDER BY agent")
         return [_heartbeat(row) for row in rows]
 
     def heartbeat_times(self) -> dict[str, int]:

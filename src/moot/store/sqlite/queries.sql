@@ -153,6 +153,10 @@ SELECT agent, at, kid, body, sig FROM heartbeats WHERE agent = ?;
 -- Everyone's latest sign of life.
 SELECT agent, at, kid, body, sig FROM heartbeats ORDER BY agent;
 
+-- name: heartbeats_since
+-- The latest signs of life that are not older than a time.
+SELECT agent, at, kid, body, sig FROM heartbeats WHERE at >= ? ORDER BY agent;
+
 -- name: heartbeat_times
 -- Of when everyone's latest sign of life is.
 SELECT agent, at FROM heartbeats;

@@ -10,12 +10,14 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any
 
+from moot.core.clock import Millis
 from moot.core.ledger import Head, Heartbeat, Snapshot, StoredRow
 from moot.core.record import Record
 from moot.store.sqlite.pending_index import NamedHead, PendingIndex, Text
 from moot.store.sqlite.queries import SQL
 
 _NONE: Mapping[str, StoredRow | None] = {}
+_LATEST: Millis = 2**63 - 1  # the largest number that SQLite holds
 
 
 class SqliteView:
@@ -136,8 +138,11 @@ class SqliteView:
         row = self._one("heartbeat", agent)
         return Heartbeat(*row) if row else None
 
-    def heartbeats(self) -> list[Heartbeat]:
-        return [Heartbeat(*row) for row in self._db.execute(SQL["heartbeats"])]
+    def heartbeats(self, since: Millis = 0) -> list[Heartbeat]:
+        if not since:
+            return [Heartbeat(*row) for row in self._db.execute(SQL["heartbeats"])]
+        since = min(since, _LATEST)  # another machine may ask for any number
+        return [Heartbeat(*row) for row in self._db.execute(SQL["heartbeats_since"], (since,))]
 
     def heartbeat_times(self) -> dict[str, int]:
         return dict(self._db.execute(SQL["heartbeat_times"]).fetchall())
