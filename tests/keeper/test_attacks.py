@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import msgspec
 import psycopg
 import pytest
 
 from moot.api import scopes
 from moot.api.session import Session
-from moot.core.errors import MootError, Refused
+from moot.core.errors import Malformed, MootError, Refused
 from moot.engine.job import Job
 from moot.engine.replay import read_record
 from moot.keeper import questions as ask
@@ -160,6 +161,25 @@ def test_what_the_rules_refuse_is_refused_at_the_keeper_whatever_a_machine_decid
         answer = engine._copy.line.ask(lie, ask.DecideAgain)
         assert isinstance(answer, ask.DecideAgain)
     assert events_of(kept.project) == before
+
+
+def test_a_number_that_no_store_holds_is_no_question(
+    kept: KeptLedger, laptop: Project, desktop: Project
+) -> None:
+    """It would make the store fail for everybody whose command is committed in the same group."""
+    with desktop.workspace() as workspace:
+        engine = workspace.engine
+        assert isinstance(engine, JoinedEngine)
+        engine._copy.follow()
+        before = events_of(kept.project)
+        position = engine._copy.position()
+        for field in ("position", "note", "beats"):
+            huge = msgspec.structs.replace(position, **{field: 2**63})
+            with pytest.raises(Malformed) as refused:
+                engine._copy.line.ask(huge, ask.News)
+            assert refused.value.code == "bad_request"
+    assert events_of(kept.project) == before
+    assert reserve(laptop, OTTER, "src/a.py") == ""
 
 
 # With the database's password ---------------------------------------------------------------------

@@ -8,6 +8,7 @@ owed: a keeper whose news lack it has lost what it acknowledged.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator
 from typing import cast
 
@@ -24,6 +25,7 @@ class CommitsAhead:
     thread can look while another commits."""
 
     def __init__(self) -> None:
+        self._changing = threading.Lock()
         self._entries: dict[str, tuple[RecordToAppend, ...]] = {}
 
     def __bool__(self) -> bool:
@@ -40,11 +42,12 @@ class CommitsAhead:
 
     def add(self, entries: Iterable[RecordToAppend]) -> None:
         """The keeper has acknowledged these."""
-        known = dict(self._entries)
-        for entry in entries:
-            stream = entry.record.stream
-            known[stream] = (*known.get(stream, ()), entry)
-        self._entries = known
+        with self._changing:
+            known = dict(self._entries)
+            for entry in entries:
+                stream = entry.record.stream
+                known[stream] = (*known.get(stream, ()), entry)
+            self._entries = known
 
     def require_in(self, view: View, owed: Iterable[Record]) -> None:
         """Tampered unless the copy has these now; what it has is ahead of it no longer."""
@@ -54,11 +57,12 @@ class CommitsAhead:
                     f"the keeper's ledger lacks event {record.seq} of {record.stream}, which it"
                     " acknowledged to this machine"
                 )
-        self._entries = {
-            stream: entries
-            for stream, entries in self._entries.items()
-            if _is_before(view.head(stream), entries[-1].record)
-        }
+        with self._changing:
+            self._entries = {
+                stream: entries
+                for stream, entries in self._entries.items()
+                if _is_before(view.head(stream), entries[-1].record)
+            }
 
     def over(self, view: View) -> View:
         """The copy with what is ahead of it, stream by stream; the index rows are the copy's."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -18,11 +18,14 @@ from moot.engine.machines import Machines
 # What this version of the door says and understands; both sides compare it when they meet.
 VERSION: Final = 1
 
-SentRecord = tuple[str, int, str, bytes, bytes]  # stream, seq, kid, body, signature
-SentHeartbeat = tuple[str, int, str, bytes, bytes]  # agent, at, kid, body, signature
-SentSnapshot = tuple[str, int, bytes, str, bytes, bytes]
-SentSign = tuple[str, str, int]  # agent, and the stream and seq of an event of theirs
-Place = tuple[str, int, bytes]  # stream, seq, hash
+# More has no place in a store, and would make it fail for everybody whose command is in the group.
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+
+SentRecord = tuple[str, Number, str, bytes, bytes]  # stream, seq, kid, body, signature
+SentHeartbeat = tuple[str, Number, str, bytes, bytes]  # agent, at, kid, body, signature
+SentSnapshot = tuple[str, Number, bytes, str, bytes, bytes]
+SentSign = tuple[str, str, Number]  # agent, and the stream and seq of an event of theirs
+Place = tuple[str, Number, bytes]  # stream, seq, hash
 
 
 class Question(msgspec.Struct, frozen=True, tag=True, array_like=True):
@@ -53,10 +56,10 @@ class Follow(Question, frozen=True):
     """What came after `position`? `last` is the hash of the record that stands there; `note` the
     number of the newest checkpoint known; `beats` when signs of life were last asked for."""
 
-    position: int
+    position: Number
     last: bytes
-    note: int
-    beats: Millis
+    note: Number
+    beats: Number
 
 
 class SentJob(msgspec.Struct, frozen=True, array_like=True):
@@ -82,7 +85,7 @@ class Commit(Question, frozen=True):
     """
 
     follow: Follow
-    now: Millis
+    now: Number
     chain: bool
     jobs: tuple[SentJob, ...]
     signed: tuple[tuple[bytes, bytes], ...]
@@ -125,8 +128,8 @@ class GiveArtifact(Question, frozen=True):
     """Send a piece of an artifact; the keeper has it once its last piece has come."""
 
     sha256: str
-    size: int
-    offset: int
+    size: Number
+    offset: Number
     piece: bytes
 
 
@@ -134,7 +137,7 @@ class WantArtifact(Question, frozen=True):
     """A piece of an artifact."""
 
     sha256: str
-    offset: int
+    offset: Number
 
 
 AnyQuestion = (
