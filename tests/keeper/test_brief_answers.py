@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -42,9 +43,11 @@ class BusyMachine:
 
         monkeypatch.setattr(engine._copy.line, "ask_once", ask_once)
 
-    def ask_errand(self, title: str = "look", key: str | None = None) -> JobOutcome:
+    def ask_errand(
+        self, title: str = "look", key: str | None = None, stream: str = STREAM
+    ) -> JobOutcome:
         command = Ask(title=title, of=self._agent)
-        return self.engine.execute(STREAM, command, self._agent, key=key)
+        return self.engine.execute(stream, command, self._agent, key=key)
 
     def seq_in_copy(self) -> int:
         """Where the stream ends in the file itself, without what is known to be ahead of it."""
@@ -136,33 +139,79 @@ def test_what_a_process_recorded_can_be_read_while_the_keeper_is_away(
         assert machine.engine.load(STREAM).seq == 2
 
 
+@contextmanager
+def rolled_back(kept: KeptLedger, older: Path) -> Iterator[KeptLedger]:
+    """The keeper with an older ledger, which its owner hides from itself."""
+    ledger = kept.project.root / ".moot" / "ledger.db"
+    kept.close()
+    for rest in ledger.parent.glob("ledger.db*"):
+        rest.unlink()
+    shutil.copy(older, ledger)
+    (kept.project.keys / "kept.db").unlink()
+    lying = KeptLedger(kept.project, kept.port)
+    try:
+        yield lying
+    finally:
+        lying.close()
+
+
 def test_a_keeper_that_lost_what_it_acknowledged_is_found_out(
-    kept: KeptLedger, laptop: Project, monkeypatch: pytest.MonkeyPatch
+    kept: KeptLedger, laptop: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also if the machine's copy has not seen it yet."""
-    ledger = kept.project.root / ".moot" / "ledger.db"
+    older = tmp_path / "older.db"
     with busy(laptop, OTTER, monkeypatch) as machine:
         machine.ask_errand()
-        older = ledger.with_name("older.db")
         kept.keeping._engine.store.backup(older)
         machine.ask_errand()
         assert (machine.brief, machine.seq_in_copy()) == (1, 0)
-        kept.close()
-        for rest in ledger.parent.glob("ledger.db*"):
-            rest.unlink()
-        shutil.copy(older, ledger)
-        (kept.project.keys / "kept.db").unlink()  # its owner hides it from itself
-        lying = KeptLedger(kept.project, kept.port)
-        try:
+        with rolled_back(kept, older) as lying:
             with pytest.raises(Tampered) as found:
                 machine.engine._copy.follow()
             assert found.value.code == "another_history"
-            before = lying.keeping._engine.load(STREAM).seq
             with pytest.raises(MootError):
                 machine.ask_errand()
-            assert lying.keeping._engine.load(STREAM).seq == before == 0
-        finally:
-            lying.close()
+            assert lying.keeping._engine.load(STREAM).seq == 0
+
+
+def test_nothing_is_recorded_briefly_at_a_keeper_that_lacks_what_the_copy_has(
+    kept: KeptLedger, laptop: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although what it lacks is about something else."""
+    older = tmp_path / "older.db"
+    with busy(laptop, OTTER, monkeypatch) as machine:
+        machine.ask_errand()
+        kept.keeping._engine.store.backup(older)
+        machine.ask_errand(stream="example/else")
+        machine.engine._copy.follow()
+        with rolled_back(kept, older) as lying:
+            with pytest.raises(Tampered) as found:
+                machine.ask_errand()
+            assert found.value.code == "another_history"
+            assert lying.keeping._engine.load(STREAM).seq == 0
+
+
+def test_whoever_has_not_looked_for_long_is_told_what_others_did(
+    laptop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with busy(laptop, OTTER, monkeypatch) as machine:
+        machine.ask_errand()
+        machine.ask_errand()
+        monkeypatch.setattr("moot.keeper.copying.FRESH_SECONDS", 0.0)
+        machine.ask_errand()
+        assert machine.brief == 1
+        assert machine.seq_in_copy() == 2
+
+
+def test_whoever_records_something_now_and_then_is_told_what_others_did(
+    laptop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with busy(laptop, OTTER, monkeypatch) as machine:
+        machine.ask_errand()
+        monkeypatch.setattr(joined_engine, "BUSY_SECONDS", 0.0)
+        machine.ask_errand()
+        assert machine.brief == 0
+        assert machine.seq_in_copy() == 1
 
 
 def test_a_process_that_died_ahead_of_its_copy_loses_nothing(
