@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from moot.core.errors import MootError, Tampered
+from moot.core.ledger import View
 from moot.core.names import REGISTRY, SYSTEM
-from moot.core.registry.commands import RetireAgent
+from moot.core.registry.commands import EraseArtifact, RetireAgent
 from moot.engine.job import JobOutcome
 from moot.keeper import joined_engine
 from moot.keeper import questions as ask
 from moot.keeper.joined_engine import JoinedEngine
 from moot.keeper.turns import Turns
+from moot.keys.folder import KeyFolder
 from moot.protocols.example.commands import Ask
+from moot.workspace.workspace import Workspace
 from tests.cli.project import Project
 from tests.keeper.kept import KeptLedger
 from tests.keeper.test_many_machines import CRANE, OTTER, events_of
 
 STREAM = "example/today"
+PASSPHRASE = "correct horse battery staple"
 
 
 class BusyMachine:
@@ -65,7 +70,8 @@ def _never_old(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def busy(project: Project, agent: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[BusyMachine]:
-    with project.workspace() as workspace:
+    keys = KeyFolder(project.keys)
+    with Workspace(project.root / ".moot", keys, lambda _name: PASSPHRASE) as workspace:
         assert isinstance(workspace.engine, JoinedEngine)
         workspace.joined.follow()  # type: ignore[union-attr]
         # As after a moment without any command.
@@ -81,6 +87,7 @@ def test_only_the_first_of_several_commands_is_told_what_others_did(
             machine.ask_errand()
         assert machine.brief == 3
         assert machine.seq_in_copy() == 0
+        assert machine.engine.replay._cache[STREAM].seq == 3, "it goes on from what it knows"
         assert machine.engine.load(STREAM).seq == 3, "what a process has recorded it reads at once"
         assert machine.seq_in_copy() == 3
         assert not machine.engine._copy.ahead
@@ -243,6 +250,71 @@ def test_what_the_ledger_signs_is_never_answered_briefly(
         assert not machine.engine._copy.ahead
         machine.ask_errand()
         assert machine.brief == 2
+
+
+def test_what_the_ledger_adds_to_a_command_is_never_answered_briefly(
+    laptop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with busy(laptop, OTTER, monkeypatch) as machine:
+        machine.ask_errand()
+        soon = machine.engine.clock() + 1
+        machine.engine.execute(STREAM, Ask(title="now", of=OTTER, due_at=soon), OTTER)
+        while machine.engine.clock() <= soon:
+            pass
+        machine.ask_errand()
+        assert machine.brief == 1
+        assert machine.seq_in_copy() == 3, "the errand lapsed, and one was asked for"
+
+
+def test_keys_are_never_answered_briefly(
+    laptop: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even by a person, who signs alone."""
+    file = tmp_path / "passphrase"
+    file.write_text(PASSPHRASE)
+    file.chmod(0o600)
+    laptop.ok("agent", "register", "ada-l", "--human", MOOT_PASSPHRASE_FILE=str(file))
+    with busy(laptop, OTTER, monkeypatch) as machine:
+        machine.ask_errand()
+        blob = machine.engine.artifacts
+        assert blob is not None
+        kept = blob.put(b"hunter2", "text/plain")
+        command = EraseArtifact(kept.sha256, kept.size, "a word")
+        machine.engine.execute(REGISTRY, command, "ada-l")
+        assert machine.brief == 0
+        machine.ask_errand()
+        assert machine.engine.load(STREAM).seq == 1
+
+
+def test_what_a_process_recorded_is_there_when_it_is_shown_something(
+    laptop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What somebody is shown is chosen under the write lock."""
+    with busy(laptop, OTTER, monkeypatch) as machine:
+        for _ in range(3):
+            machine.ask_errand()
+
+        def pick(view: View) -> tuple[int, dict[str, int]]:
+            return len(list(view.records(STREAM))), {}
+
+        assert machine.engine.deliver(OTTER, pick) == 3
+
+
+def test_nothing_is_added_to_a_copy_whose_head_was_changed(
+    laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with busy(desktop, CRANE, monkeypatch) as machine:
+        machine.ask_errand()
+    laptop.ok("ledger", "checkpoint")
+    file = laptop.root / ".moot" / "ledger.db"
+    with closing(sqlite3.connect(file, isolation_level=None)) as db:
+        db.execute("UPDATE streams SET hash = zeroblob(32) WHERE name = ?", (STREAM,))
+    with busy(desktop, CRANE, monkeypatch) as machine:
+        machine.ask_errand()
+    with laptop.workspace() as workspace:
+        assert isinstance(workspace.engine, JoinedEngine)
+        with pytest.raises(Tampered, match="does not fit the records"):
+            workspace.engine._copy.follow()
 
 
 def test_a_changed_record_in_the_place_of_ones_own_is_not_taken(
