@@ -22,6 +22,7 @@ from moot.keeper import questions as ask
 from moot.keeper.joined_engine import JoinedEngine
 from moot.keeper.turns import Turns
 from moot.keys.folder import KeyFolder
+from moot.keys.folder_keys import Passphrase
 from moot.protocols.example.commands import Ask
 from moot.workspace.workspace import Workspace
 from tests.cli.project import Project
@@ -70,8 +71,8 @@ def _never_old(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def busy(project: Project, agent: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[BusyMachine]:
-    keys = KeyFolder(project.keys)
-    with Workspace(project.root / ".moot", keys, lambda _name: PASSPHRASE) as workspace:
+    keys, passphrase = KeyFolder(project.keys), Passphrase(PASSPHRASE, attended=False)
+    with Workspace(project.root / ".moot", keys, lambda _name: passphrase) as workspace:
         assert isinstance(workspace.engine, JoinedEngine)
         workspace.joined.follow()  # type: ignore[union-attr]
         # As after a moment without any command.
