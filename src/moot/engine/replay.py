@@ -32,7 +32,7 @@ from moot.engine.proving import prove
 from moot.engine.rollback import RESTORE_OR_ACCEPT_HINT
 from moot.store.artifacts import Artifacts
 
-SNAPSHOT_EVERY = 64  # events of a stream; so a cold process replays at most this many
+SNAPSHOT_EVERY = 64  # events of a stream; so a cold process replays about as many at most
 CACHED_STREAMS = 4096  # states kept in memory, those used last
 
 
@@ -63,6 +63,8 @@ class Replay:
         self._heads = CitedHeads(artifacts)
         # stream -> its state, the one used last at the end
         self._cache: OrderedDict[str, LoadedStream] = OrderedDict()
+        # streams due a snapshot that did not fit into their commit
+        self.snapshots_put_off: set[str] = set()
         # (agent, epoch) -> when this process last noted a sign of life of it
         self.last_noted: dict[tuple[str, int], Millis] = {}
 
