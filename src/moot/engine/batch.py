@@ -231,7 +231,9 @@ class Batch:
         if repeat is not None and repeat.done_at:  # LDG-043
             return self._read_first_run(job, loaded, repeat)
         signatory = self._signatories.find(self.registry(), self._keys, job.actor, job.role)
-        yield from self._apply_timeouts(job.stream)
+        # Asked here first: usually nothing is overdue, and this is on every command's way.
+        if loaded.seq >= 0 and loaded.machine.timeouts(loaded.state, self._now):
+            yield from self._apply_timeouts(job.stream)
         decision = self._decide(job.stream, job.command, signatory)
         if repeat is not None and repeat.refused_before and decision.refused:
             # LDG-045

@@ -36,7 +36,7 @@ SNAPSHOT_EVERY = 64  # events of a stream; so a cold process replays about as ma
 CACHED_STREAMS = 4096  # states kept in memory, those used last
 
 
-class LoadedStream(msgspec.Struct, frozen=True):
+class LoadedStream(msgspec.Struct, frozen=True, gc=False):
     """A stream's state after event `seq`, whose hash is `hash`; `seq` is -1 before the first.
 
     `reg` is the newest position of the registry that its events rest on. `proved`: the signature of
