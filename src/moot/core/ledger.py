@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
@@ -250,3 +250,12 @@ class Store(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class WorksAhead(Protocol):
+    """A store that collects work, and does it within some later commit unless it is told before."""
+
+    def work_ahead(self) -> None:
+        """Do it now, in any thread, beside whoever reads and writes."""
+        ...

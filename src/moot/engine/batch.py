@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 
 MAX_TIMEOUTS = 1_000
 SEEN_EVERY: Millis = 1_000
+# In one commit. Streams that grow in step are all due a snapshot in the same one, and every caller
+# of a group would wait for all of them.
+MAX_SNAPSHOTS = 8
 MAX_DESCRIBED = 5  # events that a line of MOOT_DEBUG names
 
 Result = JobOutcome | MootError
@@ -83,6 +86,9 @@ class Batch:
         ] = []  # what `flush` will append, in the order of the decisions
         # (agent, epoch) whose sign of life this batch has already noted
         self._seen_now: set[tuple[str, int]] = set()
+        # streams whose snapshot is in this batch, and those whose snapshot is put off by it
+        self._snapshots_taken: list[str] = []
+        self._snapshots_put_off: list[str] = []
         # stream -> why its history could not be verified; raised for guarded commands only
         self._unproved: dict[str, MootError] = {}
 
@@ -173,13 +179,22 @@ class Batch:
         self._change.append(self._entries)
         if self._debug is not None:
             self._debug("append", _describe_entries(self._entries))
+        waiting = self._replay.snapshots_put_off
         for stream, seq_before in self._seq_before.items():
             if seq_before < 0:
                 self._require_unused_number(stream)
-            loaded = self._streams[stream]
+            marks = (self._streams[stream].seq + 1) // SNAPSHOT_EVERY
             # LDG-062
-            if (loaded.seq + 1) // SNAPSHOT_EVERY > (seq_before + 1) // SNAPSHOT_EVERY:
-                self._store_snapshot(stream, loaded)
+            if marks > (seq_before + 1) // SNAPSHOT_EVERY or stream in waiting:
+                self._store_snapshot_or_put_off(stream)
+
+    def _store_snapshot_or_put_off(self, stream: str) -> None:
+        """What is put off is made with the next events of that stream, if this commit succeeds."""
+        if len(self._snapshots_taken) < MAX_SNAPSHOTS:
+            self._store_snapshot(stream, self._streams[stream])
+            self._snapshots_taken.append(stream)
+        else:
+            self._snapshots_put_off.append(stream)
 
     def _require_unused_number(self, stream: str) -> None:
         """Tampered if a checkpoint already counts a stream of this number.
@@ -202,6 +217,9 @@ class Batch:
             replay.put_in_cache(stream, loaded)
             if self._rollback_guard is not None:
                 self._rollback_guard.note_written(stream, loaded.seq, loaded.hash)
+        if self._snapshots_taken:
+            replay.snapshots_put_off.difference_update(self._snapshots_taken)
+            replay.snapshots_put_off.update(self._snapshots_put_off)
         if self._seen_now:
             replay.last_noted.update(dict.fromkeys(self._seen_now, self._now))
 
@@ -213,7 +231,9 @@ class Batch:
         if repeat is not None and repeat.done_at:  # LDG-043
             return self._read_first_run(job, loaded, repeat)
         signatory = self._signatories.find(self.registry(), self._keys, job.actor, job.role)
-        yield from self._apply_timeouts(job.stream)
+        # Asked here first: usually nothing is overdue, and this is on every command's way.
+        if loaded.seq >= 0 and loaded.machine.timeouts(loaded.state, self._now):
+            yield from self._apply_timeouts(job.stream)
         decision = self._decide(job.stream, job.command, signatory)
         if repeat is not None and repeat.refused_before and decision.refused:
             # LDG-045

@@ -32,11 +32,11 @@ from moot.engine.proving import prove
 from moot.engine.rollback import RESTORE_OR_ACCEPT_HINT
 from moot.store.artifacts import Artifacts
 
-SNAPSHOT_EVERY = 64  # events of a stream; so a cold process replays at most this many
+SNAPSHOT_EVERY = 64  # events of a stream; so a cold process replays about as many at most
 CACHED_STREAMS = 4096  # states kept in memory, those used last
 
 
-class LoadedStream(msgspec.Struct, frozen=True):
+class LoadedStream(msgspec.Struct, frozen=True, gc=False):
     """A stream's state after event `seq`, whose hash is `hash`; `seq` is -1 before the first.
 
     `reg` is the newest position of the registry that its events rest on. `proved`: the signature of
@@ -72,6 +72,8 @@ class Replay:
         self._heads = CitedHeads(artifacts)
         # stream -> its state, the one used last at the end
         self._cache: OrderedDict[str, LoadedStream] = OrderedDict()
+        # streams due a snapshot that did not fit into their commit
+        self.snapshots_put_off: set[str] = set()
         # (agent, epoch) -> when this process last noted a sign of life of it
         self.last_noted: dict[tuple[str, int], Millis] = {}
 

@@ -7,8 +7,8 @@ many paused jobs are made together (`signing_pool.py`), and each job goes on to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Generator, Iterable
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -17,8 +17,11 @@ from moot.core.signing import EVENT, Signer
 
 T = TypeVar("T")
 
+# Stands in the place of a result until there is one.
+_UNFINISHED: Final = MootError("unfinished", "this job was not run to its end")
 
-class UnsignedEvent(msgspec.Struct, frozen=True):
+
+class UnsignedEvent(msgspec.Struct, frozen=True, gc=False):
     """The bytes of an event, and who will sign them."""
 
     signer: Signer
@@ -52,34 +55,25 @@ def finish_all(jobs: Iterable[Signing[T]], sign_all: SignAll) -> list[T | MootEr
     jobs must not depend on each other. One that fails is returned as its error; the others go on.
     """
     # LDG-060
-    started = [_run_to_first_signature(steps) for steps in jobs]
-    waiting = [job.unsigned for job in started if isinstance(job, _Paused)]
-    signatures = iter(sign_all(waiting))
-    return [_run_to_end(job, signatures) if isinstance(job, _Paused) else job for job in started]
-
-
-class _Paused(NamedTuple, Generic[T]):
-    """A job that waits for its first signature."""
-
-    steps: Signing[T]
-    unsigned: UnsignedEvent
-
-
-def _run_to_first_signature(steps: Signing[T]) -> _Paused[T] | T | MootError:
-    try:
-        return _Paused(steps, next(steps))
-    except StopIteration as end:
-        done: T = end.value
-        return done
-    except MootError as error:
-        return error
-
-
-def _run_to_end(paused: _Paused[T], signatures: Iterator[bytes]) -> T | MootError:
-    try:
-        return finish(paused.steps, next(signatures))
-    except MootError as error:
-        return error
+    results: list[T | MootError] = []
+    paused: list[tuple[int, Signing[T]]] = []  # each with the place of its result
+    unsigned: list[UnsignedEvent] = []
+    for steps in jobs:
+        try:
+            unsigned.append(next(steps))
+        except StopIteration as end:
+            results.append(end.value)
+        except MootError as error:
+            results.append(error)
+        else:
+            paused.append((len(results), steps))
+            results.append(_UNFINISHED)
+    for (place, steps), signature in zip(paused, sign_all(unsigned), strict=True):
+        try:
+            results[place] = finish(steps, signature)
+        except MootError as error:
+            results[place] = error
+    return results
 
 
 def sign_one_by_one(unsigned: list[UnsignedEvent]) -> list[bytes]:

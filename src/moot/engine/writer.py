@@ -20,6 +20,7 @@ from moot.engine.batch import Result
 from moot.engine.engine import Engine
 from moot.engine.job import Job, JobOutcome
 from moot.engine.signing_pool import SigningPool
+from moot.engine.working_ahead import WorkingAhead
 
 CAP = 1_000  # jobs in one commit; more would make the first of them wait too long
 
@@ -36,6 +37,7 @@ class Writer:
         self._closed = False
         self._door = threading.Lock()  # held while a job is queued: none comes after the end mark
         self._signing_pool = SigningPool()
+        self._working_ahead = WorkingAhead(engine.store)
         self._thread = threading.Thread(target=self._run, name="moot-writer", daemon=True)
         self._thread.start()
 
@@ -58,6 +60,7 @@ class Writer:
             self._queue.put(None)
         self._thread.join()
         self._signing_pool.close()
+        self._working_ahead.close()
 
     def __enter__(self) -> Writer:
         return self
@@ -76,6 +79,7 @@ class Writer:
             group, more = self._drain()
             if group:
                 self._commit(group)
+                self._working_ahead.note_written(len(group))
             if not more:
                 return
 

@@ -28,6 +28,7 @@ from moot.store.sqlite.lock_waiting import (
     begin_write_in_turn,
     retry_while_locked,
 )
+from moot.store.sqlite.log_moving import LogMover
 from moot.store.sqlite.pending_index import FILE_AT, PendingIndex
 from moot.store.sqlite.schema import migrate, require_our_file
 from moot.store.sqlite.transaction import SqliteTransaction
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
 BUSY_SECONDS = 30.0
 _MAGIC = b"SQLite format 3\0"
 CACHE_KB = 16_000  # at most: filing many streams comes back to the same pages
-# 16 MB: when the log is this long SQLite moves it into the file, and one caller waits for that.
+# 16 MB: when the log is this long SQLite moves it into the file, and one caller waits for that,
+# unless it was moved ahead (`work_ahead`).
 LOG_PAGES = 4_000
 
 Connect = Callable[[str, float], sqlite3.Connection]
@@ -77,6 +79,7 @@ class SqliteStore:
         self._synchronous = "FULL"
         self._log = path.with_name(f"{path.name}-wal").absolute()
         self._line = WaitingLine(path)
+        self._log_mover = LogMover(lambda: connect(f"file:{uri_of(path)}?mode=rw", 0))
         with translate_opening_errors(path):
             mode = "rwc" if create else "rw"
             self._db = connect(f"file:{uri_of(path)}?mode={mode}", busy_seconds)
@@ -187,6 +190,11 @@ class SqliteStore:
         """How many bytes the file has, without what still stands in its log."""
         return self.path.stat().st_size
 
+    def work_ahead(self) -> None:
+        """Move the log into the file now, while others write: else a COMMIT does it."""
+        with translate_errors(self.path):
+            self._log_mover.move()
+
     def backup(self, target: Path) -> None:
         """A consistent copy while others write; `target` must not exist."""
         with self._turn:
@@ -196,6 +204,7 @@ class SqliteStore:
     def close(self) -> None:
         with self._turn:
             self._line.close()
+            self._log_mover.close()
             self._db.close()
 
     def _require_idle(self, what: str) -> None:

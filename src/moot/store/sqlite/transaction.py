@@ -103,9 +103,17 @@ class SqliteTransaction(SqliteView):
         for entry in batch:
             last += 1
             record = entry.record
-            place = (last, heads[record.stream].number, record.seq)
-            sealed = (record.kid, bytearray(record.raw), bytearray(record.signature))
-            rows.append((*place, *sealed, 0 if entry.key is None else entry.key))
+            rows.append(
+                (
+                    last,
+                    heads[record.stream].number,
+                    record.seq,
+                    record.kid,
+                    bytearray(record.raw),
+                    bytearray(record.signature),
+                    0 if entry.key is None else entry.key,
+                )
+            )
         self._db.executemany(SQL["add_event"], rows)
         return last
 
