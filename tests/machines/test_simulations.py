@@ -24,11 +24,20 @@ POSTGRES_SEEDS, MEMORY_SEEDS, DISK_SEEDS = 20, 100, 20
 
 @pytest.fixture(autouse=True)
 def _turns_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All are one thread here: whoever waits for a turn waits until it is over by itself. And no
-    look for news is left out because another was just made, so that a seed is a whole history."""
+    """All are one thread here: whoever waits for a turn waits until it is over by itself."""
     monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 0.002)
     monkeypatch.setattr("moot.keeper.joined_engine.PAUSE_SECONDS", 0.0)
-    monkeypatch.setattr("moot.keeper.copying.FRESH_SECONDS", -1.0)
+    monkeypatch.setattr("moot.keeper.joined_engine.HURRIED_SECONDS", -1.0)
+
+
+@pytest.fixture(autouse=True, params=["full", "brief"])
+def answers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Either no look for news is left out because another was just made, or each one is that can
+    be: time decides nothing, so that a seed is a whole history."""
+    seconds = 3_600.0 if request.param == "brief" else -1.0
+    monkeypatch.setattr("moot.keeper.copying.FRESH_SECONDS", seconds)
+    monkeypatch.setattr("moot.keeper.joined_engine.BUSY_SECONDS", seconds)
+    return str(request.param)
 
 
 @pytest.fixture
@@ -73,13 +82,15 @@ def test_nothing_acknowledged_is_lost_or_doubled_where_the_keeper_has_postgresql
     simulate_joined(seed, open_there, tmp_path)
 
 
-def test_the_weather_is_bad_enough_to_matter(tmp_path: Path) -> None:
-    crashes = failures = cuts = dead_keepers = 0
+def test_the_weather_is_bad_enough_to_matter(tmp_path: Path, answers: str) -> None:
+    crashes = failures = cuts = dead_keepers = brief = 0
     for seed in range(20):
         store = MemoryStore()
         simulator = simulate_joined(seed, lambda store=store: store, tmp_path)  # type: ignore[misc]
         crashes += simulator.account.crashes
         failures += simulator.account.failures
         cuts += simulator.cuts
+        brief += simulator.brief
         dead_keepers += simulator.log.count("  the keeper dies")
     assert min(crashes, failures, cuts, dead_keepers) > 20
+    assert (brief > 20) is (answers == "brief")

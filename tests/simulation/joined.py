@@ -83,7 +83,7 @@ class JoinedSimulator(Simulator):
         self._keepers_fate = Fate()
         self._door: Door | None = None
         self._lines_hold = False
-        self.cuts = 0
+        self.cuts = self.brief = 0
         super().__init__(seed, open_store)
         self._lines_hold = True
         for process in self.processes:  # each has the agents' keys before the weather turns
@@ -102,13 +102,14 @@ class JoinedSimulator(Simulator):
         door = self._door or self._start_keeper()
         try:
             with self._struck_by(fate):
-                said = questions.encode(answer_safely(lambda: door.answer(member, line, question)))
+                answer = answer_safely(lambda: door.answer(member, line, question))
         except Crash:
             self._note("  the keeper dies")
             self._door = None
             raise LineBroken("it broke off") from None
+        self.brief += isinstance(answer, questions.Committed) and answer.news is None
         self._cut_now_and_then()
-        return said
+        return questions.encode(answer)
 
     def forget(self, line: SimulatedLine) -> None:
         if self._door is not None:
@@ -139,6 +140,13 @@ class JoinedSimulator(Simulator):
     def _settle(self) -> None:
         self._lines_hold = True
         super()._settle()
+
+    def check(self) -> None:
+        """Each looks for news once more, also who has just done so."""
+        for process in self.processes:
+            assert isinstance(process.engine, JoinedEngine)
+            process.engine._copy.follow()
+        super().check()
 
     def _cut_now_and_then(self) -> None:
         if not self._busy and not self._lines_hold and self.random.random() < CUT:
