@@ -228,7 +228,7 @@ class LedgerCopy:
         """
         with self._turn:
             first = self._hold(streams, early=bool(streams))
-            if streams and not first.has_turn:
+            if streams and first.has_turn is False:
                 with self.read_as_it_is() as view:
                     for stream in streams:
                         self._replay.load(view, stream)

@@ -165,8 +165,8 @@ class Joined(Answer, frozen=True):
 class News(Answer, frozen=True):
     """What the copy lacks, in order. `more`: it was too much for one answer. `seen`: where the
     keeper notes the newest event of each author; the same must stand in the copy, for a takeover
-    cites it as the last sign of life, and both sides decide it. `has_turn`: what was lined up for
-    has come."""
+    cites it as the last sign of life, and both sides decide it. `has_turn`: whether what was
+    lined up for has come; an older keeper does not say, and answers only then."""
 
     records: tuple[SentRecord, ...]
     snapshots: tuple[SentSnapshot, ...]
@@ -175,7 +175,7 @@ class News(Answer, frozen=True):
     now: Millis
     more: bool
     seen: tuple[SentSign, ...] | None = None
-    has_turn: bool = False
+    has_turn: bool | None = None
 
 
 class Committed(Answer, frozen=True):
