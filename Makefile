@@ -19,7 +19,7 @@ help:
 	@echo "make test    lint, types and the whole test-suite"
 	@echo "make quick   lint, types and the fast tests: about a minute"
 	@echo "make newest  a quick part of it on the newest Python that starts here"
-	@echo "make test-machines   PostgreSQL, joined machines, a standby, simulation: half an hour"
+	@echo "make test-machines   PostgreSQL, joined machines, a standby, simulation: five minutes"
 	@echo "make test-agents   drive the real coding tools from npm (1.1 GB) against a loopback model"
 	@echo "make check   lint and types only"
 	@echo "make docs    the pages as a site in build/site, with a search that needs no network"
