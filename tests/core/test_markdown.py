@@ -570,7 +570,7 @@ def documents(draw: st.DrawFn) -> str:
         prefix = "".join(draw(st.lists(st.sampled_from(PREFIXES), max_size=3)))
         line = indent + prefix + draw(st.sampled_from(BODIES))
         if INDENTED_BY_FOUR.search(line.expandtabs(4)):
-            text += "\n"
+            text += "\r" if text.endswith("\r") else "\n"  # CR LF would be one ending
         text += line + draw(st.sampled_from(ENDINGS))
     return text
 

@@ -88,10 +88,12 @@ def test_a_store_that_is_told_nothing_has_one_connection(path: Path) -> None:
         assert len(opened) == 2
 
 
-def test_the_last_one_to_close_leaves_no_log(path: Path) -> None:
+@pytest.mark.parametrize("times", [0, 1])
+def test_the_last_one_to_close_leaves_no_log(path: Path, times: int) -> None:
     store = SqliteStore(path, create=True)
     write_entries(store, entry("example/a", 0))
-    store.work_ahead()
+    for _ in range(times):
+        store.work_ahead()
     store.close()
     store.work_ahead()  # too late: nothing is opened again
     assert [file.name for file in path.parent.iterdir()] == ["ledger.db"]

@@ -8,7 +8,7 @@ many paused jobs are made together (`signing_pool.py`), and each job goes on to 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from typing import Final, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -16,9 +16,6 @@ from moot.core.errors import MootError
 from moot.core.signing import EVENT, Signer
 
 T = TypeVar("T")
-
-# Stands in the place of a result until there is one.
-_UNFINISHED: Final = MootError("unfinished", "this job was not run to its end")
 
 
 class UnsignedEvent(msgspec.Struct, frozen=True, gc=False):
@@ -55,7 +52,7 @@ def finish_all(jobs: Iterable[Signing[T]], sign_all: SignAll) -> list[T | MootEr
     jobs must not depend on each other. One that fails is returned as its error; the others go on.
     """
     # LDG-060
-    results: list[T | MootError] = []
+    results: list[Any] = []
     paused: list[tuple[int, Signing[T]]] = []  # each with the place of its result
     unsigned: list[UnsignedEvent] = []
     for steps in jobs:
@@ -67,7 +64,7 @@ def finish_all(jobs: Iterable[Signing[T]], sign_all: SignAll) -> list[T | MootEr
             results.append(error)
         else:
             paused.append((len(results), steps))
-            results.append(_UNFINISHED)
+            results.append(None)  # until its signature is there
     for (place, steps), signature in zip(paused, sign_all(unsigned), strict=True):
         try:
             results[place] = finish(steps, signature)

@@ -28,7 +28,6 @@ from moot.store.sqlite.lock_waiting import (
     begin_write_in_turn,
     retry_while_locked,
 )
-from moot.store.sqlite.log_moving import LogMover
 from moot.store.sqlite.pending_index import FILE_AT, PendingIndex
 from moot.store.sqlite.schema import migrate, require_our_file
 from moot.store.sqlite.transaction import SqliteTransaction
@@ -37,6 +36,7 @@ from moot.store.sqlite.waiting_line import WaitingLine
 
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
+    from moot.store.sqlite.log_moving import LogMover
 
 BUSY_SECONDS = 30.0
 _MAGIC = b"SQLite format 3\0"
@@ -79,7 +79,9 @@ class SqliteStore:
         self._synchronous = "FULL"
         self._log = path.with_name(f"{path.name}-wal").absolute()
         self._line = WaitingLine(path)
-        self._log_mover = LogMover(lambda: connect(f"file:{uri_of(path)}?mode=rw", 0))
+        self._connect = connect
+        self._log_mover: LogMover | None = None
+        self._is_closed = False
         with translate_opening_errors(path):
             mode = "rwc" if create else "rw"
             self._db = connect(f"file:{uri_of(path)}?mode={mode}", busy_seconds)
@@ -192,8 +194,19 @@ class SqliteStore:
 
     def work_ahead(self) -> None:
         """Move the log into the file now, while others write: else a COMMIT does it."""
-        with translate_errors(self.path):
-            self._log_mover.move()
+        if not self._is_closed:
+            with translate_errors(self.path):
+                self._find_log_mover().move()
+
+    def _find_log_mover(self) -> LogMover:
+        """Only a server has one: whoever writes once loads nothing for it."""
+        if self._log_mover is None:
+            from moot.store.sqlite.log_moving import LogMover
+
+            self._log_mover = LogMover(
+                lambda: self._connect(f"file:{uri_of(self.path)}?mode=rw", 0)
+            )
+        return self._log_mover
 
     def backup(self, target: Path) -> None:
         """A consistent copy while others write; `target` must not exist."""
@@ -203,8 +216,10 @@ class SqliteStore:
 
     def close(self) -> None:
         with self._turn:
+            self._is_closed = True
             self._line.close()
-            self._log_mover.close()
+            if self._log_mover is not None:
+                self._log_mover.close()
             self._db.close()
 
     def _require_idle(self, what: str) -> None:
