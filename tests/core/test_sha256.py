@@ -9,7 +9,7 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.core.sha256 import LONG, sha256
+from moot.core.sha256 import LONG, SHORT, sha256
 
 
 @given(st.binary(max_size=300))
@@ -19,7 +19,7 @@ def test_it_is_the_same_hash(data: bytes) -> None:
 
 
 def test_long_bytes_have_the_same_hash() -> None:
-    for size in (LONG - 1, LONG, LONG + 1):
+    for size in (SHORT - 1, SHORT, LONG - 1, LONG, LONG + 1):
         data = b"m" * size
         assert sha256(data).hexdigest() == hashlib.sha256(data).hexdigest()
 
@@ -28,10 +28,13 @@ def test_openssl_is_loaded_for_long_bytes_only() -> None:
     program = f"""
 import sys
 from moot.core.sha256 import sha256
-sha256(b"short")
+own = type(sha256(b"short"))
+assert type(sha256(bytes({LONG} - 1))) is own
 assert "_hashlib" not in sys.modules
-sha256(bytes({LONG}))
+assert type(sha256(bytes({LONG}))) is not own
 assert "_hashlib" in sys.modules
+assert type(sha256(bytes({SHORT} - 1))) is own
+assert type(sha256(bytes({SHORT}))) is not own, "it is loaded anyway"
 """
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False

@@ -1,11 +1,13 @@
 """SHA-256 without OpenSSL: to load that takes longer than to hash what most commands hash.
 
-For long bytes OpenSSL is several times as fast, which makes up for loading it. Whoever hashes files
-piece by piece takes `hashlib` itself.
+For long bytes OpenSSL is several times as fast, which makes up for loading it; where it is loaded
+anyway, as in a server, for all but the shortest. Whoever hashes files piece by piece takes
+`hashlib` itself.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -20,12 +22,13 @@ else:
         except ImportError:
             from hashlib import sha256 as _compiled
 
+SHORT: Final = 8_192
 LONG: Final = 1_000_000
 
 
 def sha256(data: bytes | memoryview) -> _Hash:
     """As `hashlib.sha256`, of all of it at once."""
-    if len(data) < LONG:
+    if len(data) < SHORT or (len(data) < LONG and "_hashlib" not in sys.modules):
         return _compiled(data)
     from hashlib import sha256 as fast
 
