@@ -436,3 +436,18 @@ def test_an_unknown_command_is_refused() -> None:
     )
     assert decision.refused
     assert decision.findings[0].code == "unknown_command"
+
+
+def test_what_an_earlier_holder_left_to_lapse_is_ended_when_the_name_is_resumed() -> None:
+    """Whoever resumes may lack the key that ends it beforehand; nobody else's may stay in its
+    place."""
+    world = Presence()
+    name = NAMES[0]
+    world.take_over(name=name, scope="src", ttl=None)
+    world.reserve(name=name, scopes=["."], ttl=5, auto=False)
+    world.change_hands(name=name)
+    world.wait(minutes=5)
+    world.resume(name=name, dirty=["src"])
+    world.never_two_owners_of_one_place()
+    assert [(held.scope, held.epoch) for held in world.state.live] == [("src", 2)]
+    world.the_earliest_end_is_known()

@@ -37,6 +37,7 @@ IMPURE_MODULES = {
 }
 EXCEPTIONS = {
     ("core.clock", "time"): "the clock a process hands to its engine",
+    ("core.sha256", "sys"): "which library hashes is nothing that anybody could see",
 }
 IMPURE_CALLS = {"open", "input", "print", "exec", "eval", "breakpoint", "__import__"}
 IMPURE_METHODS = {

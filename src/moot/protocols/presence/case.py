@@ -65,9 +65,11 @@ class ReceiptCase(PresenceCase[C], frozen=True, gc=False):
 
 
 class ResumeCase(PresenceCase[ask.Resume], frozen=True, gc=False):
-    """For an adoption: what the earlier holder still has, and whether that allows it."""
+    """For an adoption: what the earlier holder still has, and whether that allows it; and what of
+    theirs is over and has not been recorded as such."""
 
     prior: tuple[Reservation, ...]
+    lapsed: tuple[Reservation, ...]
     adoption: adoption.AdoptionVerdict
 
 
@@ -146,14 +148,16 @@ def _judge_adoption(case: PresenceCase[ask.Resume]) -> ResumeCase:
     held = sorted_index.reservations_of(
         state, actor.id, find_prior_epoch(state, actor.id, actor.epoch)
     )
-    prior = tuple(
-        reservation for reservation in held if not reservation.has_ended(case.context.now)
-    )
+    now = case.context.now
+    prior = tuple(reservation for reservation in held if not reservation.has_ended(now))
+    lapsed = tuple(reservation for reservation in held if reservation.has_ended(now))
     question = adoption.AdoptionQuestion(
         actor.id, prior, case.claims, command.work, scope_root(command), command.evidence
     )
     verdict = adoption.judge_adoption(question)
-    return ResumeCase(state, command, case.context, case.claims, case.unreadable, prior, verdict)
+    return ResumeCase(
+        state, command, case.context, case.claims, case.unreadable, prior, lapsed, verdict
+    )
 
 
 def find_prior_epoch(state: State, name: str, epoch: int) -> int:

@@ -404,10 +404,12 @@ def _hand_over(
 
 
 def _resume(case: ResumeCase, numbers: NextNumbers) -> Iterator[Event]:
-    """One RESUME (OPR-017), then every lease of the earlier session, issued anew."""
+    """One RESUME (OPR-017), then every lease of the earlier session, issued anew. Those whose time
+    is over come first: else an earlier holder's and a later one's could stand in one place."""
     reason = case.adoption.reason
     if reason is None:
         return
+    yield from map(_archive_lapsed, case.lapsed)
     event = _resumed(case, reason, numbers.next_event_id())
     yield event
     for held in case.prior:
