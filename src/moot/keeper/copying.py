@@ -198,7 +198,7 @@ class LedgerCopy:
         self._trust = trust
         self._replay = replay
         self._on_checkpoint = on_checkpoint
-        self._asked_at = 0.0
+        self._asked_at = float("-inf")
         self._beats: Millis = 0
         self._turn = threading.RLock()
         self._newest: NewCheckpoint | None = None
