@@ -93,6 +93,11 @@ class Batch:
         self._unproved: dict[str, MootError] = {}
 
     @property
+    def change(self) -> WriteTransaction:
+        """The store as it is for this batch, and where it goes."""
+        return self._change
+
+    @property
     def count(self) -> int:
         """How many events it has decided on."""
         return len(self._entries)

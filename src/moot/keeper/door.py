@@ -79,12 +79,11 @@ class Door:
         self._turns.wait(line, member.number, streams)
         try:
             self._require_recent(question.now)
-            self._look_beforehand(member, jobs)
             keys = GivenKeys(self._engine.keys, dict(question.signed), frozenset(question.attended))
             news = self._commits.commit(
                 SignedCommit(
                     streams,
-                    lambda batch: self._decide(batch, jobs, question, keys),
+                    lambda batch: self._decide(batch, member, jobs, question, keys),
                     keys,
                     question.now,
                     lambda view: self._tell(view, question),
@@ -126,24 +125,6 @@ class Door:
         self._turns.release(line)
         return ask.Committed(self._news(question.follow))
 
-    def _look_beforehand(self, member: Member, jobs: list[Job]) -> None:
-        """What the ledger signs for a machine, and which streams begin there; most commands have
-        neither, and then nothing is looked at."""
-        with_home = {job.stream for job in jobs if protocol_of(job.stream) in WITH_A_HOME}
-        if not with_home and all(job.actor != SYSTEM for job in jobs):
-            return
-        registry = self._engine.registry()  # before the look: the engine's turn comes first
-        with self._engine.store.read() as view:
-            require_may_ask(
-                jobs, registry, member.custodian, lambda stream: _is_home(view, member, stream)
-            )
-            new = [name for name in sorted(with_home) if view.head(name) is None]
-        if new:
-            # Streams that begin with this commit belong to the machine that begins them. A claim
-            # on one that has no events yet counts for nothing: the next machine replaces it.
-            claimed = dict.fromkeys(new, member.number)
-            self._engine.deliver(_HOME, lambda _view: (None, claimed))
-
     def _are_recorded(self, places: tuple[ask.Place, ...]) -> bool:
         if not places:
             return False
@@ -151,9 +132,15 @@ class Door:
             return all(_holds(view, *place) for place in places)
 
     def _decide(
-        self, batch: Batch, jobs: list[Job], question: ask.Commit, keys: GivenKeys
+        self,
+        batch: Batch,
+        member: Member,
+        jobs: list[Job],
+        question: ask.Commit,
+        keys: GivenKeys,
     ) -> list[Result]:
         keys.registry = batch.registry
+        new = _require_its_part(batch, member, jobs)
         guarded = {
             job.stream
             for job in jobs
@@ -174,6 +161,9 @@ class Door:
         if places != question.places:
             problem = next((one for one in results if isinstance(one, MootError)), None)
             raise DecidedOtherwise(keys.hashes, problem)
+        # Streams that begin with this commit belong to the machine that begins them.
+        for stream in new & {stream for stream, *_ in places}:
+            batch.change.put_cursor(_HOME, stream, member.number)
         return results
 
     def _read_jobs(self, question: ask.Commit) -> list[Job]:
@@ -306,6 +296,19 @@ def _noted_signs(view: View, records: Sequence[Record]) -> tuple[ask.SentSign, .
     authors = sorted({record.body.actor.id for record in records})
     noted = ((author, view.row(SEEN, author)) for author in authors)
     return tuple((author, row.stream, row.seq) for author, row in noted if row is not None)
+
+
+def _require_its_part(batch: Batch, member: Member, jobs: list[Job]) -> set[str]:
+    """Refused if the ledger signs no such thing for this machine. Returns the streams that begin
+    with these jobs; most commands have neither, and then nothing is looked at."""
+    with_home = {job.stream for job in jobs if protocol_of(job.stream) in WITH_A_HOME}
+    if not with_home and all(job.actor != SYSTEM for job in jobs):
+        return set()
+    view = batch.change
+    require_may_ask(
+        jobs, batch.registry(), member.custodian, lambda stream: _is_home(view, member, stream)
+    )
+    return {name for name in with_home if view.head(name) is None}
 
 
 def _is_home(view: View, member: Member, stream: str) -> bool:

@@ -1,0 +1,104 @@
+"""A machine that joined and means harm to the others: by what it sends, claims and takes up."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.core.errors import MootError
+from moot.core.names import SYSTEM
+from moot.engine.job import Job
+from moot.engine.signed_commits import SignedCommits
+from moot.keeper import questions as ask
+from moot.keeper.joined_engine import JoinedEngine
+from moot.protocols.decision.commands import EndRun, SetMotion
+from tests.cli.project import Project
+from tests.keeper.kept import KeptLedger
+from tests.keeper.test_many_machines import CRANE, events_of
+
+QUESTION = "decision/q-1"
+ASKED = ("ask", "Ship it?", "--with", "rules:approve,rules:sceptic,rules:majority")
+
+
+def engine_of(workspace: Any) -> JoinedEngine:
+    engine = workspace.engine
+    assert isinstance(engine, JoinedEngine)
+    engine._copy.follow()
+    return engine
+
+
+# Whose session it is ------------------------------------------------------------------------------
+
+
+def _claim(desktop: Project) -> None:
+    """Ask for something in a session that another machine is about to begin."""
+    with desktop.workspace() as workspace:
+        engine = engine_of(workspace)
+        job = Job(QUESTION, SetMotion("mine", (CRANE,)), CRANE)
+        claim = ask.Commit(
+            engine._copy.position(),
+            engine.clock(),
+            False,
+            (ask.send_job(job),),
+            ((b"{}", bytes(64)),),
+            ((QUESTION, 0, bytes(32)),),
+        )
+        with suppress(MootError):
+            engine._copy.line.ask(claim, ask.DecideAgain)
+
+
+def test_a_session_belongs_to_the_machine_that_began_it_whoever_asked_in_between(
+    kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other machine asks again and again for a session of that name, until it has begun."""
+    original, claims = SignedCommits.commit, 0
+    is_claiming = threading.Event()
+
+    def commit(self: SignedCommits, one: Any) -> object:
+        nonlocal claims
+        if QUESTION in one.streams and claims < 3 and not is_claiming.is_set():
+            claims += 1
+            is_claiming.set()
+            _claim(desktop)
+            is_claiming.clear()
+        return original(self, one)
+
+    monkeypatch.setattr(SignedCommits, "commit", commit)
+    laptop.ok(*ASKED)
+    assert claims == 3
+    before = events_of(kept.project)
+    with desktop.workspace() as workspace:
+        with pytest.raises(MootError) as refused:
+            workspace.engine.execute(QUESTION, EndRun(stop="done"), SYSTEM)
+    assert refused.value.code == "ledgers_part"
+    assert events_of(kept.project) == before
+
+
+def test_asking_for_sessions_that_never_begin_leaves_nothing_behind(
+    kept: KeptLedger, laptop: Project, desktop: Project
+) -> None:
+    _claim(desktop)
+    with kept.project.workspace() as workspace, workspace.store.read() as view:
+        assert list(view.all_cursors()) == []
+
+
+# Artifacts ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["../trust.json", "../../keys", "0" * 63, "A" * 64, "\0", ""])
+def test_no_file_but_an_artifact_is_read_or_written_by_its_name(
+    kept: KeptLedger, laptop: Project, name: str, tmp_path: Path
+) -> None:
+    before = {path for path in tmp_path.rglob("*") if path.is_file()}
+    with laptop.workspace() as workspace:
+        line = engine_of(workspace)._copy.line
+        for question in (ask.WantArtifact(name, 0), ask.GiveArtifact(name, 4, 0, b"data")):
+            with pytest.raises(MootError) as refused:
+                line.ask(question, ask.Piece, ask.Done)
+            assert refused.value.code == "bad_hash"
+    after = {path for path in tmp_path.rglob("*") if path.is_file()}
+    assert {path.name for path in after - before} <= {"ledger.db-wal", "ledger.db-shm"}
