@@ -9,9 +9,13 @@ from typing import Any
 
 import pytest
 
+from moot.core.canonical import canonical
+from moot.core.clock import to_text
 from moot.core.errors import MootError
 from moot.core.names import SYSTEM
+from moot.core.signing import HEARTBEAT
 from moot.engine.job import Job
+from moot.engine.keys import find_signatory
 from moot.engine.signed_commits import SignedCommits
 from moot.keeper import questions as ask
 from moot.keeper.joined_engine import JoinedEngine
@@ -29,6 +33,31 @@ def engine_of(workspace: Any) -> JoinedEngine:
     assert isinstance(engine, JoinedEngine)
     engine._copy.follow()
     return engine
+
+
+def test_a_sign_of_life_is_as_short_as_it_can_be(
+    kept: KeptLedger, laptop: Project, desktop: Project
+) -> None:
+    """It goes to every machine with the news: a few megabytes of spaces would shut all of them
+    out, and nobody but its agent could replace it."""
+    with desktop.workspace() as workspace:
+        engine = engine_of(workspace)
+        who = find_signatory(engine.registry(), engine.keys, CRANE)
+        at = engine.clock()
+        said = {
+            "agent": CRANE,
+            "at": to_text(at),
+            "epoch": who.acting.epoch,
+            "kid": who.acting.kid,
+            "origin": engine.trust.origin,
+        }
+        raw = canonical(said) + b" " * 100_000
+        beat = (CRANE, at, who.acting.kid, raw, who.signer.sign(HEARTBEAT, raw))
+        with pytest.raises(MootError) as refused:
+            engine._copy.line.ask(ask.Beat(beat), ask.Done)
+    assert refused.value.code == "bad_heartbeat"
+    with kept.project.workspace() as workspace, workspace.store.read() as view:
+        assert max((len(one.raw) for one in view.heartbeats(0)), default=0) < 1_000
 
 
 # Whose session it is ------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ MOST_BYTES: Final = 8 * 1024 * 1024
 MOST_JOBS: Final = 1_000
 # How old the time of a command may be: two exchanges and a person's slow line.
 MOST_AGE: Final[Millis] = 5_000
+MOST_HEARTBEAT: Final = 1_024  # bytes; with the longest names it has less than half of them
 MOST_UNFINISHED: Final = 16  # artifacts of one machine that are on their way
 _HOME: Final = "@home"  # the delivery cursors' name for "this stream began on machine NUMBER"
 
@@ -193,6 +194,8 @@ class Door:
     def _beat(self, _member: Member, _line: object, question: ask.Beat) -> ask.Done:
         """Kept if its agent signed it and it is not beyond our clock."""
         heartbeat = Heartbeat(*question.heartbeat)
+        if len(heartbeat.raw) > MOST_HEARTBEAT:  # every machine is sent it with the news
+            raise Refused("bad_heartbeat", "this sign of life is longer than any can be")
         registry = self._engine.registry()
         if not is_genuine_heartbeat(registry, heartbeat):
             raise Refused("bad_heartbeat", "this sign of life is not signed by its agent")
