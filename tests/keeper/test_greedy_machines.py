@@ -35,9 +35,7 @@ def engine_of(workspace: Any) -> JoinedEngine:
     return engine
 
 
-def test_a_sign_of_life_is_as_short_as_it_can_be(
-    kept: KeptLedger, laptop: Project, desktop: Project
-) -> None:
+def test_a_sign_of_life_is_as_short_as_it_can_be(kept: KeptLedger, desktop: Project) -> None:
     """It goes to every machine with the news: a few megabytes of spaces would shut all of them
     out, and nobody but its agent could replace it."""
     with desktop.workspace() as workspace:
@@ -100,15 +98,14 @@ def test_a_session_belongs_to_the_machine_that_began_it_whoever_asked_in_between
     laptop.ok(*ASKED)
     assert claims == 3
     before = events_of(kept.project)
-    with desktop.workspace() as workspace:
-        with pytest.raises(MootError) as refused:
-            workspace.engine.execute(QUESTION, EndRun(stop="done"), SYSTEM)
+    with desktop.workspace() as workspace, pytest.raises(MootError) as refused:
+        workspace.engine.execute(QUESTION, EndRun(stop="done"), SYSTEM)
     assert refused.value.code == "ledgers_part"
     assert events_of(kept.project) == before
 
 
 def test_asking_for_sessions_that_never_begin_leaves_nothing_behind(
-    kept: KeptLedger, laptop: Project, desktop: Project
+    kept: KeptLedger, desktop: Project
 ) -> None:
     _claim(desktop)
     with kept.project.workspace() as workspace, workspace.store.read() as view:
@@ -120,7 +117,7 @@ def test_asking_for_sessions_that_never_begin_leaves_nothing_behind(
 
 @pytest.mark.parametrize("name", ["../trust.json", "../../keys", "0" * 63, "A" * 64, "\0", ""])
 def test_no_file_but_an_artifact_is_read_or_written_by_its_name(
-    kept: KeptLedger, laptop: Project, name: str, tmp_path: Path
+    laptop: Project, name: str, tmp_path: Path
 ) -> None:
     before = {path for path in tmp_path.rglob("*") if path.is_file()}
     with laptop.workspace() as workspace:
