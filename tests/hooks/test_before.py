@@ -283,7 +283,7 @@ def test_an_answer_loads_no_library_of_the_command_line(yard: Yard) -> None:
         "moot.api.operation",
         "moot.api.session",
     }
-    assert len({name for name in loaded if name.startswith("moot")}) <= 124
+    assert len({name for name in loaded if name.startswith("moot")}) <= 125
 
 
 def test_an_edit_that_has_ended_loads_nothing_to_ask_git_with(yard: Yard) -> None:
@@ -307,7 +307,7 @@ def test_nothing_is_loaded_to_look_where_nothing_is(yard: Yard) -> None:
         "moot.system.git_worktrees",
         "moot.workspace.file_versions",
     }
-    assert len({name for name in loaded if name.startswith("moot")}) <= 116
+    assert len({name for name in loaded if name.startswith("moot")}) <= 117
 
 
 def test_the_usual_key_folder_is_found_without_a_library(

@@ -32,10 +32,10 @@ from moot.workspace.rollback_guard import (
     missing_checkpoint_error,
     was_rolled_back,
 )
+from moot.workspace.wherever import StoreWherever, find_place
 
 if TYPE_CHECKING:
     from moot.core.debug import DebugLog
-    from moot.core.ledger import Store
     from moot.store.sqlite.store import SqliteStore
     from moot.workspace.joined import JoinedLedger
 
@@ -71,15 +71,14 @@ class Workspace:
         self._seen_checkpoints_guard = MemoryRollbackGuard(self.seen_checkpoints, self.trust)
         self.artifacts = FileArtifacts(path / "artifacts")
         self.keys = FolderKeys(folder, self.trust.origin, ask)
-        ledger = path / "ledger.db"
-        self.store: SqliteStore | ReadOnlyStore
-        if is_in_database(path):
-            self.store = cast("SqliteStore", self._open_database())
-        else:
-            self.store = open_to_read(ledger, debug) if only_reads else open_to_write(ledger, debug)
+        place = find_place(path)
+        self.store: SqliteStore | ReadOnlyStore = self._open_store()
         # The error that every attempt to write raises, if the ledger may only be read here.
         self.write_error = self.store.why if isinstance(self.store, ReadOnlyStore) else None
         self.joined = self._follow_keeper() if is_joined(path) else None
+        if self.joined is None and place is not None:
+            store = StoreWherever(path, self.store, place, self._open_store)
+            self.store = cast("SqliteStore", store)
         try:
             self.rollback = self._find_rollback()
             frozen = self.rollback or self.write_error
@@ -155,10 +154,16 @@ class Workspace:
             settle_overdue=None if self.folder.loan is None else self._let_runner_settle,
         )
 
-    def _open_database(self) -> Store:
-        from moot.workspace.database import open_database
+    def _open_store(self) -> SqliteStore | ReadOnlyStore:
+        if is_in_database(self.path):
+            from moot.workspace.database import open_database
 
-        return open_database(self.path, self.folder, self.trust.origin)
+            found = open_database(self.path, self.folder, self.trust.origin)
+            return cast("SqliteStore", found)
+        ledger = self.path / "ledger.db"
+        if self._only_reads:
+            return open_to_read(ledger, self._debug)
+        return open_to_write(ledger, self._debug)
 
     def _follow_keeper(self) -> JoinedLedger:
         """The ledger is kept elsewhere: what is here is a copy, and others write it."""
