@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,10 +21,12 @@ from moot.engine.keys import find_signatory
 from moot.engine.signed_commits import SignedCommits
 from moot.keeper import questions as ask
 from moot.keeper.joined_engine import JoinedEngine
+from moot.keeper.line import Line, LineBroken
 from moot.protocols.decision.commands import EndRun, SetMotion
 from tests.cli.project import Project
 from tests.keeper.kept import KeptLedger
-from tests.keeper.test_many_machines import CRANE, events_of
+from tests.keeper.test_broken_lines import Intruder
+from tests.keeper.test_many_machines import CRANE, OTTER, events_of, reserve
 
 QUESTION = "decision/q-1"
 ASKED = ("ask", "Ship it?", "--with", "rules:approve,rules:sceptic,rules:majority")
@@ -110,6 +114,74 @@ def test_asking_for_sessions_that_never_begin_leaves_nothing_behind(
     _claim(desktop)
     with kept.project.workspace() as workspace, workspace.store.read() as view:
         assert list(view.all_cursors()) == []
+
+
+# Lines --------------------------------------------------------------------------------------------
+
+MOST = 8
+
+
+@pytest.fixture
+def few_lines(
+    kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[KeptLedger]:
+    """The same ledger, kept again, with room for a few lines only."""
+    assert laptop.root != desktop.root, "both have joined before"
+    kept.close()
+    monkeypatch.setattr("moot.keeper.listening.MOST_LINES", MOST)
+    ledger = KeptLedger(kept.project, kept.port)
+    yield ledger
+    ledger.close()
+
+
+def _take_lines(intruder: Intruder, number: int) -> list[tuple[ssl.SSLSocket, Line]]:
+    taken = []
+    for _ in range(number):
+        with suppress(OSError, LineBroken):
+            taken.append(intruder.greeted())
+    return taken
+
+
+def test_a_machine_that_takes_up_all_lines_keeps_nobody_out(
+    few_lines: KeptLedger, laptop: Project, desktop: Project
+) -> None:
+    taken = _take_lines(Intruder(few_lines, desktop), MOST + 2)
+    for number in range(3):
+        assert reserve(laptop, OTTER, f"src/{number}.py") == ""
+    for connection, _ in taken:
+        connection.close()
+
+
+def test_a_machine_whose_line_was_ended_to_make_room_goes_on_over_another(
+    few_lines: KeptLedger, laptop: Project, desktop: Project
+) -> None:
+    with desktop.workspace() as workspace:
+        engine = engine_of(workspace)
+        taken = _take_lines(Intruder(few_lines, desktop), MOST)
+        assert reserve(laptop, OTTER, "src/a.py") == ""
+        assert reserve(desktop, CRANE, "src/b.py") == ""
+        engine._copy.follow()
+        for connection, _ in taken:
+            connection.close()
+    assert events_of(desktop) == events_of(few_lines.project)
+
+
+def test_a_machine_that_was_taken_off_has_no_line_any_more(
+    few_lines: KeptLedger, laptop: Project, desktop: Project
+) -> None:
+    (_, silent), (_, asking) = taken = _take_lines(Intruder(few_lines, desktop), 2)
+    few_lines.project.ok("machine", "revoke", "desktop")
+    asking.send(ask.encode(ask.Follow(0, b"", 0, 0)), 5)
+    answer = ask.decode_answer(asking.receive(5))
+    assert isinstance(answer, ask.Failed)
+    assert answer.code == "machine_revoked"
+    with pytest.raises(LineBroken):
+        asking.receive(5)
+    with pytest.raises(LineBroken, match="broke off"):
+        silent.receive(30)
+    for connection, _ in taken:
+        connection.close()
+    assert reserve(laptop, OTTER, "src/a.py") == ""
 
 
 # Artifacts ----------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -13,8 +12,8 @@ from moot.engine.engine import Engine
 from moot.keeper import questions as ask
 from moot.keeper.certificate import ensure_certificate, read_fingerprint, server_context
 from moot.keeper.door import Door, answer_safely
-from moot.keeper.listening import KeeperListening
-from moot.keeper.members import MemberFile, joining_statement
+from moot.keeper.listening import Answering, KeeperListening
+from moot.keeper.members import Member, MemberFile, joining_statement
 from moot.store.artifacts import FileArtifacts
 
 FOLDER: Final = "keeper"
@@ -58,7 +57,7 @@ class Keeping:
     def close(self) -> None:
         self._listening.close()
 
-    def _greet(self, frame: bytes, line: object) -> tuple[Callable[[bytes], bytes] | None, bytes]:
+    def _greet(self, frame: bytes, line: object) -> tuple[Answering | None, bytes]:
         try:
             question = ask.decode_question(frame)
             if isinstance(question, ask.Join):
@@ -72,15 +71,8 @@ class Keeping:
         except MootError as error:
             return None, ask.encode(ask.fail(error))
 
-        def answer(data: bytes) -> bytes:
-            def look_up() -> ask.AnyAnswer:
-                current = self.members.greet(question.machine, question.secret)
-                return self._door.answer(current, line, ask.decode_question(data))
-
-            return ask.encode(answer_safely(look_up))
-
         welcome = ask.Welcome(ask.VERSION, VERSION, self._engine.clock())
-        return answer, ask.encode(welcome)
+        return _Answering(self.members, self._door, member, question, line), ask.encode(welcome)
 
     def _join(self, question: ask.Join) -> ask.Joined:
         ask.require_same_version(ask.VERSION, question.version)
@@ -114,3 +106,38 @@ class Keeping:
                 "this key folder belongs to a machine that shares the ledger already",
                 hint="work in that machine's clone, or revoke it first: `moot machine revoke`",
             )
+
+
+class _Answering:
+    """Answers on one line, as long as its machine is one of us."""
+
+    def __init__(
+        self, members: MemberFile, door: Door, member: Member, greeting: ask.Greet, line: object
+    ) -> None:
+        self._members = members
+        self._door = door
+        self._greeting = greeting
+        self._line = line
+        self.number = member.number
+
+    @property
+    def is_welcome(self) -> bool:
+        try:
+            self._find_member()
+        except Refused:
+            return False
+        except MootError:  # the list cannot be read just now: whoever asks is told
+            return True
+        return True
+
+    def __call__(self, frame: bytes) -> bytes:
+        return ask.encode(
+            answer_safely(
+                lambda: self._door.answer(
+                    self._find_member(), self._line, ask.decode_question(frame)
+                )
+            )
+        )
+
+    def _find_member(self) -> Member:
+        return self._members.greet(self._greeting.machine, self._greeting.secret)
