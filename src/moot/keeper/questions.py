@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -20,6 +21,8 @@ VERSION: Final = 1
 
 # More has no place in a store, and would make it fail for everybody whose command is in the group.
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+
+_CODE: Final = re.compile(r"[a-z0-9_]{1,60}")
 
 SentRecord = tuple[str, Number, str, bytes, bytes]  # stream, seq, kid, body, signature
 SentHeartbeat = tuple[str, Number, str, bytes, bytes]  # agent, at, kid, body, signature
@@ -295,9 +298,9 @@ def raise_failure(failed: Failed) -> MootError:
     if not (isinstance(kind, type) and issubclass(kind, MootError)):
         kind = MootError
     error: MootError = kind.__new__(kind)
-    MootError.__init__(
-        error, failed.code, failed.message, hint=failed.hint, findings=failed.findings
-    )
+    # It is printed as it is, unlike the sentences.
+    code = failed.code if _CODE.fullmatch(failed.code) else "bad_answer"
+    MootError.__init__(error, code, failed.message, hint=failed.hint, findings=failed.findings)
     return error
 
 
