@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final, TypeVar
 
 import msgspec
@@ -15,6 +15,7 @@ from moot.core.errors import MootError, StoreFailed, Unavailable
 from moot.core.ledger import Store, View, WriteTransaction
 from moot.core.names import REGISTRY
 from moot.core.record import Record
+from moot.core.sha256 import sha256 as hash_bytes
 from moot.core.version import VERSION
 from moot.engine.checkpoints import NewCheckpoint, newest_checkpoint
 from moot.engine.keys import LedgerTrust
@@ -30,7 +31,7 @@ from moot.keeper import questions as ask
 from moot.keeper.commits_ahead import CommitsAhead
 from moot.keeper.line import Line, LineBroken, connect
 from moot.keeper.questions import Answer, Question
-from moot.store.artifacts import Artifacts
+from moot.store.artifacts import MAX_BYTES, Artifacts
 
 ANSWER_SECONDS: Final = 5.0
 MOST_WITH_GREETING: Final = 8 * 1024  # bytes: both are then one piece of what TLS sends
@@ -119,7 +120,7 @@ class KeeperLine:
             raise ask.raise_failure(answer)
         if not isinstance(answer, (kind, *others)):
             self.close()
-            raise StoreFailed("bad_answer", "the keeper answered something else", hint="try again")
+            raise _bad_answer("the keeper answered something else")
         return answer  # type: ignore[return-value]
 
     def _send(self, frame: bytes) -> Line:
@@ -147,7 +148,7 @@ class KeeperLine:
             if isinstance(answer, ask.Failed):
                 raise ask.raise_failure(answer)
             if not isinstance(answer, ask.Welcome):
-                raise StoreFailed("bad_answer", "the keeper answered something else")
+                raise _bad_answer("the keeper answered something else")
             ask.require_same_version(answer.version, ask.VERSION)
         except BaseException:
             line.close()
@@ -169,6 +170,10 @@ class KeeperLine:
         if self._line is not None:
             self._line.close()
             self._line = None
+
+
+def _bad_answer(why: str) -> StoreFailed:
+    return StoreFailed("bad_answer", why, hint="try again; whoever keeps the ledger may know why")
 
 
 def keeper_away(address: str, why: str) -> Unavailable:
@@ -214,8 +219,10 @@ class LedgerCopy:
             more = True
             owed = self.ahead.newest
             while more:
-                news = self.line.ask(self.position(), ask.News)
-                more = self.take(news)
+                before = self.position()
+                more = self.take(self.line.ask(before, ask.News))
+                if more and self.position().position == before.position:
+                    raise _bad_answer("the keeper says that there is more, and sends nothing new")
             self._note_up_to_date(owed)
             return self._newest
 
@@ -284,15 +291,16 @@ class LedgerCopy:
             self._position = ask.Follow(position, last, number, self._beats)
         return self._position
 
-    def take_all(self, news: ask.News, owed: Iterable[Record]) -> None:
+    def take_all(self, news: ask.News, owed: Sequence[Record]) -> None:
         """Take over what came with an answer; if that was not all, ask for the rest. `owed` is what
-        was ahead of the copy when the question was asked."""
+        the copy must have then: what was ahead of it when the question was asked, and what the
+        answer says is recorded."""
         if self.take(news):
             self.follow()
         self._note_up_to_date(owed)
 
-    def _note_up_to_date(self, owed: Iterable[Record]) -> None:
-        if self.ahead:
+    def _note_up_to_date(self, owed: Sequence[Record]) -> None:
+        if owed:
             with self._store.read() as view:
                 self.ahead.require_in(view, owed)
         self._asked_at = time.monotonic()
@@ -429,15 +437,20 @@ class FetchedArtifacts:
         pieces: list[bytes] = []
         size, have = 1, 0
         while have < size:
-            with suppress(MootError):
+            try:
                 answer = self._line.ask(ask.WantArtifact(sha256, have), ask.Piece)
-                size = answer.size
-                pieces.append(answer.piece)
-                have += len(answer.piece)
-                if answer.piece or not size:
-                    continue
+            except MootError:
+                return False
+            size = answer.size
+            pieces.append(answer.piece)
+            have += len(answer.piece)
+            if not have <= size <= MAX_BYTES or (size and not answer.piece):
+                return False
+        data = b"".join(pieces)
+        if hash_bytes(data).hexdigest() != sha256:
             return False
-        return self._here.put(b"".join(pieces), "").sha256 == sha256
+        self._here.put(data, "")
+        return True
 
     def give(self, sha256: str) -> None:
         """Let the keeper have an artifact before an event cites it."""

@@ -230,7 +230,7 @@ class JoinedEngine(Engine):
         question = self._question(batch, jobs, keys, attempt, ledgers, chain)
         asked_at = time.monotonic()
         try:
-            answer = self._ask_until_known(question)
+            answer = self._ask_until_known(question, [entry.record for entry in batch.entries])
         except Refused as error:
             attempt.now = self._compare_clocks(error, attempt)
             return None
@@ -348,9 +348,12 @@ class JoinedEngine(Engine):
             )
         )
 
-    def _ask_until_known(self, question: ask.Commit) -> ask.Committed | ask.DecideAgain:
+    def _ask_until_known(
+        self, question: ask.Commit, records: list[Record]
+    ) -> ask.Committed | ask.DecideAgain:
         """Ask again if the answer was lost: the keeper knows what it has recorded already. Where
-        nobody could be asked in the first place, nothing is unknown."""
+        nobody could be asked in the first place, nothing is unknown. What is said to be recorded
+        must be among the news."""
         until = time.monotonic() + UNKNOWN_SECONDS
         pause, was_sent = PAUSE_SECONDS, False
         while True:
@@ -364,6 +367,8 @@ class JoinedEngine(Engine):
                     raise keeper_away(self._copy.line.address, why) from None
             else:
                 if answer.news is not None:
+                    if isinstance(answer, ask.Committed):
+                        owed += {record.stream: record for record in records}.values()
                     self._copy.take_all(answer.news, owed)
                 return answer
             if time.monotonic() > until:
