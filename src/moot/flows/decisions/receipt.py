@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from moot.core.canonical import canonical
-from moot.core.errors import Conflict, Refused
+from moot.core.errors import Conflict, Refused, Unavailable
 from moot.core.names import SYSTEM
 from moot.engine.export import bundle
 from moot.flows.decisions.questions import state_of
@@ -46,7 +46,8 @@ def make_receipt(workspace: Workspace, decision: str) -> Receipt:
     """Sign for what is on record of this decision, and put the record itself into the file."""
     _require_argued(workspace, decision)
     content = _sign_content(workspace, decision)
-    with suppress(Refused):  # without its key the end stays unproven, and the verdict says so
+    # Without its key, or its keeper, the end stays unproven, and the verdict says so.
+    with suppress(Refused, Unavailable):
         workspace.engine.checkpoint()
     with workspace.store.read() as view:
         lines = list(
