@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PORT: Final = 7417
 LOOPBACK: Final = "127.0.0.1"
+EVERYWHERE: Final = ("0.0.0.0", "::")
+MOST_NAME: Final = 48
 
 
 class KeeperAddress(msgspec.Struct, frozen=True):
@@ -75,6 +77,7 @@ def keep(
     workspace = session.workspace
     if workspace.joined is not None:
         raise _kept_elsewhere(workspace.joined.line.address)
+    _require_address(address)
     folder = _keeper_folder(session)
     keeping = Keeping(
         workspace.engine,
@@ -115,9 +118,11 @@ def invite(session: Session, *, hours: int = 24, address: str | None = None) -> 
             "nobody could join yet: no keeper has run here",
             hint="start it first: `moot keep`",
         )
+    _require_address(address)
+    shown = address or known.address
+    _require_reachable(shown)
     now = workspace.engine.clock()
     identity, code = _members(session).invite(now, hours)
-    shown = address or known.address
     invitation = Invitation(shown, known.fingerprint, identity, code)
     return InvitedMachine(invitation.text, shown, known.fingerprint, to_text(now + hours * HOUR))
 
@@ -141,7 +146,10 @@ def join_keeper(
     home = session.home or project_root(session.folder)
     folder = home.parent if home.name == FOLDER else home
     machine = name or _machine_name()
-    created = join_workspace(folder, session.keys, invited, machine, _repository(session))
+    try:
+        created = join_workspace(folder, session.keys, invited, machine, _repository(session))
+    except Refused as error:
+        raise _shallow_clone() if _is_shallow_elsewhere(session, error) else error from None
     session.home = folder
     joined = session.workspace.joined
     if joined is None:
@@ -214,9 +222,18 @@ def _listen(keeping: object, host: str, port: int) -> int:
     except OSError as error:
         raise Refused(
             "cannot_listen",
-            f"nothing can listen at {host}:{port}: {error.strerror or error}",
-            hint="choose another port: --listen HOST:PORT",
+            f"nothing can listen at {host}:{port}: {_why(error)}",
+            hint="--listen HOST:PORT names an address of this machine (0.0.0.0: all of them) and a"
+            " port that nobody has",
         ) from None
+
+
+def _why(error: OSError) -> str:
+    """Without what Python adds to it."""
+    import os
+
+    is_systems = error.errno is not None and error.errno > 0
+    return os.strerror(error.errno) if is_systems else str(error.strerror or error)
 
 
 def _keeper_folder(session: Session) -> Path:
@@ -251,11 +268,45 @@ def _repository(session: Session) -> str:
     return find_root_commit(session.folder) or ""
 
 
+def _require_address(address: str | None) -> None:
+    """Unavailable (`bad_address`) if others could look up nothing by it."""
+    from moot.keeper.line import read_address
+
+    if address is not None:
+        read_address(address)
+
+
+def _require_reachable(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    if host in EVERYWHERE:
+        raise Refused(
+            "no_address",
+            f"the keeper listens everywhere ({host}), which no other machine can connect to",
+            hint=f"say what others reach it by: `moot invite --address HOST:{port}`, or once and"
+            f" for all `moot keep --listen {host}:{port} --address HOST:{port}`",
+        )
+
+
+def _is_shallow_elsewhere(session: Session, error: Refused) -> bool:
+    from moot.system.git_questions import is_shallow
+
+    return error.code == "another_repository" and is_shallow(session.folder)
+
+
+def _shallow_clone() -> Refused:
+    return Refused(
+        "another_repository",
+        "this clone has only the newest commits: whether it is of the same repository is unknown",
+        hint="`git fetch --unshallow`, then join again",
+    )
+
+
 def _machine_name() -> str:
     import platform
     import re
 
     name = re.sub(r"[^a-z0-9]+", "-", platform.node().partition(".")[0].lower()).strip("-")
+    name = name[:MOST_NAME].rstrip("-")
     return name if len(name) >= 3 else f"machine-{name or 'one'}"
 
 

@@ -176,11 +176,15 @@ def _bad_answer(why: str) -> StoreFailed:
     return StoreFailed("bad_answer", why, hint="try again; whoever keeps the ledger may know why")
 
 
-def keeper_away(address: str, why: str) -> Unavailable:
+def keeper_away(
+    address: str,
+    why: str,
+    hint: str = "what is known here can be read; try again once `moot keep` runs there",
+) -> Unavailable:
     return Unavailable(
         "keeper_away",
         f"the keeper at {address} does not answer ({why}): nothing can be recorded",
-        hint="what is known here can be read; try again once `moot keep` runs there",
+        hint=hint,
     )
 
 

@@ -76,7 +76,7 @@ class Keeping:
 
     def _join(self, question: ask.Join) -> ask.Joined:
         ask.require_same_version(ask.VERSION, question.version)
-        if question.repository and self._repository and question.repository != self._repository:
+        if self._repository and question.repository != self._repository:
             raise Refused(
                 "another_repository",
                 "this ledger is kept for another repository",

@@ -19,6 +19,7 @@ from moot.core.errors import Tampered, Unavailable
 MAX_FRAME: Final = 64 * 1024 * 1024
 _LENGTH: Final = struct.Struct(">I")
 CONNECT_SECONDS: Final = 3.0
+MOST_PORT: Final = 65_535
 UNIX: Final = "unix:"
 
 
@@ -108,18 +109,36 @@ def connect(address: str, fingerprint: str, seconds: float = CONNECT_SECONDS) ->
             plain.connect(address.removeprefix(UNIX))
             return Line(plain)
         return Line(_connect_tls(address, fingerprint, seconds))
+    except TimeoutError:
+        raise NobodyThere("no answer in time") from None
     except OSError as error:
-        raise NobodyThere(str(error) or type(error).__name__) from None
+        raise NobodyThere(error.strerror or str(error) or type(error).__name__) from None
+
+
+def read_address(address: str) -> tuple[str, int]:
+    """Host and port; Unavailable (`bad_address`) if there is nothing that could be looked up."""
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]")
+    is_port = port.isascii() and port.isdigit() and 0 < int(port) <= MOST_PORT
+    try:
+        is_host = host.isprintable() and " " not in host and bool(host.encode("idna"))
+    except UnicodeError:
+        is_host = False
+    if not (is_host and is_port):
+        raise Unavailable(
+            "bad_address",
+            f"{address!r} is no address",
+            hint=f"an address is HOST:PORT, with a port from 1 to {MOST_PORT}",
+        )
+    return host, int(port)
 
 
 def _connect_tls(address: str, fingerprint: str, seconds: float) -> ssl.SSLSocket:
-    host, _, port = address.rpartition(":")
-    if not port.isdigit():
-        raise Unavailable("bad_address", f"{address} is no address", hint="an address is HOST:PORT")
-    name: Any = host.strip("[]")
+    host, port = read_address(address)
+    name: Any = host
     if name.isascii():
         name = name.encode()  # as text it would be looked up in tables of all alphabets first
-    plain = socket.create_connection((name, int(port)), seconds)
+    plain = socket.create_connection((name, port), seconds)
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
@@ -134,9 +153,10 @@ def _connect_tls(address: str, fingerprint: str, seconds: float) -> ssl.SSLSocke
     if fingerprint_of(shown) != fingerprint:
         line.close()
         raise Tampered(
-            f"another keeper answers at {address} than the one that was joined",
+            f"another keeper answers at {address} than the one whose fingerprint is known here",
             code="another_keeper",
-            hint="ask whoever keeps the ledger for its fingerprint (`moot keep` shows it)",
+            hint="ask whoever keeps the ledger: `moot keep` shows its fingerprint; if that has"
+            " changed for a reason, take a new invitation",
         )
     return line
 

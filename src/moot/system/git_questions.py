@@ -35,11 +35,18 @@ def ask_git(questions: Sequence[GitQuestion], seconds: float) -> list[bytes | No
 
 def find_root_commit(folder: Path, seconds: float = 5.0) -> str | None:
     """The first commit of the repository around `folder`, the same in every full clone; None
-    without one."""
+    without one, and in a shallow clone, which does not have it."""
     words = ("rev-list", "--max-parents=0", "--reverse", "HEAD")
     (answer,) = ask_git([GitQuestion(folder, words, b"")], seconds)
     lines = (answer or b"").decode("ascii", "replace").split()
-    return lines[0] if lines else None
+    return lines[0] if lines and not is_shallow(folder, seconds) else None
+
+
+def is_shallow(folder: Path, seconds: float = 5.0) -> bool:
+    """True in a clone that has only the newest commits."""
+    words = ("rev-parse", "--is-shallow-repository")
+    (answer,) = ask_git([GitQuestion(folder, words, b"")], seconds)
+    return (answer or b"").strip() == b"true"
 
 
 def find_blobs(root: Path, names: Iterable[str], seconds: float) -> dict[str, str | None] | None:

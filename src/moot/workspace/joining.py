@@ -26,6 +26,10 @@ from moot.workspace.joined import SECRET, JoinedFile, MachineSecret
 from moot.workspace.known_places import remember_place
 
 JOIN_SECONDS: Final = 10.0
+_NOBODY_THERE: Final = (
+    "see that `moot keep` runs there, that this address leads to it from here, and that no firewall"
+    " is in between; then join again"
+)
 
 
 class Invitation(msgspec.Struct, frozen=True):
@@ -112,7 +116,7 @@ def _ask_to_join(
         finally:
             line.close()
     except LineBroken as error:
-        raise keeper_away(invitation.address, str(error)) from None
+        raise keeper_away(invitation.address, str(error), _NOBODY_THERE) from None
     if isinstance(answer, ask.Failed):
         raise ask.raise_failure(answer)
     if not isinstance(answer, ask.Joined):
