@@ -219,6 +219,8 @@ class JoinedEngine(Engine):
         keys = KeysWithoutLedgers(self.keys, ledgers)
         batch, jobs, result = self._decide_on_news(decide, keys, attempt)
         if not batch.entries:  # nothing to record: refused, or a repeat
+            if before_commit is not None:
+                before_commit(result)
             return (result,)
         attempt.streams = _streams_of(jobs)
         if before_commit is not None and not attempt.has_turn:
