@@ -20,7 +20,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 SUBJECTS: Final = (
     *("workspaces", "machines", "ledger", "ledger_moving", "verification", "trust", "artifacts"),
     *("mail.sending", "mail.answers", "mail.reading", "mail.texts", "mail.research", "mail.runs"),
-    *("agents", "agent_keys", "joining", "scopes", "config"),
+    *("agents", "agent_keys", "admitting", "joining", "scopes", "config"),
     *(
         "guard.checks",
         "guard.edits",

@@ -94,7 +94,7 @@ def _require_consent(command: Command, registry: Registry) -> None:
 
 def no_consent(registry: Registry) -> Refused:
     """Why a machine that joined makes nobody a person by itself, and how it is done instead."""
-    if any(agent.kind is KeyClass.HUMAN for agent in registry.agents.values()):
+    if registry.human_keys():
         hint = "`moot agent register NAME --human` here, then what it says on a person's machine"
     else:
         hint = "`moot agent register NAME --human` on the machine that keeps the ledger comes first"

@@ -65,6 +65,31 @@ def a_machine_joins_and_is_taken_off(world: World) -> None:
         world.project = here
 
 
+def join(world: World, machine: Project, name: str) -> None:
+    """Another machine joins; from then on the story goes on there."""
+    invited = world.do("invite")["invitation"]
+    world.project = machine
+    world.do("init.join", invitation=invited, name=name)
+
+
+@story(does="invite init.join admit", refuses="admit")
+def a_person_is_admitted_from_another_machine(world: World) -> None:
+    here, laptop = world.project, clone(world.project, "laptop")
+    typed = {"MOOT_PASSPHRASE_FILE": str(here.keys.parent / "passphrase")}
+    with keeping(here):
+        join(world, laptop, "laptop")
+        word = laptop.ok("agent", "register", "bob", "--human", **typed)["admission"]
+        assert world.refuse("admit", word=word) == "human_key_required"
+        world.project = here
+        assert world.refuse("admit", OTTER, word=word) == "human_key_required"
+        assert world.refuse("admit", word="bob#nothing") == "bad_admission"
+        admitted = world.as_person("admit", word=word, key="k-1")
+        assert (admitted["agent"], admitted["by"]) == ("bob", "operator")
+        assert admitted["machine"] == "laptop"
+        assert world.as_person("admit", word=word, key="k-1")["by"] is None
+        laptop.ok("--as", "bob", "config", "stale-minutes", "9", **typed)
+
+
 @story(does="ledger.move scope.reserve verify", refuses="ledger.move scope.reserve")
 def the_ledger_moves_into_a_database_and_back(world: World) -> None:
     assert world.refuse("ledger.move", to="file") == "already_there"
