@@ -236,6 +236,8 @@ REFUSALS: dict[str, tuple[str, int, Words]] = {
     "clean": ("no_repository", 4, ("clean",)),
     "keep": ("cannot_listen", 1, ("keep", "--listen", "203.0.113.1:1")),
     "invite": ("not_kept", 1, ("invite",)),
+    "admit": ("bad_admission", 1, ("admit", "bob#nothing")),
+    "machine.leave": ("kept_here", 1, ("machine", "leave")),
     "machine.revoke": ("machine_not_found", 1, ("machine", "revoke", "laptop")),
     "ledger.move": ("already_there", 1, ("ledger", "move", "file")),
     "serve": ("tls_required", 1, ("serve", "--listen", "0.0.0.0")),

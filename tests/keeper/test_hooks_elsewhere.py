@@ -56,6 +56,14 @@ def test_an_edit_is_held_back_where_the_keeper_cannot_be_asked(
     assert "keeper" in why
 
 
+def test_an_edit_is_held_back_on_a_machine_that_has_left(laptop_yard: Yard) -> None:
+    """Nobody can tell any more who holds what."""
+    laptop_yard.ok("machine", "leave")
+    why = reason(laptop_yard.hook("claude", call("claude-edit", laptop_yard.root)))
+    assert "has left" in why
+    assert "`moot init --join INVITATION`" in why
+
+
 # What only joining a ledger needs, or keeping one.
 FOR_JOINING = {"filelock", "shutil", "secrets", "moot.keeper.members", "moot.keeper.door"}
 

@@ -7,23 +7,33 @@ import shlex
 from pathlib import Path
 
 import click
+import pytest
 
 from moot.surfaces.cli.main import cli
 from tests.cli.project import Project
 from tests.keeper.keeper_process import KeeperProcess
+from tests.keys.cheap_locks import make_locks_cheap
 
 PAGE = Path(__file__).parents[2] / "docs" / "machines.md"
 _BLOCK = re.compile(r"^```sh\n# on (\w+)\n(.*?)^```$", re.M | re.S)
 
 
-def test_every_command_of_the_page_works_in_its_order(tmp_path: Path) -> None:
+def test_every_command_of_the_page_works_in_its_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_locks_cheap(monkeypatch)
+    file = tmp_path / "passphrase"
+    file.write_text("correct horse battery staple")
+    file.chmod(0o600)
     projects: dict[str, Project] = {}
+    printed = ""  # by the command before
     keeper: KeeperProcess | None = None
     for machine, text in _BLOCK.findall(PAGE.read_text("utf-8")):
         place = tmp_path / machine
         if machine not in projects:
             (place / "project").mkdir(parents=True)
-            projects[machine] = Project(place / "project", place / "keys")
+            typed = {"MOOT_PASSPHRASE_FILE": str(file)}
+            projects[machine] = Project(place / "project", place / "keys", **typed)
         for line in text.splitlines():
             words = shlex.split(line)[1:]
             if words[0] == "keep":
@@ -34,8 +44,13 @@ def test_every_command_of_the_page_works_in_its_order(tmp_path: Path) -> None:
                 assert keeper is not None
                 word = projects["build"].ok("invite")["invitation"]
                 words[words.index("INVITATION")] = word
+            if "WORD" in words:
+                found = re.search(r"moot admit (\S+)", printed)
+                assert found is not None
+                words[words.index("WORD")] = found[1]
             done = projects[machine].run(*words)
             assert done.code == 0, (line, done)
+            printed = done.out
     assert projects.keys() == {"build", "laptop"}
     assert projects["laptop"].refused("tick")[0] == "machine_revoked"
 

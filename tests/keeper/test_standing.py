@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from moot.core.version import VERSION
+from moot.keeper import questions as ask
 from tests.cli.project import Project
 from tests.keeper.kept import KeptLedger
+from tests.keeper.older_keeper import OLDER
 from tests.web.served import ServerThread, Visitor
 
 
@@ -60,3 +64,64 @@ def test_the_page_is_told_as_well(kept: KeptLedger, laptop: Project) -> None:
     finally:
         server.stop()
     assert (shared["here"], "does not answer" in shared["why_old"]) == ("laptop", True)
+
+
+def test_a_machine_that_joined_shows_who_else_did(
+    kept: KeptLedger, laptop: Project, desktop: Project
+) -> None:
+    with_address(kept)
+    desktop.ok("agent", "register", "coral-finch")
+    desktop.ok("machine", "leave")
+    kept.project.ok("machine", "revoke", "laptop")
+    laptop.ok("init", "--join", kept.invite().text, "--name", "tower")
+    listed = laptop.ok("machine", "list")
+    assert (listed["keeper"], listed["here"]) == (f"127.0.0.1:{kept.port}", "tower")
+    assert listed["why_old"] is None
+    shown = [
+        (row["name"], row["agents"], row["is_revoked"], row["has_left"], row["here"])
+        for row in listed["machines"]
+    ]
+    assert shown == [
+        ("laptop", 0, True, False, False),
+        ("desktop", 0, True, True, False),
+        ("tower", 1, False, False, True),
+    ]
+    assert all(row["version"] == VERSION and row["last_seen_at"] for row in listed["machines"])
+    told = [{**row, "here": False} for row in listed["machines"]]
+    assert told == kept.project.ok("machine", "list")["machines"]
+    lines = laptop.run("machine", "list").out
+    assert "taken off" in lines
+    assert "left" in lines
+    assert "this one" in lines
+
+
+def test_status_names_the_others(kept: KeptLedger, laptop: Project, desktop: Project) -> None:
+    del kept, desktop
+    shared = laptop.ok("status")["shared"]
+    assert [row["name"] for row in shared["machines"]] == ["laptop", "desktop"]
+    assert f"this machine is laptop · with desktop ({VERSION})" in laptop.run("status").out
+
+
+def test_without_the_keeper_a_machine_shows_itself_and_says_so(
+    kept: KeptLedger, laptop: Project, desktop: Project
+) -> None:
+    del desktop
+    kept.close()
+    listed = laptop.ok("machine", "list")
+    assert [(row["name"], row["here"], row["agents"]) for row in listed["machines"]] == [
+        ("laptop", True, 1)
+    ]
+    assert "does not answer" in listed["why_old"]
+    assert "there may be more" in laptop.run("machine", "list").out
+
+
+def test_a_keeper_that_does_not_know_the_question_tells_nobody(
+    kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del kept, desktop
+    monkeypatch.setattr(ask, "_question_decoder", OLDER)
+    listed = laptop.ok("machine", "list")
+    assert [row["name"] for row in listed["machines"]] == ["laptop"]
+    assert "older" in listed["why_old"]
+    shared = laptop.ok("status")["shared"]
+    assert shared["why_old"] is None, "the record is up to date"

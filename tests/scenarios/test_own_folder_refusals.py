@@ -48,7 +48,7 @@ class Moments:
 
 
 # Under a keeper, which has the file open, nothing can be put back.
-AT_A_KEEPER: Final = frozenset({"init.join", "invite", "machine.revoke"})
+AT_A_KEEPER: Final = frozenset({"init.join", "invite", "machine.revoke", "machine.leave", "admit"})
 TELLABLE = [story for story in STORIES if AT_A_KEEPER.isdisjoint(story.does)]
 
 

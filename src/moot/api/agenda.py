@@ -112,6 +112,7 @@ def tick(session: Session, name: str | None = None) -> AppliedLimits:
     from moot.flows.mail.lapsed_duties import lapse_duties
 
     engine = session.workspace.engine
+    engine.require_writable()
     if not engine.signs_as_ledger:
         raise Refused(
             "key_missing",

@@ -88,6 +88,7 @@ def _require_root_key(session: Session, name: str) -> None:
     from shlex import quote
 
     workspace = session.workspace
+    workspace.engine.require_writable()
     if not workspace.engine.signs_as_ledger:
         way = f"moot agent rotate {name} --keys {quote(str(session.keys.path))}"
         raise Refused(

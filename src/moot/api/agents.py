@@ -50,6 +50,15 @@ class RegisteredAgent(msgspec.Struct, frozen=True, kw_only=True, rename={"kind":
     since: str
 
 
+class NewAgent(RegisteredAgent, frozen=True, kw_only=True):
+    """A new name. `status` is active; or waiting, if no person's key is here to consent to a
+    person's: one does elsewhere by `moot admit` and the word `admission`, having compared
+    `fingerprint`."""
+
+    admission: str | None = None
+    fingerprint: str | None = None
+
+
 class ListedAgent(RegisteredAgent, frozen=True, kw_only=True):
     """A name with what it does now. `family` is the name it was numbered after (alice of alice-2),
     else its own; `tool` the coding tool it works with, if that is known. `voice`: it only answers
@@ -128,13 +137,15 @@ def register(
     human: bool = False,
     passphrase: AskNewPassphrase | None = None,
     keys: Path | None = None,
-) -> RegisteredAgent:
+) -> NewAgent:
     """Register `name` with a new key, kept in the session's key folder or in the folder `keys`.
 
     A name is never given twice: a repeat is refused as `name_taken` and needs no idempotency key.
     With `human` the key is a person's: `passphrase` is asked for the one that locks it, an agent
-    may not make it, and a registered person must consent unless it is the very first.
+    may not make it, and a registered person must consent unless it is the very first. Where
+    machines share a ledger and no person's key is here, it waits until one consents elsewhere.
     """
+    from moot.api.admitting import ask_for_admission, needs_admission
     from moot.engine.agents import register as register_key
     from moot.flows.presence.new_key import new_key
     from moot.keys.folder import KeyFolder
@@ -142,7 +153,10 @@ def register(
     workspace = session.workspace
     folder = KeyFolder(keys.absolute()) if keys is not None else session.keys
     kind = KeyClass.HUMAN if human else KeyClass.AGENT
+    must_wait = human and needs_admission(session)
     lock = require_new_passphrase(session, name, passphrase) if human else None
+    if must_wait and lock is not None:
+        return ask_for_admission(session, name, folder, lock)
     endorser = session.person_signer() if human else None
     with new_key(workspace, name, folder, kind, lock) as signer:
         register_key(
@@ -153,7 +167,8 @@ def register(
             kind=kind,
             endorser=endorser,
         )
-    return describe_agent(workspace.engine.registry(), name)
+    agent = describe_agent(workspace.engine.registry(), name)
+    return NewAgent(**msgspec.structs.asdict(agent))
 
 
 @operation("agent.list")

@@ -1,4 +1,7 @@
-"""Several machines on one ledger: keeping it for others, inviting them, joining, taking one off."""
+"""Several machines on one ledger: keeping it for others, inviting them, joining, taking one off.
+
+A machine leaves by itself in machine_leaving.py.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import msgspec
 
 from moot.api.operation import operation
 from moot.core.clock import to_text
-from moot.core.errors import Malformed, Refused
+from moot.core.errors import Malformed, MootError, Refused
 from moot.core.version import VERSION
 
 if TYPE_CHECKING:
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.api.workspaces import MadeWorkspace
     from moot.keeper.members import MemberFile
+    from moot.keeper.questions import SharingMachine
+    from moot.workspace.joined import JoinedLedger
+    from moot.workspace.workspace import Workspace
 
 PORT: Final = 7417
 LOOPBACK: Final = "127.0.0.1"
@@ -43,7 +49,8 @@ class InvitedMachine(msgspec.Struct, frozen=True):
 
 
 class MachineRow(msgspec.Struct, frozen=True):
-    """A machine, the id of its key folder as the record names it, and whether it may still ask."""
+    """A machine, the id of its key folder as the record names it, and whether it may still ask.
+    `agents` are those whose keys sign; `has_left`: it was taken off at its own word."""
 
     name: str
     custodian: str
@@ -53,13 +60,18 @@ class MachineRow(msgspec.Struct, frozen=True):
     here: bool
     last_seen_at: str | None = None
     version: str = ""
+    has_left: bool = False
 
 
 class MachineList(msgspec.Struct, frozen=True):
-    """`keeper` is where the ledger is kept, as seen from here; None: on this machine alone."""
+    """`keeper` is where the ledger is kept, as seen from here; None: on this machine alone. `here`
+    is what this machine is called there, None if it keeps the ledger. `why_old` says why the list
+    may be old or lack machines: the keeper could not be asked."""
 
     keeper: str | None
     machines: tuple[MachineRow, ...]
+    here: str | None = None
+    why_old: str | None = None
 
 
 @contextmanager
@@ -75,8 +87,7 @@ def keep(
 
     session.require_no_agent("keeping the ledger for others")
     workspace = session.workspace
-    if workspace.joined is not None:
-        raise _kept_elsewhere(workspace.joined.line.address)
+    _require_kept_here(workspace)
     _require_address(address)
     folder = _keeper_folder(session)
     keeping = Keeping(
@@ -107,8 +118,7 @@ def invite(session: Session, *, hours: int = 24, address: str | None = None) -> 
 
     session.require_no_agent("inviting a machine")
     workspace = session.workspace
-    if workspace.joined is not None:
-        raise _kept_elsewhere(workspace.joined.line.address)
+    _require_kept_here(workspace)
     if not 1 <= hours <= 24 * 30:
         raise Malformed("an invitation is good for 1 to 720 hours", code="bad_hours")
     known = _read_address(_keeper_folder(session))
@@ -135,7 +145,8 @@ def join_keeper(
 
     `name` is what this machine is called there (default: its host name). The whole ledger is
     fetched and every signature in it verified. `tools` are set up as `init` does. A repeat changes
-    nothing.
+    nothing; a machine that has left, was taken off or lost its secret joins anew, and its copy goes
+    on.
     """
     from moot.api.workspaces import JoinedKeeper, init
     from moot.workspace.find import FOLDER, project_root
@@ -150,6 +161,7 @@ def join_keeper(
         created = join_workspace(folder, session.keys, invited, machine, _repository(session))
     except Refused as error:
         raise _shallow_clone() if _is_shallow_elsewhere(session, error) else error from None
+    session.close(checkpoint=False)  # if it was opened, then as what it was before
     session.home = folder
     joined = session.workspace.joined
     if joined is None:
@@ -167,35 +179,73 @@ def join_keeper(
 
 @operation("machine.list")
 def list_machines(session: Session) -> MachineList:
-    """The machines that share this ledger. A machine that joined knows itself and the keeper."""
+    """The machines that share this ledger, or did. A machine that joined asks the keeper; if that
+    does not answer it knows itself, and says so."""
     workspace = session.workspace
-    registry = workspace.engine.registry()
-    own = workspace.folder.user_folder.custodian
+    if workspace.joined is not None:
+        return _list_from_afar(workspace, workspace.joined)
+    if workspace.left is not None:
+        from moot.workspace.joined import read_joined_file
 
-    def agents_of(custodian: str) -> int:
-        return sum(
-            registry.keys[agent.kid].custodian == custodian for agent in registry.agents.values()
-        )
+        file = read_joined_file(workspace.path)
+        return MachineList(file.address, (), file.machine, str(workspace.left))
+    from moot.keeper.membership import describe_member
 
-    joined = workspace.joined
-    if joined is not None:
-        row = MachineRow(joined.machine, own, None, agents_of(own), False, True, version=VERSION)
-        return MachineList(joined.line.address, (row,))
-    rows = tuple(
-        MachineRow(
-            member.name,
-            member.custodian,
-            to_text(member.joined_at),
-            agents_of(member.custodian),
-            member.revoked_at is not None,
-            False,
-            to_text(member.last_seen) if member.last_seen else None,
-            member.version,
-        )
-        for member in _members(session).read().machines
-    )
     known = _read_address(_keeper_folder(session))
+    members = map(describe_member, _members(session).read().machines)
+    rows = _list_rows(workspace, tuple(members), None)
     return MachineList(None if known is None else known.address, rows)
+
+
+def _list_from_afar(workspace: Workspace, joined: JoinedLedger) -> MachineList:
+    from moot.keeper.membership import ask_who_shares
+
+    workspace.engine.registry()  # looks for news: a keeper that is away is not asked twice
+    own, why = workspace.folder.user_folder.custodian, joined.away
+    if why is None:
+        try:
+            shared = ask_who_shares(joined.line)
+        except MootError as error:
+            why = error
+        else:
+            rows = _list_rows(workspace, shared, own)
+            return MachineList(joined.line.address, rows, joined.machine)
+    agents = _count_agents(workspace, own)
+    row = MachineRow(joined.machine, own, None, agents, False, True, version=VERSION)
+    return MachineList(joined.line.address, (row,), joined.machine, str(why))
+
+
+def _list_rows(
+    workspace: Workspace, machines: tuple[SharingMachine, ...], own: str | None
+) -> tuple[MachineRow, ...]:
+    """One row each; a key folder that came back has its agents where it is now."""
+    newest = {machine.custodian: machine for machine in machines}
+    return tuple(
+        MachineRow(
+            machine.name,
+            machine.custodian,
+            to_text(machine.joined_at),
+            _count_agents(workspace, machine.custodian)
+            if newest[machine.custodian] is machine
+            else 0,
+            machine.gone_at is not None,
+            machine.custodian == own and machine.gone_at is None,
+            to_text(machine.last_seen) if machine.last_seen else None,
+            machine.version,
+            machine.has_left,
+        )
+        for machine in machines
+    )
+
+
+def _count_agents(workspace: Workspace, custodian: str) -> int:
+    from moot.core.machine import KeyClass
+
+    registry = workspace.engine.registry()
+    keys = (registry.keys[agent.kid] for agent in registry.agents.values())
+    return sum(
+        (key.custodian, key.kind, key.ending) == (custodian, KeyClass.AGENT, None) for key in keys
+    )
 
 
 @operation("machine.revoke", writes=True)
@@ -207,8 +257,7 @@ def revoke_machine(session: Session, name: str) -> MachineRow:
     """
     session.require_no_agent("taking a machine off")
     workspace = session.workspace
-    if workspace.joined is not None:
-        raise _kept_elsewhere(workspace.joined.line.address)
+    _require_kept_here(workspace)
     gone = _members(session).revoke(name, workspace.engine.clock())
     return MachineRow(gone.name, gone.custodian, to_text(gone.joined_at), 0, True, False)
 
@@ -310,9 +359,12 @@ def _machine_name() -> str:
     return name if len(name) >= 3 else f"machine-{name or 'one'}"
 
 
-def _kept_elsewhere(address: str) -> Refused:
-    return Refused(
-        "kept_elsewhere",
-        f"this ledger is kept at {address}",
-        hint="do this on the machine that keeps it",
-    )
+def _require_kept_here(workspace: Workspace) -> None:
+    if workspace.left is not None:
+        raise workspace.left
+    if workspace.joined is not None:
+        raise Refused(
+            "kept_elsewhere",
+            f"this ledger is kept at {workspace.joined.line.address}",
+            hint="do this on the machine that keeps it",
+        )

@@ -18,9 +18,18 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 # The modules of this package that hold operations, by subject.
 SUBJECTS: Final = (
-    *("workspaces", "machines", "ledger", "ledger_moving", "verification", "trust", "artifacts"),
+    *(
+        "workspaces",
+        "machines",
+        "machine_leaving",
+        "ledger",
+        "ledger_moving",
+        "verification",
+        "trust",
+        "artifacts",
+    ),
     *("mail.sending", "mail.answers", "mail.reading", "mail.texts", "mail.research", "mail.runs"),
-    *("agents", "agent_keys", "joining", "scopes", "config"),
+    *("agents", "agent_keys", "admitting", "joining", "scopes", "config"),
     *(
         "guard.checks",
         "guard.edits",

@@ -189,9 +189,11 @@ class Session:
 
     def why_old(self) -> MootError | None:
         """Why what was read may be old: the keeper of the ledger did not answer, or shows another
-        history; None if it did, or the ledger is here."""
-        joined = self._opened[0].joined if self._opened else None
-        return None if joined is None else joined.away
+        history, or this machine has left; None if it did, or the ledger is here."""
+        if not self._opened:
+            return None
+        joined = self._opened[0].joined
+        return self._opened[0].left if joined is None else joined.away
 
     def require_workspace(self) -> None:
         """Unavailable if there is none here, told before a caller reads what it would write."""
@@ -399,7 +401,10 @@ class Session:
             )
         return joined.agent
 
-    def _nobody_acts(self) -> Refused:
+    def _nobody_acts(self) -> MootError:
+        left = self._opened[0].left if self._opened else None
+        if left is not None and not self._is_read_only():
+            return left  # nobody could
         if self.tool_session is not None:
             return Refused(
                 "actor_required",

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 class SharedLedger(msgspec.Struct, frozen=True):
     """`keeper` is where the ledger is kept; `here` what this machine is called there, None if it is
-    kept on this one. `machines` are those that are known here: all of them where it is kept.
-    `why_old` says why what is shown may be old: the keeper did not answer, or shows another
-    history."""
+    kept on this one. `machines` are those that share it: only those that are known here, if the
+    keeper could not be asked. `why_old` says why what is shown may be old: the keeper did not
+    answer, or shows another history, or this machine has left."""
 
     keeper: str
     here: str | None
@@ -28,8 +28,9 @@ class SharedLedger(msgspec.Struct, frozen=True):
 
 def describe_sharing(session: Session) -> SharedLedger | None:
     """None if the ledger is on this machine alone."""
-    joined = session.workspace.joined
-    if joined is None and not (session.workspace.path / "keeper").exists():
+    workspace = session.workspace
+    joined = workspace.joined
+    if joined is None and workspace.left is None and not (workspace.path / "keeper").exists():
         return None
     listed = list_machines(session)
     if listed.keeper is None:
@@ -37,8 +38,8 @@ def describe_sharing(session: Session) -> SharedLedger | None:
     why = session.why_old()
     return SharedLedger(
         listed.keeper,
-        None if joined is None else joined.machine,
-        VERSION if joined is None else joined.line.keepers_version,
+        listed.here,
+        (None if workspace.left else VERSION) if joined is None else joined.line.keepers_version,
         listed.machines,
         None if why is None else str(why),
     )

@@ -253,6 +253,11 @@ class Engine:
             self._debug,
         )
 
+    def require_writable(self) -> None:
+        """Raises what every attempt to write would, if nothing may be written here."""
+        if self._write_error is not None:
+            raise self._write_error
+
     @property
     def signs_as_ledger(self) -> bool:
         """True if the ledger's own part of a command can be signed from here."""

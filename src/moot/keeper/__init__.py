@@ -5,6 +5,7 @@
     questions.py      what may be asked, and what comes back
     members.py        the machines that joined, and who is invited
     ledgers_part.py   what the ledger's own key signs for a machine
+    membership.py     what machines ask about machines: who shares the ledger, to be let go
     turns.py          whose turn it is on a stream that several want
     door.py           the keeper's side: answers one question
     listening.py      who may connect, how much at once, how long that may take

@@ -29,7 +29,8 @@ from moot.engine.signed_commits import SignedCommit, SignedCommits
 from moot.engine.signs_of_life import SEEN, is_genuine_heartbeat
 from moot.keeper import questions as ask
 from moot.keeper.ledgers_part import WITH_A_HOME, require_may_ask
-from moot.keeper.members import Member
+from moot.keeper.members import Member, MemberFile
+from moot.keeper.membership import answer_about_machines
 from moot.keeper.turns import Turns
 from moot.store.artifacts import CHUNK, MAX_BYTES, FileArtifacts, require_hash
 
@@ -53,6 +54,7 @@ class Door:
         self._turns = Turns()
         self._commits = SignedCommits(engine)
         self._folder = folder  # for artifacts on their way
+        self._members = MemberFile(folder)
 
     def answer(self, member: Member, line: object, question: ask.AnyQuestion) -> ask.AnyAnswer:
         """One answer; `line` is who asks, among the lines of this moment."""
@@ -258,6 +260,11 @@ class Door:
         size, piece = self._artifacts.piece(question.sha256, question.offset)
         return ask.Piece(size, piece)
 
+    def _about_machines(
+        self, member: Member, _line: object, question: ask.WhoShares | ask.Leave
+    ) -> ask.AnyAnswer:
+        return answer_about_machines(self._members, member, question, self._engine.clock())
+
     def _news(self, asked: ask.Follow) -> ask.News:
         with self._engine.store.read() as view:
             return self._news_in(view, asked)
@@ -357,6 +364,8 @@ _HANDLERS: Final[Mapping[type, Callable[..., ask.AnyAnswer]]] = {
     ask.Pin: Door._pin,
     ask.GiveArtifact: Door._give_artifact,
     ask.WantArtifact: Door._want_artifact,
+    ask.WhoShares: Door._about_machines,
+    ask.Leave: Door._about_machines,
 }
 
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from moot.core.errors import Refused
-from moot.core.machine import Command
+from moot.core.machine import Command, KeyClass
 from moot.core.names import SYSTEM, protocol_of
+from moot.core.registry.commands import AddKey
 from moot.core.registry.model import State as Registry
 from moot.engine.job import Job
 
@@ -28,6 +29,13 @@ def _is_own_new_key(command: Command, _registry: Registry, custodian: str) -> bo
     return getattr(command, "custodian", None) == custodian
 
 
+def _is_own_or_admitted(command: Command, registry: Registry, custodian: str) -> bool:
+    """Or it is a person, wherever their key is, with a person's consent: that names the custodian,
+    and the registry's rules verify it."""
+    is_person = isinstance(command, AddKey) and command.kind is KeyClass.HUMAN
+    return is_person or _is_own_new_key(command, registry, custodian)
+
+
 def _is_own_agent(command: Command, registry: Registry, custodian: str) -> bool:
     name = getattr(command, "name", None) or getattr(command, "agent", None)
     agent = registry.agents.get(name or "")
@@ -41,7 +49,7 @@ def _always(_command: Command, _registry: Registry, _custodian: str) -> bool:
 # protocol and command -> when. What stands in no row is refused. A new key for an old name, and a
 # person's key, need the consent of the old key or of a person: the registry's rules see to that.
 ALLOWED: Final[Mapping[tuple[str, str], Allows]] = {
-    ("registry", "AddKey"): _is_own_new_key,
+    ("registry", "AddKey"): _is_own_or_admitted,
     ("registry", "RotateKey"): _is_own_new_key,
     ("registry", "RetireAgent"): _is_own_agent,
     ("presence", "EndGone"): _is_own_agent,
@@ -59,6 +67,7 @@ def require_may_ask(
     for job in jobs:
         if job.actor != SYSTEM:
             continue  # whoever acts has signed it
+        _require_consent(job.command, registry)
         protocol, name = protocol_of(job.stream), type(job.command).__name__
         if protocol in WITH_A_HOME:
             allowed, why = is_home(job.stream), "another machine keeps the minutes of it"
@@ -72,3 +81,25 @@ def require_may_ask(
                 f"the keeper signs no {name} on {job.stream} for this machine: {why}",
                 hint="run this on the machine where it began, or where the ledger is kept",
             )
+
+
+def _require_consent(command: Command, registry: Registry) -> None:
+    """The very first person needs nobody's consent, and is the owner of the ledger: never somebody
+    on a machine that joined, which was invited for agents."""
+    if not isinstance(command, AddKey) or command.kind is not KeyClass.HUMAN:
+        return
+    if command.endorsement is None:
+        raise no_consent(registry)
+
+
+def no_consent(registry: Registry) -> Refused:
+    """Why a machine that joined makes nobody a person by itself, and how it is done instead."""
+    if registry.human_keys():
+        hint = "`moot agent register NAME --human` here, then what it says on a person's machine"
+    else:
+        hint = "`moot agent register NAME --human` on the machine that keeps the ledger comes first"
+    return Refused(
+        "human_key_required",
+        "a person joins from another machine only with the consent of a registered person",
+        hint=hint,
+    )

@@ -33,7 +33,8 @@ MOST_VERSION: Final = 40
 
 
 class Member(msgspec.Struct, frozen=True):
-    """A machine that joined. `number` says which streams began there."""
+    """A machine that joined. `number` says which streams are at home there; a key folder that comes
+    back has the one it had. `revoked_at` is when it was taken off, by its own word if it `left`."""
 
     name: str
     number: int
@@ -43,6 +44,7 @@ class Member(msgspec.Struct, frozen=True):
     last_seen: Millis = 0
     version: str = ""
     revoked_at: Millis | None = None
+    left: bool = False
 
 
 class Invitation(msgspec.Struct, frozen=True):
@@ -119,7 +121,7 @@ class MemberFile:
                     hint="join under another name, or `moot machine revoke` the old one first",
                 )
             secret = secrets.token_bytes(SECRET_BYTES)
-            number = max((one.number for one in members.machines), default=0) + 1
+            number = _choose_number(members, custodian)
             member = Member(name, number, custodian, _hash(secret), now, now)
             left = tuple(one for one in members.invitations if one.id != invitation)
             self._write(Members((*members.machines, member), left))
@@ -131,11 +133,7 @@ class MemberFile:
         for one in self.read().machines:
             if one.name == name and hmac.compare_digest(one.secret_hash, digest):
                 if one.revoked_at is not None:
-                    raise Refused(
-                        "machine_revoked",
-                        f"{name} has been taken off this ledger",
-                        hint="ask whoever keeps it for a new invitation",
-                    )
+                    raise _gone(one)
                 return one
         raise Refused(
             "machine_unknown",
@@ -167,9 +165,20 @@ class MemberFile:
                     hint="`moot machine list` shows all",
                 )
             gone = msgspec.structs.replace(found, revoked_at=now)
-            machines = tuple(gone if one is found else one for one in members.machines)
-            self._write(msgspec.structs.replace(members, machines=machines))
+            self._replace(members, found, gone)
         return gone
+
+    def let_go(self, member: Member, now: Millis) -> None:
+        """Take a machine off at its own word."""
+        with self._change() as members:
+            for found in members.machines:
+                if found.secret_hash == member.secret_hash and found.revoked_at is None:
+                    gone = msgspec.structs.replace(found, revoked_at=now, left=True)
+                    self._replace(members, found, gone)
+
+    def _replace(self, members: Members, old: Member, new: Member) -> None:
+        machines = tuple(new if one is old else one for one in members.machines)
+        self._write(msgspec.structs.replace(members, machines=machines))
 
     @contextmanager
     def _change(self) -> Iterator[Members]:
@@ -179,6 +188,19 @@ class MemberFile:
 
     def _write(self, members: Members) -> None:
         replace_own_file(self._place, msgspec.json.encode(members), 0o600)
+
+
+def _choose_number(members: Members, custodian: str) -> int:
+    """What began on a machine is at home there again when its key folder joins anew."""
+    former = [one.number for one in members.machines if one.custodian == custodian]
+    return former[-1] if former else max((one.number for one in members.machines), default=0) + 1
+
+
+def _gone(member: Member) -> Refused:
+    hint = "join anew: `moot init --join INVITATION`; whoever keeps the ledger invites you"
+    if member.left:
+        return Refused("machine_left", f"{member.name} has left this ledger", hint=hint)
+    return Refused("machine_revoked", f"{member.name} has been taken off this ledger", hint=hint)
 
 
 def prove_invitation(code_hash: str, statement: bytes) -> bytes:

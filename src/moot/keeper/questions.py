@@ -143,8 +143,30 @@ class WantArtifact(Question, frozen=True):
     offset: Number
 
 
+class WhoShares(Question, frozen=True):
+    """Which machines share the ledger?"""
+
+
+class Leave(Question, frozen=True):
+    """Take this machine off, at its own word. Unless `now`, only whether the keeper would: an older
+    one does not know the question, and then nothing is begun."""
+
+    now: bool = True
+
+
 AnyQuestion = (
-    Greet | Join | Follow | Commit | Hold | Beat | Settle | Pin | GiveArtifact | WantArtifact
+    Greet
+    | Join
+    | Follow
+    | Commit
+    | Hold
+    | Beat
+    | Settle
+    | Pin
+    | GiveArtifact
+    | WantArtifact
+    | WhoShares
+    | Leave
 )
 
 
@@ -221,7 +243,23 @@ class Piece(Answer, frozen=True):
     piece: bytes
 
 
-AnyAnswer = Welcome | Joined | News | Committed | DecideAgain | Done | Piece | Failed
+class SharingMachine(msgspec.Struct, frozen=True, array_like=True):
+    """A machine that shares the ledger, or did: `gone_at` is when it left or was taken off."""
+
+    name: str
+    custodian: str
+    joined_at: Millis
+    last_seen: Millis
+    version: str
+    gone_at: Millis | None
+    has_left: bool = False
+
+
+class Sharing(Answer, frozen=True):
+    machines: tuple[SharingMachine, ...]
+
+
+AnyAnswer = Welcome | Joined | News | Committed | DecideAgain | Done | Piece | Sharing | Failed
 
 encode: Final = msgspec.msgpack.Encoder().encode
 _question_decoder: Final[msgspec.msgpack.Decoder[AnyQuestion]] = msgspec.msgpack.Decoder(

@@ -121,7 +121,7 @@ def _open_files(process: Path) -> set[str]:
 
 
 def silent_keeper(checkup: Checkup) -> Breaches:
-    """On a machine that joined: does its keeper answer, and does it know this machine?"""
+    """On a machine that joined, and has not left: does its keeper answer and know it?"""
     if not is_joined(checkup.path) or checkup.trust is None:
         return
     from moot.keeper.copying import KeeperLine
@@ -133,7 +133,8 @@ def silent_keeper(checkup: Checkup) -> Breaches:
         line = KeeperLine(membership)
         line.greet()
     except MootError as error:
-        yield str(error), JOINED
+        if error.code != "machine_left":
+            yield str(error), JOINED
     finally:
         if line is not None:
             line.close()

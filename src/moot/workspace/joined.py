@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from moot.core.clock import Clock
-from moot.core.errors import Malformed, MootError, Unavailable
+from moot.core.clock import Clock, Millis
+from moot.core.errors import Malformed, MootError, Refused, Unavailable
 from moot.engine.checkpoints import NewCheckpoint
 from moot.engine.keys import Keys, LedgerTrust
 from moot.keeper.copying import (
@@ -23,6 +23,7 @@ from moot.keeper.copying import (
 )
 from moot.keeper.joined_engine import JoinedEngine
 from moot.keys.folder import KeyFolder
+from moot.store.files import replace_own_file
 from moot.workspace.find import JOINED
 
 if TYPE_CHECKING:
@@ -32,12 +33,14 @@ if TYPE_CHECKING:
 SECRET: Final = "machine.json"
 
 
-class JoinedFile(msgspec.Struct, frozen=True):
-    """What stands in `joined.json`; nothing in it is secret."""
+class JoinedFile(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What stands in `joined.json`; nothing in it is secret. `left_at`: the machine has left, and
+    the copy is as it was then."""
 
     address: str
     fingerprint: str
     machine: str
+    left_at: Millis | None = None
 
 
 class MachineSecret(msgspec.Struct, frozen=True):
@@ -46,11 +49,20 @@ class MachineSecret(msgspec.Struct, frozen=True):
     secret: str
 
 
-def read_membership(place: Path, folder: KeyFolder, origin: str) -> Membership:
-    """Where the keeper is, and this machine's secret."""
+def read_joined_file(place: Path) -> JoinedFile:
     try:
-        file = msgspec.json.decode((place / JOINED).read_bytes(), type=JoinedFile)
-        secret_file = folder.user_folder.ledger_folder(origin) / SECRET
+        return msgspec.json.decode((place / JOINED).read_bytes(), type=JoinedFile)
+    except msgspec.DecodeError as error:
+        raise Malformed(f"{JOINED} cannot be read: {error}", code="bad_joined_file") from None
+
+
+def read_membership(place: Path, folder: KeyFolder, origin: str) -> Membership:
+    """Where the keeper is, and this machine's secret; Refused if it has left."""
+    try:
+        file = read_joined_file(place)
+        if file.left_at is not None:
+            raise machine_left(file)
+        secret_file = secret_place(folder, origin)
         kept = msgspec.json.decode(secret_file.read_bytes(), type=MachineSecret)
     except FileNotFoundError as error:
         raise Unavailable(
@@ -59,8 +71,29 @@ def read_membership(place: Path, folder: KeyFolder, origin: str) -> Membership:
             hint="join anew: `moot init --join INVITATION`",
         ) from None
     except msgspec.DecodeError as error:
-        raise Malformed(f"{JOINED} cannot be read: {error}", code="bad_joined_file") from None
+        raise Malformed(f"{SECRET} cannot be read: {error}", code="bad_joined_file") from None
     return Membership(file.address, file.fingerprint, file.machine, bytes.fromhex(kept.secret))
+
+
+def secret_place(folder: KeyFolder, origin: str) -> Path:
+    """Where this machine's secret lies."""
+    return folder.user_folder.ledger_folder(origin) / SECRET
+
+
+def forget_membership(place: Path, folder: KeyFolder, origin: str, now: Millis) -> None:
+    """The machine has left: its copy stays, as a copy of what it was a member of."""
+    file = msgspec.structs.replace(read_joined_file(place), left_at=now)
+    replace_own_file(place / JOINED, msgspec.json.encode(file))
+    secret_place(folder, origin).unlink(missing_ok=True)
+
+
+def machine_left(file: JoinedFile) -> Refused:
+    return Refused(
+        "machine_left",
+        f"this machine has left the ledger that is kept at {file.address}: what is here is as it "
+        "was then, and nothing is recorded",
+        hint="join anew: `moot init --join INVITATION`; whoever keeps the ledger invites you",
+    )
 
 
 class JoinedLedger:

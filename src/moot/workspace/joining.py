@@ -11,18 +11,19 @@ from typing import Final
 
 import msgspec
 
-from moot.core.errors import Malformed, Refused, StoreFailed
+from moot.core.errors import Malformed, MootError, Refused, StoreFailed
+from moot.core.names import SYSTEM
 from moot.keeper import questions as ask
-from moot.keeper.copying import keeper_away
+from moot.keeper.copying import KeeperLine, Membership, keeper_away
 from moot.keeper.line import LineBroken, connect
 from moot.keeper.members import hash_code, joining_statement, prove_invitation
 from moot.keys.folder import KeyFolder
-from moot.store.files import sync_folder, write_new_file
+from moot.store.files import replace_own_file, sync_folder, write_new_file
 from moot.store.sqlite import SqliteStore
 from moot.workspace import trust as trust_files
 from moot.workspace.create import not_created
-from moot.workspace.find import FOLDER, JOINED
-from moot.workspace.joined import SECRET, JoinedFile, MachineSecret
+from moot.workspace.find import FOLDER, JOINED, is_joined
+from moot.workspace.joined import JoinedFile, MachineSecret, read_membership, secret_place
 from moot.workspace.known_places import remember_place
 
 JOIN_SECONDS: Final = 10.0
@@ -60,25 +61,24 @@ def join_workspace(
     root: Path, folder: KeyFolder, invitation: Invitation, machine: str, repository: str
 ) -> bool:
     """Make `.moot/` in `root` with a copy of the ledger that is kept elsewhere; False if there is
-    one. A workspace is whole or absent, whenever the process dies."""
+    one whose keeper knows this machine. If it does not any more, the copy that is there goes on. A
+    workspace is whole or absent, whenever the process dies."""
     place = root / FOLDER
     if place.exists():
-        return False
+        return is_joined(place) and _join_anew(place, folder, invitation, machine, repository)
     folder.require_own("this machine's secret")
     answer = _ask_to_join(invitation, folder.custodian, machine, repository)
     trust_file = trust_files.parse_trust_file(answer.trust)
     origin = trust_file.origin
-    secret = msgspec.json.encode(MachineSecret(answer.secret.hex()))
     own = folder.ledger_folder(origin)
-    if (own / "trust.json").exists() and not (own / SECRET).exists():
+    if any(name == SYSTEM for name, _ in folder.list_keys(origin)):
         raise Refused(
             "same_key_folder",
             "this key folder is the one of the machine that keeps the ledger",
             hint="another machine has a key folder of its own; MOOT_KEYS names one",
         )
     own.mkdir(parents=True, exist_ok=True, mode=0o700)
-    (own / SECRET).unlink(missing_ok=True)
-    write_new_file(own / SECRET, secret, 0o600)
+    _keep_secret(folder, origin, answer)
     with suppress(FileExistsError):
         write_new_file(own / "trust.json", answer.trust, 0o600)
     fresh = root / f"{FOLDER}.new-{secrets.token_hex(6)}"
@@ -100,6 +100,55 @@ def join_workspace(
         shutil.rmtree(fresh, ignore_errors=True)
     remember_place(folder.path, root, origin)
     return True
+
+
+def _join_anew(
+    place: Path, folder: KeyFolder, invitation: Invitation, machine: str, repository: str
+) -> bool:
+    """Go on with the copy of a machine that has left, was taken off, or lost its secret; False if
+    its keeper knows it: then there is nothing to do."""
+    origin = trust_files.read_trust_file(place / "trust.json").origin
+    if _is_member(place, folder, origin):
+        return False
+    folder.require_own("this machine's secret")
+    answer = _ask_to_join(invitation, folder.custodian, machine, repository)
+    if trust_files.parse_trust_file(answer.trust).origin != origin:
+        _take_back(invitation, machine, answer)
+        raise Refused(
+            "another_ledger",
+            f"{place} holds the copy of another ledger than the one you are invited to",
+            hint="join from another clone, or move that folder away first; the invitation is used",
+        )
+    _keep_secret(folder, origin, answer)
+    joined = JoinedFile(invitation.address, invitation.fingerprint, machine)
+    replace_own_file(place / JOINED, msgspec.json.encode(joined))
+    return True
+
+
+def _is_member(place: Path, folder: KeyFolder, origin: str) -> bool:
+    try:
+        line = KeeperLine(read_membership(place, folder, origin))
+        try:
+            line.greet()
+        finally:
+            line.close()
+    except MootError:  # if that is because nobody answers, asking to join says so
+        return False
+    return True
+
+
+def _take_back(invitation: Invitation, machine: str, answer: ask.Joined) -> None:
+    """Leave at once what was joined by mistake."""
+    member = Membership(invitation.address, invitation.fingerprint, machine, answer.secret)
+    line = KeeperLine(member)
+    with suppress(MootError):  # an older keeper, or none: whoever keeps it sees an idle machine
+        line.ask(ask.Leave(), ask.Done)
+    line.close()
+
+
+def _keep_secret(folder: KeyFolder, origin: str, answer: ask.Joined) -> None:
+    secret = msgspec.json.encode(MachineSecret(answer.secret.hex()))
+    replace_own_file(secret_place(folder, origin), secret, 0o600)
 
 
 def _ask_to_join(

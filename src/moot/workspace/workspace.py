@@ -74,7 +74,10 @@ class Workspace:
         place = find_place(path)
         self.store: SqliteStore | ReadOnlyStore = self._open_store()
         # The error that every attempt to write raises, if the ledger may only be read here.
-        self.write_error = self.store.why if isinstance(self.store, ReadOnlyStore) else None
+        self.write_error: MootError | None = None
+        if isinstance(self.store, ReadOnlyStore):
+            self.write_error = self.store.why
+        self.left: MootError | None = None  # of a machine that joined and has left
         self.joined = self._follow_keeper() if is_joined(path) else None
         if self.joined is None and place is not None:
             store = StoreWherever(path, self.store, place, self._open_store)
@@ -165,10 +168,21 @@ class Workspace:
             return open_to_read(ledger, self._debug)
         return open_to_write(ledger, self._debug)
 
-    def _follow_keeper(self) -> JoinedLedger:
-        """The ledger is kept elsewhere: what is here is a copy, and others write it."""
-        from moot.workspace.joined import JoinedLedger, read_membership
+    def _follow_keeper(self) -> JoinedLedger | None:
+        """The ledger is kept elsewhere: what is here is a copy, and others write it. None if this
+        machine has left: then nobody writes it any more."""
+        from moot.workspace.joined import (
+            JoinedLedger,
+            machine_left,
+            read_joined_file,
+            read_membership,
+        )
 
+        file = read_joined_file(self.path)
+        if file.left_at is not None:
+            self.left = machine_left(file)
+            self.write_error = self.write_error or self.left
+            return None
         membership = read_membership(self.path, self.folder, self.trust.origin)
         if not isinstance(self.store, ReadOnlyStore):
             self.store.let_be_copy()

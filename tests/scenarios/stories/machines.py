@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from moot.api.machines import keep
 from moot.api.session import Session
@@ -39,7 +40,8 @@ def clone(project: Project, name: str) -> Project:
 )
 def a_machine_joins_and_is_taken_off(world: World) -> None:
     here, laptop = world.project, clone(world.project, "laptop")
-    assert world.do("machine.list") == {"keeper": None, "machines": []}
+    alone: dict[str, Any] = {"keeper": None, "machines": [], "here": None, "why_old": None}
+    assert world.do("machine.list") == alone
     assert world.refuse("invite") == "not_kept"
     with keeping(here) as address:
         assert world.refuse("invite", OTTER) == "human_key_required"
@@ -62,6 +64,58 @@ def a_machine_joins_and_is_taken_off(world: World) -> None:
         assert world.do("machine.revoke", name="laptop")["is_revoked"] is True
         world.project = laptop
         assert world.refuse("scope.reserve", "coral-finch", scopes=["docs"]) == "machine_revoked"
+        world.project = here
+
+
+def join(world: World, machine: Project, name: str) -> None:
+    """Another machine joins; from then on the story goes on there."""
+    invited = world.do("invite")["invitation"]
+    world.project = machine
+    world.do("init.join", invitation=invited, name=name)
+
+
+@story(does="invite init.join admit", refuses="admit")
+def a_person_is_admitted_from_another_machine(world: World) -> None:
+    here, laptop = world.project, clone(world.project, "laptop")
+    typed = {"MOOT_PASSPHRASE_FILE": str(here.keys.parent / "passphrase")}
+    with keeping(here):
+        join(world, laptop, "laptop")
+        word = laptop.ok("agent", "register", "bob", "--human", **typed)["admission"]
+        assert world.refuse("admit", word=word) == "human_key_required"
+        world.project = here
+        assert world.refuse("admit", OTTER, word=word) == "human_key_required"
+        assert world.refuse("admit", word="bob#nothing") == "bad_admission"
+        admitted = world.as_person("admit", word=word, key="k-1")
+        assert (admitted["agent"], admitted["by"]) == ("bob", "operator")
+        assert admitted["machine"] == "laptop"
+        assert world.as_person("admit", word=word, key="k-1")["by"] is None
+        laptop.ok("--as", "bob", "config", "stale-minutes", "9", **typed)
+
+
+@story(
+    does="invite init.join machine.leave machine.list agent.register scope.reserve verify",
+    refuses="machine.leave scope.reserve",
+)
+def a_machine_leaves_and_comes_back(world: World) -> None:
+    here, laptop = world.project, clone(world.project, "laptop")
+    assert world.refuse("machine.leave") == "kept_here"
+    with keeping(here):
+        join(world, laptop, "laptop")
+        world.do("agent.register", name="coral-finch")
+        world.do("scope.reserve", "coral-finch", scopes=["src"])
+        assert world.refuse("machine.leave", "coral-finch") == "human_key_required"
+        left = world.do("machine.leave")
+        assert (left["machine"], left["retired"]) == ("laptop", ["coral-finch"])
+        assert world.refuse("machine.leave") == "machine_left"
+        assert world.refuse("scope.reserve", "coral-finch", scopes=["src"]) == "machine_left"
+        assert world.do("verify")["verdict"] == "valid"
+        world.project = here
+        world.do("scope.reserve", OTTER, scopes=["src"])
+        (row,) = world.do("machine.list")["machines"]
+        assert (row["name"], row["has_left"]) == ("laptop", True)
+        join(world, laptop, "laptop")
+        world.do("agent.register", name="coral-finch-2")
+        world.do("scope.reserve", "coral-finch-2", scopes=["docs"])
         world.project = here
 
 

@@ -159,7 +159,7 @@ def tick(session: Session) -> ChasedMessages:
 
 
 def _require_root_key(engine: Engine) -> None:
-
+    engine.require_writable()
     if not engine.signs_as_ledger:
         raise Refused(
             "key_missing",

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import click
 
 from moot.api import machines as api
-from moot.surfaces.terminal.answer import Answer, paint, print_line, say_aside, table
+from moot.surfaces.terminal.answer import Answer, paint, print_line, say_aside, table, visible
 from moot.surfaces.terminal.lazy import Entry, LazyGroup
 from moot.surfaces.terminal.local_time import in_local_time
 from moot.surfaces.terminal.shell import Shell, command
@@ -98,10 +98,12 @@ def _invitation_lines(made: api.InvitedMachine) -> Iterable[str]:
     yield f"good once, until {in_local_time(made.expires_at)}"
 
 
+_HERE = "moot.surfaces.cli"
 SECTIONS: dict[str, dict[str, Entry | str]] = {
     "Machines": {
         "list": "who shares this ledger, with how many agents",
         "revoke": "take a machine off",
+        "leave": Entry(f"{_HERE}.machine_leave:leave", "let this machine leave the ledger"),
     },
 }
 
@@ -115,6 +117,8 @@ def machine() -> None:
 def list_machines(shell: Shell) -> Answer:
     """The machines that share this ledger, and how many agents each has.
 
+    A machine that joined asks the keeper; if that does not answer it shows what it knows itself.
+
     Examples:
       moot machine list
     """
@@ -127,14 +131,19 @@ def _list_lines(shown: api.MachineList) -> Iterable[str]:
         yield "this ledger is on this machine alone; `moot keep` shares it"
         return
     yield f"kept at {shown.keeper}"
+    if not shown.machines:
+        return
     rows: list[tuple[str, ...]] = [("MACHINE", "AGENTS", "JOINED", "SEEN", "MOOT", "")]
     for row in shown.machines:
         times = (
             "" if at is None else in_local_time(at) for at in (row.joined_at, row.last_seen_at)
         )
-        mark = "taken off" if row.is_revoked else "this one" if row.here else ""
+        gone = "left" if row.has_left else "taken off" if row.is_revoked else ""
+        mark = gone or ("this one" if row.here else "")
         rows.append((row.name, str(row.agents), *times, row.version, mark))
     yield from table(rows)
+    if shown.why_old is not None:
+        yield f"there may be more: {visible(shown.why_old)}"
 
 
 @command(machine, "revoke", "machine.revoke")

@@ -48,6 +48,10 @@ def agent() -> None:
 def register(shell: Shell, name: str, human: bool, keys: Path | None) -> Answer:
     """Register NAME with a new key. A name is never given twice.
 
+    A further person needs the consent of a registered one. If nobody's key is on this machine, and
+    the ledger is shared by several, the new key waits: the word that is printed is for
+    `moot admit`, on a machine where a person's key is. Asking again prints the same word.
+
     Examples:
       moot agent register amber-otter
       moot agent register operator --human
@@ -56,7 +60,17 @@ def register(shell: Shell, name: str, human: bool, keys: Path | None) -> Answer:
     registered = agents.register(
         shell.session, name, human=human, passphrase=shell.new_passphrase, keys=keys
     )
-    return Answer(registered, lambda: [f"registered {name} (key {registered.kid[:8]}…)"])
+    return Answer(registered, lambda: _registered_lines(registered))
+
+
+def _registered_lines(new: agents.NewAgent) -> Iterable[str]:
+    if new.admission is None:
+        yield f"registered {new.agent} (key {new.kid[:8]}…)"
+        return
+    yield f"the key of {new.agent} is made, and waits for the consent of a person"
+    yield "on a machine where a person's key is:"
+    yield f"  moot admit {new.admission}"
+    yield f"they compare this with you, by another way: {new.fingerprint}"
 
 
 @command(agent, "list", "agent.list")

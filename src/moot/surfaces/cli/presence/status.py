@@ -89,11 +89,12 @@ def _lines(seen: screen.Status, now: int) -> Iterable[str]:
 def _shared_lines(shared: SharedLedger) -> Iterable[str]:
     """Where the ledger is kept, for whom, and whether that is known to be up to date."""
     version = f" · moot {shared.keeper_version}" if shared.keeper_version else ""
+    live = [row for row in shared.machines if not row.is_revoked and not row.here]
+    names = ", ".join(f"{row.name} ({row.version or 'never seen'})" for row in live)
     if shared.here is not None:
-        yield f"kept at    {shared.keeper}{version} · this machine is {shared.here}"
+        others = f" · with {names}" if names else ""
+        yield f"kept at    {shared.keeper}{version} · this machine is {shared.here}{others}"
     else:
-        live = [row for row in shared.machines if not row.is_revoked]
-        names = ", ".join(f"{row.name} ({row.version or 'never seen'})" for row in live)
         yield f"kept here  at {shared.keeper}{version} · {names or 'nobody has joined'}"
     if shared.why_old is not None:
         yield paint("may be old", "yellow") + f" {shared.why_old}"

@@ -33,8 +33,8 @@ function machines(shared) {
     h("p", { key: "kept" }, shared.here ? ["Kept at ", h("code", {}, plain(shared.keeper, 120)), ". This machine is ", h("b", {}, plain(shared.here, 60)), "."] : ["Kept on this machine, at ", h("code", {}, plain(shared.keeper, 120)), "."],
       shared.keeper_version ? ` The keeper's moot is ${plain(shared.keeper_version, 40)}.` : null),
     shared.machines.length ? table("Machines that share this ledger", ["Machine", "Agents", "Moot", "Last seen", "Standing"],
-      shared.machines.map((row) => h("tr", { key: row.name }, h("td", {}, plain(row.name, 60)), h("td", { class: "number" }, row.agents), h("td", {}, plain(row.version, 40)), h("td", {}, row.last_seen_at ? ago(row.last_seen_at) : row.here ? "here" : "never"), h("td", {}, row.is_revoked ? chip("bad", "taken off") : row.here ? chip("neutral", "this one") : ""))))
-      : empty("Nobody has joined yet: moot invite"),
+      shared.machines.map((row) => h("tr", { key: `${row.name} ${row.joined_at}` }, h("td", {}, plain(row.name, 60)), h("td", { class: "number" }, row.agents), h("td", {}, plain(row.version, 40)), h("td", {}, row.last_seen_at ? ago(row.last_seen_at) : row.here ? "here" : "never"), h("td", {}, row.has_left ? chip("neutral", "left") : row.is_revoked ? chip("bad", "taken off") : row.here ? chip("neutral", "this one") : ""))))
+      : shared.here ? null : empty("Nobody has joined yet: moot invite"),
   ];
 }
 
