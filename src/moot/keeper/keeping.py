@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from moot.core.errors import Malformed, MootError, Refused, StoreFailed
+from moot.core.errors import Malformed, MootError, Refused
 from moot.core.version import VERSION
 from moot.engine.engine import Engine
 from moot.keeper import questions as ask
 from moot.keeper.certificate import ensure_certificate, read_fingerprint, server_context
-from moot.keeper.door import Door, answer_safely
+from moot.keeper.connection import Connection
+from moot.keeper.door import Asked, Door, answer_safely, as_answer
+from moot.keeper.line import MAX_FRAME
 from moot.keeper.listening import KeeperListening
-from moot.keeper.members import MemberFile, joining_statement
+from moot.keeper.members import Member, MemberFile, Members, joining_statement
 from moot.store.artifacts import FileArtifacts
 
 FOLDER: Final = "keeper"
 SOCKET: Final = "door"
+
+
+class _Visitor:
+    """A machine on one line, as it greeted."""
+
+    def __init__(self, machine: str, secret: bytes) -> None:
+        self._machine = machine
+        self._secret = secret
+        self._known: tuple[Members, Member] | None = None
+
+    def current_member(self, members: MemberFile) -> Member:
+        """Who it is by the list as it stands now; Refused once it was taken off."""
+        listed = members.read()
+        if self._known is None or self._known[0] is not listed:
+            self._known = listed, members.greet(self._machine, self._secret)
+        return self._known[1]
 
 
 class Keeping:
@@ -39,7 +56,8 @@ class Keeping:
         self._repository = repository
         self.members = MemberFile(folder)
         self._door = Door(engine, artifacts, folder)
-        self._listening = KeeperListening(self._greet, self._door.forget, self._door.keeps_turn)
+        self._listening = KeeperListening(self)
+        self._visitors: dict[Connection, _Visitor] = {}
         self._certificate = ensure_certificate(folder)
 
     @property
@@ -57,30 +75,73 @@ class Keeping:
 
     def close(self) -> None:
         self._listening.close()
+        self._door.close()
 
-    def _greet(self, frame: bytes, line: object) -> tuple[Callable[[bytes], bytes] | None, bytes]:
+    # Called by the one thread that serves all lines (`listening.py`).
+
+    def receive(self, line: Connection, frame: bytes) -> None:
+        """The first frame of a line says who it is; each further one is a question."""
+        visitor = self._visitors.get(line)
         try:
             question = ask.decode_question(frame)
-            if isinstance(question, ask.Join):
-                return None, ask.encode(self._join(question))
-            if not isinstance(question, ask.Greet):
-                raise Malformed("a line begins with a greeting", code="bad_request")
-            ask.require_same_version(ask.VERSION, question.version)
-            member = self.members.greet(question.machine, question.secret)
-            with suppress(StoreFailed, OSError):  # no room for it: no reason to send anybody away
-                self.members.note_seen(member, question.program, self._engine.clock())
-        except MootError as error:
-            return None, ask.encode(ask.fail(error))
+            if visitor is None:
+                self._greet(line, question)
+                return
+            asked = Asked(
+                visitor.current_member(self.members),
+                line,
+                question,
+                lambda answer: self._listening.answer(line, ask.encode(answer)),
+                lambda find: self._listening.answer_aside(
+                    line, lambda: ask.encode(answer_safely(find))
+                ),
+            )
+        except Exception as error:  # noqa: BLE001 - the machine is told; the keeper goes on
+            line.is_last = visitor is None
+            self._listening.answer(line, ask.encode(as_answer(error)))
+            return
+        self._door.receive(asked)
 
-        def answer(data: bytes) -> bytes:
-            def look_up() -> ask.AnyAnswer:
-                current = self.members.greet(question.machine, question.secret)
-                return self._door.answer(current, line, ask.decode_question(data))
+    def step(self) -> float:
+        return self._door.step()
 
-            return ask.encode(answer_safely(look_up))
+    def keeps_turn(self, line: Connection) -> bool:
+        return self._door.keeps_turn(line)
 
-        welcome = ask.Welcome(ask.VERSION, VERSION, self._engine.clock())
-        return answer, ask.encode(welcome)
+    def forget_turn(self, line: Connection) -> None:
+        self._door.forget(line)
+
+    def forget(self, line: Connection) -> None:
+        self._visitors.pop(line, None)
+        self._door.forget(line)
+
+    def _greet(self, line: Connection, question: ask.AnyQuestion) -> None:
+        """Welcome a machine, or let one join; both may write to the list of machines, which others
+        may be changing: another thread waits for that."""
+        if isinstance(question, ask.Join):
+            line.is_last = True
+            self._listening.answer_aside(
+                line, lambda: ask.encode(answer_safely(lambda: self._join(question)))
+            )
+            return
+        if not isinstance(question, ask.Greet):
+            raise Malformed("a line begins with a greeting", code="bad_request")
+        ask.require_same_version(ask.VERSION, question.version)
+        member = self.members.greet(question.machine, question.secret)
+        self._visitors[line] = _Visitor(question.machine, question.secret)
+        line.most = MAX_FRAME
+        if self.members.is_seen(member, question.program, self._engine.clock()):
+            self._listening.answer(line, self._welcome())
+        else:
+            self._listening.answer_aside(line, lambda: self._note_seen(member, question.program))
+
+    def _note_seen(self, member: Member, program: str) -> bytes:
+        with suppress(MootError, OSError):  # no room for it: no reason to send anybody away
+            self.members.note_seen(member, program, self._engine.clock())
+        return self._welcome()
+
+    def _welcome(self) -> bytes:
+        return ask.encode(ask.Welcome(ask.VERSION, VERSION, self._engine.clock()))
 
     def _join(self, question: ask.Join) -> ask.Joined:
         ask.require_same_version(ask.VERSION, question.version)
