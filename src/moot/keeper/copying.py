@@ -241,7 +241,8 @@ class LedgerCopy:
 
     def _hold(self, streams: tuple[str, ...], early: bool) -> ask.News:
         owed = self.ahead.newest
-        news = self.line.ask(ask.Hold(streams, self.position(), early), ask.News)
+        question = ask.Hold(streams, self.position(), early, brief=early)
+        news = self.line.ask(question, ask.News)
         self.take_all(news, owed)
         return news
 

@@ -32,7 +32,13 @@ from moot.keeper import questions as ask
 from moot.keeper.artifact_pieces import ArtifactPieces
 from moot.keeper.ledgers_part import WITH_A_HOME, require_may_ask
 from moot.keeper.members import Member
-from moot.keeper.news import holds_record, is_far_behind, read_news, require_beginning
+from moot.keeper.news import (
+    holds_record,
+    is_far_behind,
+    read_news,
+    require_beginning,
+    untold_news,
+)
 from moot.keeper.turns import Turns
 from moot.store.artifacts import FileArtifacts
 
@@ -302,6 +308,8 @@ class Door:
 
         def tell(has_turn: bool) -> None:
             def answer() -> ask.AnyAnswer:
+                if question.brief and not has_turn:
+                    return untold_news(self._engine.clock())
                 return msgspec.structs.replace(self._news(question.follow), has_turn=has_turn)
 
             _reply_safely(asked, answer)

@@ -43,6 +43,11 @@ def read_news(view: View, asked: ask.Follow, now: Millis) -> ask.News:
     )
 
 
+def untold_news(now: Millis) -> ask.News:
+    """That there is more, to somebody who waits for a turn, and is next."""
+    return ask.News((), (), (), None, now, more=True, seen=(), has_turn=False)
+
+
 def require_beginning(view: View, asked: ask.Follow) -> None:
     """The same check without what came after."""
     if asked.position:
