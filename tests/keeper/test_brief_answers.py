@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -20,7 +19,6 @@ from moot.engine.job import JobOutcome
 from moot.keeper import joined_engine
 from moot.keeper import questions as ask
 from moot.keeper.joined_engine import JoinedEngine
-from moot.keeper.turns import Turns
 from moot.keys.folder import KeyFolder
 from moot.keys.folder_keys import Passphrase
 from moot.protocols.example.commands import Ask
@@ -334,46 +332,6 @@ def test_a_changed_record_in_the_place_of_ones_own_is_not_taken(
             copy.take_all(lie, copy.ahead.newest)
         assert found.value.code == "unproved_record"
         assert copy.position() == before
-
-
-def test_a_few_commands_in_one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("moot.keeper.turns.MOST_IN_A_TURN", 3)
-    turns = Turns()
-    first, second = object(), object()
-    assert not turns.keep(first), "whoever has no turn keeps none"
-    assert turns.take(first, 1, ["a"])
-    assert [turns.keep(first) for _ in range(3)] == [True, True, False]
-    assert not turns.keep(second)
-    turns.release(first)
-    assert not turns.is_kept(first)
-    assert turns.take(second, 2, ["a"])
-    assert turns.keep(second), "each turn counts anew"
-
-
-def test_whoever_is_next_is_told_early_and_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 3_600.0)
-    turns = Turns()
-    first, second, third = object(), object(), object()
-    assert turns.take(first, 1, ["a"], early=True)
-    assert not turns.take(second, 2, ["a"], early=True), "it is next, at once"
-    with ThreadPoolExecutor(1) as pool:
-        last = pool.submit(turns.take, third, 3, ["a"])
-        turns.release(first)
-        assert turns.take(second, 2, ["a"])
-        assert not last.done()
-        turns.release(second)
-        assert last.result(60)
-
-
-def test_a_line_that_ended_has_no_place_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 3_600.0)
-    turns = Turns()
-    first, second, third = object(), object(), object()
-    assert turns.take(first, 1, ["a"])
-    assert not turns.take(second, 2, ["a"], early=True)
-    turns.release(second)
-    turns.release(first)
-    assert turns.take(third, 3, ["a"])
 
 
 def test_a_line_that_keeps_its_turn_and_asks_nothing_holds_up_nobody(

@@ -16,8 +16,7 @@ from moot.core.signing import HEARTBEAT
 from moot.engine.keys import find_signatory
 from moot.keeper import keeping
 from moot.keeper import questions as ask
-from moot.keeper.door import Door
-from moot.keeper.members import Member
+from moot.keeper.door import Asked, Door
 from moot.protocols.example.commands import Ask
 from tests.cli.project import Project
 from tests.keeper import keeper_process
@@ -97,13 +96,12 @@ def test_a_keeper_that_knows_less_of_the_same_version_is_understood(
     kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One from before turns came with an answer, checkpoints with news, and signs with events."""
-    answer = Door.answer
+    receive = Door.receive
     answered: list[type] = []
     questions: list[ask.AnyQuestion] = []
 
-    def answer_as_before(
-        door: Door, member: Member, line: object, question: ask.AnyQuestion
-    ) -> ask.AnyAnswer:
+    def answer_as_before(door: Door, given: Asked) -> None:
+        question = given.question
         asked = ask.Pin() if isinstance(question, ask.Pin) else question
         if isinstance(asked, ask.Commit):
             asked = msgspec.structs.replace(asked, brief=False, keeps_turn=False)
@@ -111,11 +109,18 @@ def test_a_keeper_that_knows_less_of_the_same_version_is_understood(
             assert not any(isinstance(one, ask.Hold) for one in questions[-1:]), "it has its turn"
             asked = msgspec.structs.replace(asked, early=False)
         questions.append(question)
-        said = answer(door, member, line, asked)
-        answered.append(type(said))
-        return _without_what_is_new(said)
+        given.question = asked
+        reply, answer_aside = given.reply, given.answer_aside
 
-    monkeypatch.setattr(Door, "answer", answer_as_before)
+        def say(said: ask.AnyAnswer) -> ask.AnyAnswer:
+            answered.append(type(said))
+            return _without_what_is_new(said)
+
+        given.reply = lambda said: reply(say(said))
+        given.answer_aside = lambda find: answer_aside(lambda: say(find()))
+        receive(door, given)
+
+    monkeypatch.setattr(Door, "receive", answer_as_before)
     monkeypatch.setattr("moot.keeper.copying.FRESH_SECONDS", 60.0)  # so that it is overtaken
     with laptop.workspace() as here, desktop.workspace() as there:
         for _ in range(2):

@@ -281,8 +281,8 @@ def _why(error: OSError) -> str:
     """Without what Python adds to it."""
     import os
 
-    is_systems = error.errno is not None and error.errno > 0
-    return os.strerror(error.errno) if is_systems else str(error.strerror or error)
+    number = error.errno or 0  # below zero: of the look-up of names, which has its own sentences
+    return os.strerror(number) if number > 0 else str(error.strerror or error)
 
 
 def _keeper_folder(session: Session) -> Path:

@@ -126,7 +126,7 @@ class Engine:
             )
         if after_commit is not None:
             after_commit(results)
-        self._pin_if_due()
+        self.pin_if_due()
         return results
 
     def execute_chain(
@@ -147,7 +147,7 @@ class Engine:
         with self._turn:
             guarded = self._prove_guarded([first]) | self._prove(proved)
             done = self._commit(lambda batch: batch.run_chain(first, then, guarded), before_commit)
-        self._pin_if_due()
+        self.pin_if_due()
         return done
 
     def deliver(self, agent: str, pick: Callable[[View], tuple[T, Mapping[str, int]]]) -> T:
@@ -168,7 +168,7 @@ class Engine:
         """Apply what is overdue on `stream`, as `system`; None if nothing was."""
         with self._turn:
             outcome = self._commit(lambda batch: batch.tick(stream))
-        self._pin_if_due()
+        self.pin_if_due()
         return outcome if outcome.recorded else None
 
     def commit_signed(self, commits: Sequence[SignedCommit[Any]]) -> None:
@@ -176,14 +176,14 @@ class Engine:
 
         For whoever keeps the ledger for others: they decided the same elsewhere and signed it. One
         that comes out different here, or is refused, notes its error, and nothing of it is
-        recorded. What is raised concerns all of them: then nothing was recorded at all.
+        recorded. What is raised concerns all of them: then nothing was recorded at all. A
+        checkpoint may be due afterwards: `pin_if_due`, once everybody is answered.
         """
         with self._turn:
             done = self._write(lambda change: self._decide_signed(change, commits))
             for batch in done:
                 batch.commit_to(self._replay)
             self._unpinned += sum(batch.count for batch in done)
-        self._pin_if_due()
 
     def _decide_signed(
         self, change: WriteTransaction, commits: Sequence[SignedCommit[Any]]
@@ -417,7 +417,8 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _pin_if_due(self) -> None:
+    def pin_if_due(self) -> None:
+        """Make a checkpoint if enough was recorded since the last."""
         if self._unpinned >= EVERY_EVENTS:  # LDG-036
             # The events are durable; the next command tries again.
             with suppress(MootError), self._turn:

@@ -8,7 +8,9 @@ owed: a keeper whose news lack it has lost what it acknowledged.
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from typing import cast
 
@@ -27,6 +29,7 @@ class CommitsAhead:
     def __init__(self) -> None:
         self._changing = threading.Lock()
         self._entries: dict[str, tuple[RecordToAppend, ...]] = {}
+        self._added_at: dict[str, float] = {}  # when the first of each stream came
 
     def __bool__(self) -> bool:
         return bool(self._entries)
@@ -47,7 +50,25 @@ class CommitsAhead:
             for entry in entries:
                 stream = entry.record.stream
                 known[stream] = (*known.get(stream, ()), entry)
+                self._added_at.setdefault(stream, time.monotonic())
             self._entries = known
+
+    @property
+    def oldest_at(self) -> float:
+        """When the first of what the copy lacks was acknowledged, as far as we know."""
+        return min(self._added_at.values(), default=math.inf)
+
+    def drop_what_is_in(self, view: View) -> None:
+        """Another process of this machine may have brought some of it into the copy; Tampered if
+        something else stands there."""
+        self.require_in(view, self._newest_in(view))
+
+    def _newest_in(self, view: View) -> Iterator[Record]:
+        for stream, entries in self._entries.items():
+            head = view.head(stream)
+            if head is not None:
+                there = [entry.record for entry in entries if entry.record.seq <= head.seq]
+                yield from there[-1:]
 
     def require_in(self, view: View, owed: Iterable[Record]) -> None:
         """Tampered unless the copy has these now; what it has is ahead of it no longer."""
@@ -58,11 +79,18 @@ class CommitsAhead:
                     " acknowledged to this machine"
                 )
         with self._changing:
-            self._entries = {
-                stream: entries
-                for stream, entries in self._entries.items()
-                if _is_before(view.head(stream), entries[-1].record)
-            }
+            left: dict[str, tuple[RecordToAppend, ...]] = {}
+            for stream, entries in self._entries.items():
+                head = view.head(stream)
+                lacking = tuple(entry for entry in entries if _is_before(head, entry.record))
+                if lacking:
+                    left[stream] = lacking
+                if len(lacking) < len(entries):
+                    # Those that are left came later; by how much is not worth remembering.
+                    self._added_at[stream] = time.monotonic()
+                if not lacking:
+                    del self._added_at[stream]
+            self._entries = left
 
     def over(self, view: View) -> View:
         """The copy with what is ahead of it, stream by stream; the index rows are the copy's."""

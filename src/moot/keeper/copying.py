@@ -30,6 +30,7 @@ from moot.engine.replay import Replay
 from moot.keeper import questions as ask
 from moot.keeper.commits_ahead import CommitsAhead
 from moot.keeper.line import Line, LineBroken, connect
+from moot.keeper.one_fetches import OneFetches
 from moot.keeper.questions import Answer, Question
 from moot.store.artifacts import MAX_BYTES, Artifacts
 
@@ -199,9 +200,12 @@ class LedgerCopy:
         replay: Replay,
         on_checkpoint: Callable[[NewCheckpoint], None],
         erase: Callable[[str], object] = lambda _: None,
+        fetching: OneFetches | None = None,
     ) -> None:
-        """`erase` removes an artifact that was erased, on whichever machine that was asked for."""
+        """`erase` removes an artifact that was erased, on whichever machine that was asked for;
+        `fetching` is shared by all processes of this machine."""
         self._erase = erase
+        self._fetching = fetching
         self._store = store
         self.line = line
         self._trust = trust
@@ -248,7 +252,8 @@ class LedgerCopy:
 
     def _hold(self, streams: tuple[str, ...], early: bool) -> ask.News:
         owed = self.ahead.newest
-        news = self.line.ask(ask.Hold(streams, self.position(), early), ask.News)
+        question = ask.Hold(streams, self.position(), early, brief=early)
+        news = self.line.ask(question, ask.News)
         self.take_all(news, owed)
         return news
 
@@ -267,6 +272,20 @@ class LedgerCopy:
     def is_fresh(self) -> bool:
         """Has the keeper just been asked for news?"""
         return self.away is None and time.monotonic() - self._asked_at < FRESH_SECONDS
+
+    def begin_fetching(self) -> bool:
+        """Is it time for this process to bring the copy up to date, although it is in the middle of
+        something? What it was acknowledged must not stay in its memory alone for long; but it need
+        not do so if another process of this machine has done it, or is just doing it."""
+        if self.away is not None:
+            return True
+        if time.monotonic() - self.ahead.oldest_at < FRESH_SECONDS:
+            return False
+        return self._fetching is None or self._fetching.begin()
+
+    def end_fetching(self) -> None:
+        if self._fetching is not None:
+            self._fetching.end()
 
     def follow_if_old(self) -> None:
         """For reading: what is here is better than nothing, if the keeper is away or shows another
@@ -314,6 +333,8 @@ class LedgerCopy:
     def read_as_it_is(self) -> Iterator[View]:
         """The copy, with what this process knows to be ahead of it; nobody is asked for news."""
         with self._store.read() as view:
+            if time.monotonic() - self.ahead.oldest_at >= FRESH_SECONDS:
+                self.ahead.drop_what_is_in(view)
             yield self.ahead.over(view)
 
     def take(self, news: ask.News) -> bool:

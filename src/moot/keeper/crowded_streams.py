@@ -23,9 +23,13 @@ class CrowdedStreams:
         self._until: dict[str, float] = {}
 
     def note(self, streams: Iterable[str], news: News) -> None:
-        """These streams were waited for; those that others had moved meanwhile are crowded."""
-        moved = {stream for stream, *_ in news.records}
+        """These streams were waited for; those that others had moved meanwhile are crowded, and all
+        of them if somebody else's turn had to end first."""
         until = time.monotonic() + CROWDED_SECONDS
+        if news.has_turn is False:
+            self._until.update(dict.fromkeys(streams, until))
+            return
+        moved = {stream for stream, *_ in news.records}
         self._until.update((stream, until) for stream in streams if stream in moved)
 
     def among(self, streams: Iterable[str]) -> list[str]:

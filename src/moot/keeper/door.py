@@ -1,13 +1,15 @@
 """The keeper's side of the door: one question of a machine, one answer.
 
 Everything that a machine says is either signed, or an argument of a rule. What it decided is
-decided again here; what it wants of the ledger's own key is looked up in `ledgers_part.py`.
+decided again here; what it wants of the ledger's own key is looked up in `ledgers_part.py`. Nobody
+waits in here: a command or a line whose turn has not come is answered when it has, and what takes
+long is answered by another thread.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -17,51 +19,108 @@ from moot.core.clock import Millis
 from moot.core.errors import Malformed, MootError, Refused
 from moot.core.ledger import Heartbeat, View
 from moot.core.names import SYSTEM, protocol_of
-from moot.core.record import Record
 from moot.core.registry.commands import EraseArtifact
 from moot.engine.batch import Batch, Result
 from moot.engine.engine import Engine
 from moot.engine.given_signatures import DecidedOtherwise, GivenKeys
 from moot.engine.job import Job
-from moot.engine.ledger_copy import another_history
 from moot.engine.machines import Machines
-from moot.engine.signed_commits import SignedCommit, SignedCommits
-from moot.engine.signs_of_life import SEEN, is_genuine_heartbeat
+from moot.engine.signed_commits import SignedCommit, commit_group, split_into_groups
+from moot.engine.signs_of_life import is_genuine_heartbeat
+from moot.engine.working_ahead import WorkingAhead
 from moot.keeper import questions as ask
+from moot.keeper.artifact_pieces import ArtifactPieces
 from moot.keeper.ledgers_part import WITH_A_HOME, require_may_ask
 from moot.keeper.members import Member, MemberFile
 from moot.keeper.membership import answer_about_machines
+from moot.keeper.news import (
+    holds_record,
+    is_far_behind,
+    read_news,
+    require_beginning,
+    untold_news,
+)
 from moot.keeper.turns import Turns
-from moot.store.artifacts import CHUNK, MAX_BYTES, FileArtifacts, require_hash
+from moot.store.artifacts import FileArtifacts
 
-MOST_RECORDS: Final = 1_000
-MOST_BYTES: Final = 8 * 1024 * 1024
 MOST_JOBS: Final = 1_000
 # How old the time of a command may be: two exchanges and a person's slow line.
 MOST_AGE: Final[Millis] = 5_000
 MOST_HEARTBEAT: Final = 1_024  # bytes; with the longest names it has less than half of them
-MOST_UNFINISHED: Final = 16  # artifacts of one machine that are on their way
 _HOME: Final = "@home"  # the delivery cursors' name for "this stream began on machine NUMBER"
 
 
+class Asked:
+    """A question that is being answered. `line` is who asks, among the lines of this moment;
+    `reply` is called once, `answer_aside` instead of it if another thread is to find the answer."""
+
+    def __init__(
+        self,
+        member: Member,
+        line: object,
+        question: ask.AnyQuestion,
+        reply: Callable[[ask.AnyAnswer], None],
+        answer_aside: Callable[[Callable[[], ask.AnyAnswer]], None],
+    ) -> None:
+        self.member = member
+        self.line = line
+        self.question = question
+        self.reply = reply
+        self.answer_aside = answer_aside
+
+
+class _Command:
+    """A machine's command on its way into the ledger."""
+
+    def __init__(self, asked: Asked, question: ask.Commit, jobs: list[Job]) -> None:
+        self.asked = asked
+        self.question = question
+        self.jobs = jobs
+        self.streams = list(dict.fromkeys(job.stream for job in jobs))
+        self.commit: SignedCommit[ask.News | None] | None = None
+
+
 class Door:
-    """Answers the questions of all machines; threads may share it."""
+    """Answers the questions of all machines, for one thread: `receive` takes each, `step` acts on
+    all that have come. What is answered aside may use the engine at the same time."""
 
     def __init__(self, engine: Engine, artifacts: FileArtifacts, folder: Path) -> None:
         self._engine = engine
-        self._artifacts = artifacts
+        self._pieces = ArtifactPieces(artifacts, folder)
+        self._members = MemberFile(folder)
         self._machines = Machines()
         self._turns = Turns()
-        self._commits = SignedCommits(engine)
-        self._folder = folder  # for artifacts on their way
-        self._members = MemberFile(folder)
+        self._commands: list[_Command] = []  # whose turn has come
+        self._working_ahead = WorkingAhead(engine.store)
 
-    def answer(self, member: Member, line: object, question: ask.AnyQuestion) -> ask.AnyAnswer:
-        """One answer; `line` is who asks, among the lines of this moment."""
-        handle = _HANDLERS.get(type(question))
-        if handle is None:
-            raise Malformed("this is not asked here", code="bad_request")
-        return handle(self, member, line, question)
+    def receive(self, asked: Asked) -> None:
+        """Take a question; it is answered now, by `step`, or later."""
+        try:
+            self._receive(asked)
+        except Exception as error:  # noqa: BLE001 - the machine is told; the keeper goes on
+            asked.reply(as_answer(error))
+
+    def _receive(self, asked: Asked) -> None:
+        question = asked.question
+        if isinstance(question, ask.Commit):
+            self._take_command(asked, question)
+        elif isinstance(question, ask.Hold):
+            self._line_up(asked, question)
+        elif isinstance(question, ask.Follow):
+            self._tell_news(asked, question)
+        else:
+            answer = _ASIDE.get(type(question))
+            if answer is None:
+                raise Malformed("this is not asked here", code="bad_request")
+            asked.answer_aside(lambda: answer(self, asked.member, question))
+
+    def step(self) -> float:
+        """Record what has come, and answer all whose turn has come; when to look again."""
+        self._turns.look()
+        while self._turns.tell_all() or self._commands:
+            commands, self._commands = self._commands, []
+            self._record(commands)
+        return self._turns.ends_at()
 
     def forget(self, line: object) -> None:
         """A line has ended, or was silent for too long: what it held is free."""
@@ -71,77 +130,122 @@ class Door:
         """Is it still this line's turn, although it has recorded something?"""
         return self._turns.is_kept(line)
 
-    def _follow(self, _member: Member, _line: object, question: ask.Follow) -> ask.News:
-        return self._news(question)
+    def close(self) -> None:
+        self._working_ahead.close()
 
-    def _commit(
-        self, member: Member, line: object, question: ask.Commit
-    ) -> ask.Committed | ask.DecideAgain:
-        jobs = self._read_jobs(question)
-        streams = list(dict.fromkeys(job.stream for job in jobs))
-        self._turns.wait(line, member.number, streams)
+    # Commands ---------------------------------------------------------------------------------
+
+    def _take_command(self, asked: Asked, question: ask.Commit) -> None:
+        command = _Command(asked, question, self._read_jobs(question))
+        self._turns.wait(
+            asked.line,
+            asked.member.number,
+            command.streams,
+            lambda _has_come: self._commands.append(command),
+        )
+
+    def _record(self, commands: list[_Command]) -> None:
+        """Decide them again and commit them, those on different streams together. Everybody is
+        answered as soon as theirs is durable."""
+        commits: dict[SignedCommit[ask.News | None], _Command] = {}
+        for command in commands:
+            try:
+                commits[self._prepare(command)] = command
+            except Exception as error:  # noqa: BLE001 - only who caused it is told
+                self._fail(command, error)
+        for group in split_into_groups(commits):
+            commit_group(self._engine, group)
+            for one in group:
+                self._answer_command(commits[one], one)
+        if commits:
+            self._working_ahead.note_written(len(commits))
+            with suppress(Exception):  # everybody is answered; the next commit tries again
+                self._engine.pin_if_due()
+
+    def _prepare(self, command: _Command) -> SignedCommit[ask.News | None]:
+        question = command.question
+        self._require_recent(question.now)
+        keys = GivenKeys(self._engine.keys, dict(question.signed), frozenset(question.attended))
+        return SignedCommit(
+            command.streams,
+            lambda batch: self._decide(batch, command, keys),
+            keys,
+            question.now,
+            lambda view: self._tell(view, question),
+        )
+
+    def _answer_command(self, command: _Command, commit: SignedCommit[ask.News | None]) -> None:
         try:
-            self._require_recent(question.now)
-            keys = GivenKeys(self._engine.keys, dict(question.signed), frozenset(question.attended))
-            news = self._commits.commit(
-                SignedCommit(
-                    streams,
-                    lambda batch: self._decide(batch, member, jobs, question, keys),
-                    keys,
-                    question.now,
-                    lambda view: self._tell(view, question),
-                )
+            if isinstance(commit.error, DecidedOtherwise):
+                self._decide_again(command, commit.error)
+            elif commit.error is not None:
+                self._fail(command, commit.error)
+            else:
+                command.asked.reply(self._finish(command, commit.told))
+        except Exception as error:  # noqa: BLE001 - as in `receive`
+            command.asked.reply(as_answer(error))
+
+    def _decide_again(self, command: _Command, otherwise: DecidedOtherwise) -> None:
+        """It lines up at once: the answer is what is new when its turn has come."""
+        question, asked = command.question, command.asked
+        if self._are_recorded(question.places):  # asked again: the answer was lost
+            self._answer_again(command)
+            return
+        problem = otherwise.problem
+
+        def tell(has_turn: bool) -> None:
+            _reply_safely(
+                asked,
+                lambda: ask.DecideAgain(
+                    self._news(question.follow),
+                    tuple(otherwise.hashes.items()),
+                    None if problem is None else ask.fail(problem),
+                    has_turn,
+                ),
             )
-        except DecidedOtherwise as otherwise:
-            if self._are_recorded(question.places):  # asked again: the answer was lost
-                return self._finish(line, question)
-            # It lines up at once: the answer is what is new when its turn has come.
-            has_turn = self._turns.take(line, member.number, streams)
-            problem = otherwise.problem
-            return ask.DecideAgain(
-                self._news(question.follow),
-                tuple(otherwise.hashes.items()),
-                None if problem is None else ask.fail(problem),
-                has_turn,
-            )
-        except BaseException as error:
-            self._turns.release(line)
-            if not isinstance(error, MootError) or not self._are_recorded(question.places):
-                raise
-            return self._finish(line, question)
-        has_turn = question.keeps_turn and self._turns.keep(line)
+
+        self._turns.take(asked.line, asked.member.number, command.streams, tell)
+
+    def _fail(self, command: _Command, error: BaseException) -> None:
+        """Nothing of it was recorded, unless it was before, and its answer was lost."""
+        self._turns.release(command.asked.line)
+        try:
+            if isinstance(error, MootError) and self._are_recorded(command.question.places):
+                self._answer_again(command)
+                return
+        except Exception as further:  # noqa: BLE001 - as in `receive`
+            error = further
+        command.asked.reply(as_answer(error))
+
+    def _answer_again(self, command: _Command) -> None:
+        self._turns.release(command.asked.line)
+        command.asked.reply(ask.Committed(self._news(command.question.follow)))
+
+    def _finish(self, command: _Command, news: ask.News | None) -> ask.Committed:
+        line = command.asked.line
+        has_turn = command.question.keeps_turn and self._turns.keep(line)
         if not has_turn:
             self._turns.release(line)
-        for job in jobs:
+        for job in command.jobs:
             if isinstance(job.command, EraseArtifact):  # what was recorded is done here as well
-                self._artifacts.erase(job.command.sha256)
+                self._pieces.erase(job.command.sha256)
         return ask.Committed(news, has_turn)
 
     def _tell(self, view: View, question: ask.Commit) -> ask.News | None:
         """What is new to whoever committed this; a brief answer does without."""
         if not question.brief:
-            return self._news_in(view, question.follow)
-        _require_beginning(view, question.follow)
+            return read_news(view, question.follow, self._engine.clock())
+        require_beginning(view, question.follow)
         return None
-
-    def _finish(self, line: object, question: ask.Commit) -> ask.Committed:
-        self._turns.release(line)
-        return ask.Committed(self._news(question.follow))
 
     def _are_recorded(self, places: tuple[ask.Place, ...]) -> bool:
         if not places:
             return False
         with self._engine.store.read() as view:
-            return all(_holds(view, *place) for place in places)
+            return all(holds_record(view, *place) for place in places)
 
-    def _decide(
-        self,
-        batch: Batch,
-        member: Member,
-        jobs: list[Job],
-        question: ask.Commit,
-        keys: GivenKeys,
-    ) -> list[Result]:
+    def _decide(self, batch: Batch, command: _Command, keys: GivenKeys) -> list[Result]:
+        jobs, question, member = command.jobs, command.question, command.asked.member
         keys.registry = batch.registry
         new = _require_its_part(batch, member, jobs)
         guarded = {
@@ -183,17 +287,45 @@ class Door:
                 hint="try again",
             )
 
-    def _hold(self, member: Member, line: object, question: ask.Hold) -> ask.News:
+    # Turns and news ---------------------------------------------------------------------------
+
+    def _line_up(self, asked: Asked, question: ask.Hold) -> None:
         if len(question.streams) > MOST_JOBS:
             raise Malformed(f"at most {MOST_JOBS} streams at once", code="bad_request")
-        has_turn = False
-        if question.streams:
-            has_turn = self._turns.take(line, member.number, question.streams, early=question.early)
-        else:  # its turn is over before its time
-            self._turns.release(line)
-        return msgspec.structs.replace(self._news(question.follow), has_turn=has_turn)
 
-    def _beat(self, _member: Member, _line: object, question: ask.Beat) -> ask.Done:
+        def tell(has_turn: bool) -> None:
+            def answer() -> ask.AnyAnswer:
+                if question.brief and not has_turn:
+                    return untold_news(self._engine.clock())
+                return msgspec.structs.replace(self._news(question.follow), has_turn=has_turn)
+
+            _reply_safely(asked, answer)
+
+        if question.streams:
+            line, number = asked.line, asked.member.number
+            self._turns.take(line, number, question.streams, tell, early=question.early)
+        else:  # its turn is over before its time
+            self._turns.release(asked.line)
+            tell(False)
+
+    def _tell_news(self, asked: Asked, question: ask.Follow) -> None:
+        """Whoever lacks much, as one that has just joined, is told aside."""
+        with self._engine.store.read() as view:
+            news = None
+            if not is_far_behind(view, question):
+                news = read_news(view, question, self._engine.clock())
+        if news is not None:
+            asked.reply(news)
+        else:
+            asked.answer_aside(lambda: self._news(question))
+
+    def _news(self, follow: ask.Follow) -> ask.News:
+        with self._engine.store.read() as view:
+            return read_news(view, follow, self._engine.clock())
+
+    # Answered by other threads ----------------------------------------------------------------
+
+    def _beat(self, _member: Member, question: ask.Beat) -> ask.Done:
         """Kept if its agent signed it and it is not beyond our clock."""
         heartbeat = Heartbeat(*question.heartbeat)
         if len(heartbeat.raw) > MOST_HEARTBEAT:  # every machine is sent it with the news
@@ -208,104 +340,36 @@ class Door:
             )
         return ask.Done(self._engine.keep_heartbeat(heartbeat))
 
-    def _settle(self, _member: Member, _line: object, question: ask.Settle) -> ask.Done:
+    def _settle(self, _member: Member, question: ask.Settle) -> ask.Done:
         self._engine.tick(question.stream)
         return ask.Done()
 
-    def _pin(self, _member: Member, _line: object, question: ask.Pin) -> ask.Done | ask.News:
+    def _pin(self, _member: Member, question: ask.Pin) -> ask.Done | ask.News:
         made = self._engine.checkpoint()
         if question.follow is not None:
             return self._news(question.follow)
         return ask.Done(made.checkpoint.number if made is not None else 0)
 
-    def _give_artifact(self, member: Member, _line: object, question: ask.GiveArtifact) -> ask.Done:
-        """Put a piece to its place; the whole is stored once its hash is the one that was named."""
-        if self._artifacts.size(question.sha256) == question.size:
-            return ask.Done(question.size)
-        place = self._unfinished_place(member, question)
-        with place.open("r+b" if place.exists() else "w+b") as file:
-            file.seek(0, 2)
-            if file.tell() != question.offset:
-                return ask.Done(file.tell())  # go on from here
-            file.write(question.piece)
-            end = file.tell()
-        if end < question.size:
-            return ask.Done(end)
-        try:
-            with place.open("rb") as file:
-                if hashlib.file_digest(file, "sha256").hexdigest() != question.sha256:
-                    raise Malformed("the bytes are not those of this artifact", code="bad_hash")
-                file.seek(0)
-                self._artifacts.put_stream(iter(lambda: file.read(CHUNK), b""), "")
-        finally:
-            place.unlink(missing_ok=True)
-        return ask.Done(end)
+    def _take_piece(self, member: Member, question: ask.GiveArtifact) -> ask.Done:
+        return self._pieces.take(member, question)
 
-    def _unfinished_place(self, member: Member, question: ask.GiveArtifact) -> Path:
-        """Where the pieces go; Refused for more than a record may cite, or than fits here."""
-        if not len(question.piece) <= question.size <= MAX_BYTES:
-            raise Refused("artifact_too_large", f"an artifact has at most {MAX_BYTES} bytes")
-        place = self._folder / f".{member.number}-{require_hash(question.sha256)}"
-        unfinished = list(self._folder.glob(f".{member.number}-*"))
-        if place not in unfinished and len(unfinished) >= MOST_UNFINISHED:
-            oldest = min(unfinished, key=lambda file: file.stat().st_mtime_ns)
-            oldest.unlink(missing_ok=True)  # whoever is still sending it begins again
-        return place
+    def _give_piece(self, _member: Member, question: ask.WantArtifact) -> ask.Piece:
+        is_erased = question.sha256 in self._engine.registry().erased
+        return self._pieces.give(question, is_erased)
 
-    def _want_artifact(
-        self, _member: Member, _line: object, question: ask.WantArtifact
-    ) -> ask.Piece:
-        if question.sha256 in self._engine.registry().erased:
-            self._artifacts.erase(question.sha256)  # in case we died before we could
-        size, piece = self._artifacts.piece(question.sha256, question.offset)
-        return ask.Piece(size, piece)
-
-    def _about_machines(
-        self, member: Member, _line: object, question: ask.WhoShares | ask.Leave
-    ) -> ask.AnyAnswer:
+    def _about_machines(self, member: Member, question: ask.WhoShares | ask.Leave) -> ask.AnyAnswer:
         return answer_about_machines(self._members, member, question, self._engine.clock())
 
-    def _news(self, asked: ask.Follow) -> ask.News:
-        with self._engine.store.read() as view:
-            return self._news_in(view, asked)
 
-    def _news_in(self, view: View, asked: ask.Follow) -> ask.News:
-        records = _records_since(view, asked)
-        sent, more = _within_bytes(records)
-        reached = {stream: seq for stream, seq, *_ in sent}
-        snapshots = (view.snapshot(stream) for stream in reached)
-        return ask.News(
-            tuple(sent),
-            tuple(
-                ask.send_snapshot(snapshot)
-                for snapshot in snapshots
-                if snapshot is not None and snapshot.seq <= reached[snapshot.stream]
-            ),
-            tuple(ask.send_heartbeat(beat) for beat in view.heartbeats(asked.beats)),
-            view.newest_note(),
-            self._engine.clock(),
-            more or len(records) == MOST_RECORDS,
-            _noted_signs(view, records[: len(sent)]),
-        )
-
-
-def _within_bytes(records: Sequence[Record]) -> tuple[list[ask.SentRecord], bool]:
-    """As many as one answer holds; at least one."""
-    sent: list[ask.SentRecord] = []
-    size = 0
-    for record in records:
-        size += len(record.raw)
-        if sent and size > MOST_BYTES:
-            return sent, True
-        sent.append(ask.send_record(record))
-    return sent, False
-
-
-def _noted_signs(view: View, records: Sequence[Record]) -> tuple[ask.SentSign, ...]:
-    """Where the newest event of each author is noted."""
-    authors = sorted({record.body.actor.id for record in records})
-    noted = ((author, view.row(SEEN, author)) for author in authors)
-    return tuple((author, row.stream, row.seq) for author, row in noted if row is not None)
+_ASIDE: Final[Mapping[type, Callable[..., ask.AnyAnswer]]] = {
+    ask.Beat: Door._beat,
+    ask.Settle: Door._settle,
+    ask.Pin: Door._pin,
+    ask.GiveArtifact: Door._take_piece,
+    ask.WantArtifact: Door._give_piece,
+    ask.WhoShares: Door._about_machines,
+    ask.Leave: Door._about_machines,
+}
 
 
 def _require_its_part(batch: Batch, member: Member, jobs: list[Job]) -> set[str]:
@@ -325,55 +389,19 @@ def _is_home(view: View, member: Member, stream: str) -> bool:
     return view.head(stream) is None or view.cursor(_HOME, stream) == member.number
 
 
-def _holds(view: View, stream: str, seq: int, record_hash: bytes) -> bool:
-    record = next(view.records(stream, after=seq - 1), None)
-    return record is not None and (record.seq, record.hash) == (seq, record_hash)
-
-
-def _records_since(view: View, asked: ask.Follow) -> list[Record]:
-    """What came after a machine's copy; Tampered unless that copy is a beginning of what we have,
-    which the record shows that stands where the copy ends."""
-    if asked.position == 0:
-        return view.records_after(0, MOST_RECORDS)
-    records = view.records_after(asked.position - 1, MOST_RECORDS + 1)
-    _require_last(records, asked)
-    return records[1:]
-
-
-def _require_beginning(view: View, asked: ask.Follow) -> None:
-    """The same without what came after."""
-    if asked.position:
-        _require_last(view.records_after(asked.position - 1, 1), asked)
-
-
-def _require_last(records: Sequence[Record], asked: ask.Follow) -> None:
-    if not records or records[0].hash != asked.last:
-        raise another_history(
-            "the keeper's ledger lacks events that this machine has seen"
-            if not records
-            else "the keeper's ledger holds other events than this machine has seen"
-        )
-
-
-_HANDLERS: Final[Mapping[type, Callable[..., ask.AnyAnswer]]] = {
-    ask.Follow: Door._follow,
-    ask.Commit: Door._commit,
-    ask.Hold: Door._hold,
-    ask.Beat: Door._beat,
-    ask.Settle: Door._settle,
-    ask.Pin: Door._pin,
-    ask.GiveArtifact: Door._give_artifact,
-    ask.WantArtifact: Door._want_artifact,
-    ask.WhoShares: Door._about_machines,
-    ask.Leave: Door._about_machines,
-}
+def _reply_safely(asked: Asked, answer: Callable[[], ask.AnyAnswer]) -> None:
+    asked.reply(answer_safely(answer))
 
 
 def answer_safely(answer: Callable[[], ask.AnyAnswer]) -> ask.AnyAnswer:
     """The answer, or the error as one. The outermost function of a question."""
     try:
         return answer()
-    except MootError as error:
-        return ask.fail(error)
     except Exception as error:  # noqa: BLE001 - the machine is told; the keeper goes on
-        return ask.fail(MootError("internal_error", f"{type(error).__name__}: {error}"))
+        return as_answer(error)
+
+
+def as_answer(error: BaseException) -> ask.Failed:
+    if not isinstance(error, MootError):
+        error = MootError("internal_error", f"{type(error).__name__}: {error}")
+    return ask.fail(error)

@@ -236,6 +236,8 @@ class JoinedEngine(Engine):
         except Refused as error:
             attempt.now = self._compare_clocks(error, attempt)
             return None
+        finally:
+            self._copy.end_fetching()
         if isinstance(answer, ask.Committed):
             attempt.has_turn = False
             self._take_committed(batch, answer, attempt, asked_at)
@@ -341,14 +343,12 @@ class JoinedEngine(Engine):
     def _needs_no_news(self, records: list[Record], attempt: _Attempt) -> bool:
         """May we go on from what we have signed ourselves, for now? Not if the ledger signs a part
         of it, whose signature we learn from the news alone; nor with keys, on which all rests."""
-        return (
-            attempt.is_busy
-            and self._copy.is_fresh
-            and all(
-                record.stream != REGISTRY and not isinstance(record.signature, WithheldSignature)
-                for record in records
-            )
-        )
+        if not attempt.is_busy or any(
+            record.stream == REGISTRY or isinstance(record.signature, WithheldSignature)
+            for record in records
+        ):
+            return False
+        return not self._copy.begin_fetching()
 
     def _ask_until_known(
         self, question: ask.Commit, records: list[Record]

@@ -2,22 +2,53 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from moot.core.errors import Malformed, MootError, Refused, StoreFailed
+from moot.core.errors import Malformed, MootError, Refused
 from moot.core.version import VERSION
 from moot.engine.engine import Engine
 from moot.keeper import questions as ask
 from moot.keeper.certificate import ensure_certificate, read_fingerprint, server_context
-from moot.keeper.door import Door, answer_safely
-from moot.keeper.listening import Answering, KeeperListening
-from moot.keeper.members import Member, MemberFile, joining_statement
+from moot.keeper.connection import Connection
+from moot.keeper.door import Asked, Door, answer_safely, as_answer
+from moot.keeper.line import MAX_FRAME
+from moot.keeper.listening import MOST_LINES, KeeperListening
+from moot.keeper.members import Member, MemberFile, Members, joining_statement
 from moot.store.artifacts import FileArtifacts
 
 FOLDER: Final = "keeper"
 SOCKET: Final = "door"
+
+
+class _Visitor:
+    """A machine on one line, as it greeted. `number` is which machine it is."""
+
+    def __init__(self, machine: str, secret: bytes, number: int) -> None:
+        self._machine = machine
+        self._secret = secret
+        self.number = number
+        self.asked_at = time.monotonic()  # when it asked last
+        self._known: tuple[Members, Member] | None = None
+
+    def current_member(self, members: MemberFile) -> Member:
+        """Who it is by the list as it stands now; Refused once it was taken off."""
+        listed = members.read()
+        if self._known is None or self._known[0] is not listed:
+            self._known = listed, members.greet(self._machine, self._secret)
+        return self._known[1]
+
+    def is_welcome(self, members: MemberFile) -> bool:
+        """False once the machine was taken off."""
+        try:
+            self.current_member(members)
+        except Refused:
+            return False
+        except MootError:  # the list cannot be read just now: whoever asks is told
+            return True
+        return True
 
 
 class Keeping:
@@ -38,7 +69,8 @@ class Keeping:
         self._repository = repository
         self.members = MemberFile(folder)
         self._door = Door(engine, artifacts, folder)
-        self._listening = KeeperListening(self._greet, self._door.forget, self._door.keeps_turn)
+        self._listening = KeeperListening(self)
+        self._visitors: dict[Connection, _Visitor] = {}
         self._certificate = ensure_certificate(folder)
 
     @property
@@ -56,27 +88,97 @@ class Keeping:
 
     def close(self) -> None:
         self._listening.close()
+        self._door.close()
 
-    def _greet(self, frame: bytes, line: object) -> tuple[Answering | None, bytes]:
+    # Called by the one thread that serves all lines (`listening.py`).
+
+    def receive(self, line: Connection, frame: bytes) -> None:
+        """The first frame of a line says who it is; each further one is a question."""
+        visitor = self._visitors.get(line)
         try:
             question = ask.decode_question(frame)
-            if isinstance(question, ask.Join):
-                return None, ask.encode(self._join(question))
-            if not isinstance(question, ask.Greet):
-                raise Malformed("a line begins with a greeting", code="bad_request")
-            ask.require_same_version(ask.VERSION, question.version)
-            member = self.members.greet(question.machine, question.secret)
-            with suppress(StoreFailed, OSError):  # no room for it: no reason to send anybody away
-                self.members.note_seen(member, question.program, self._engine.clock())
-        except MootError as error:
-            return None, ask.encode(ask.fail(error))
+            if visitor is None:
+                self._greet(line, question)
+                return
+            visitor.asked_at = time.monotonic()
+            asked = Asked(
+                visitor.current_member(self.members),
+                line,
+                question,
+                lambda answer: self._listening.answer(line, ask.encode(answer)),
+                lambda find: self._listening.answer_aside(
+                    line, lambda: ask.encode(answer_safely(find))
+                ),
+            )
+        except Exception as error:  # noqa: BLE001 - the machine is told; the keeper goes on
+            line.is_last = visitor is None
+            self._listening.answer(line, ask.encode(as_answer(error)))
+            return
+        self._door.receive(asked)
 
-        welcome = ask.Welcome(ask.VERSION, VERSION, self._engine.clock())
-        return _Answering(self.members, self._door, member, question, line), ask.encode(welcome)
+    def step(self) -> float:
+        return self._door.step()
+
+    def keeps_turn(self, line: Connection) -> bool:
+        return self._door.keeps_turn(line)
+
+    def forget_turn(self, line: Connection) -> None:
+        self._door.forget(line)
+
+    def find_unwelcome(self) -> list[Connection]:
+        return [
+            line for line, visitor in self._visitors.items() if not visitor.is_welcome(self.members)
+        ]
+
+    def find_spare(self) -> Connection | None:
+        """The longest silent line of a machine that has more than half of all: whoever needs it
+        makes it anew."""
+        numbers = [visitor.number for visitor in self._visitors.values()]
+        most = max(numbers, key=numbers.count, default=0)
+        if numbers.count(most) <= MOST_LINES // 2:
+            return None
+        silent = {
+            line: visitor.asked_at
+            for line, visitor in self._visitors.items()
+            if visitor.number == most and not line.is_answering
+        }
+        return min(silent, key=lambda line: silent[line], default=None)
+
+    def forget(self, line: Connection) -> None:
+        self._visitors.pop(line, None)
+        self._door.forget(line)
+
+    def _greet(self, line: Connection, question: ask.AnyQuestion) -> None:
+        """Welcome a machine, or let one join; both may write to the list of machines, which others
+        may be changing: another thread waits for that."""
+        if isinstance(question, ask.Join):
+            line.is_last = True
+            self._listening.answer_aside(
+                line, lambda: ask.encode(answer_safely(lambda: self._join(question)))
+            )
+            return
+        if not isinstance(question, ask.Greet):
+            raise Malformed("a line begins with a greeting", code="bad_request")
+        ask.require_same_version(ask.VERSION, question.version)
+        member = self.members.greet(question.machine, question.secret)
+        self._visitors[line] = _Visitor(question.machine, question.secret, member.number)
+        line.most = MAX_FRAME
+        if self.members.is_seen(member, question.program, self._engine.clock()):
+            self._listening.answer(line, self._welcome())
+        else:
+            self._listening.answer_aside(line, lambda: self._note_seen(member, question.program))
+
+    def _note_seen(self, member: Member, program: str) -> bytes:
+        with suppress(MootError, OSError):  # no room for it: no reason to send anybody away
+            self.members.note_seen(member, program, self._engine.clock())
+        return self._welcome()
+
+    def _welcome(self) -> bytes:
+        return ask.encode(ask.Welcome(ask.VERSION, VERSION, self._engine.clock()))
 
     def _join(self, question: ask.Join) -> ask.Joined:
         ask.require_same_version(ask.VERSION, question.version)
-        if self._repository and question.repository != self._repository:
+        if question.repository and self._repository and question.repository != self._repository:
             raise Refused(
                 "another_repository",
                 "this ledger is kept for another repository",
@@ -106,38 +208,3 @@ class Keeping:
                 "this key folder belongs to a machine that shares the ledger already",
                 hint="work in that machine's clone, or revoke it first: `moot machine revoke`",
             )
-
-
-class _Answering:
-    """Answers on one line, as long as its machine is one of us."""
-
-    def __init__(
-        self, members: MemberFile, door: Door, member: Member, greeting: ask.Greet, line: object
-    ) -> None:
-        self._members = members
-        self._door = door
-        self._greeting = greeting
-        self._line = line
-        self.number = member.number
-
-    @property
-    def is_welcome(self) -> bool:
-        try:
-            self._find_member()
-        except Refused:
-            return False
-        except MootError:  # the list cannot be read just now: whoever asks is told
-            return True
-        return True
-
-    def __call__(self, frame: bytes) -> bytes:
-        return ask.encode(
-            answer_safely(
-                lambda: self._door.answer(
-                    self._find_member(), self._line, ask.decode_question(frame)
-                )
-            )
-        )
-
-    def _find_member(self) -> Member:
-        return self._members.greet(self._greeting.machine, self._greeting.secret)

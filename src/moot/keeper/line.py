@@ -17,7 +17,7 @@ from typing import Any, Final
 from moot.core.errors import Tampered, Unavailable
 
 MAX_FRAME: Final = 64 * 1024 * 1024
-_LENGTH: Final = struct.Struct(">I")
+FRAME_LENGTH: Final = struct.Struct(">I")  # before every frame
 CONNECT_SECONDS: Final = 3.0
 MOST_PORT: Final = 65_535
 UNIX: Final = "unix:"
@@ -41,7 +41,7 @@ class Line:
     def send(self, frame: bytes, seconds: float, *further: bytes) -> None:
         """Send a frame; `further` ones travel with it, without waiting for its answer."""
         self._socket.settimeout(seconds)
-        data = b"".join(_LENGTH.pack(len(each)) + each for each in (frame, *further))
+        data = b"".join(FRAME_LENGTH.pack(len(each)) + each for each in (frame, *further))
         try:
             self._socket.sendall(data)
         except OSError as error:
@@ -50,15 +50,15 @@ class Line:
     def receive(self, seconds: float | None, most: int = MAX_FRAME) -> bytes:
         """One whole frame, within the time; None: however long it takes to begin."""
         until = None if seconds is None else time.monotonic() + seconds
-        while len(self._data) < _LENGTH.size:
+        while len(self._data) < FRAME_LENGTH.size:
             self._read_more(until)
-        (length,) = _LENGTH.unpack_from(self._data)
+        (length,) = FRAME_LENGTH.unpack_from(self._data)
         if length > most:
             raise LineBroken("it is too long")
-        end = _LENGTH.size + length
+        end = FRAME_LENGTH.size + length
         while len(self._data) < end:
             self._read_more(until)
-        frame = bytes(self._data[_LENGTH.size : end])
+        frame = bytes(self._data[FRAME_LENGTH.size : end])
         del self._data[:end]
         return frame
 

@@ -1,23 +1,29 @@
 """Who may connect to the keeper, how many at once, and how long that may take.
 
-A unix socket for the same machine, TLS for others. Each line has a thread of its own; the engine
-takes them one at a time. When there are as many lines as there may be, a machine that has most of
-them makes room for others: a line that was silent is made anew by whoever needs it.
+A unix socket for the same machine, TLS for others. One thread serves all lines: it takes whatever
+has come on any of them, has it answered, and never waits for one of them. So the commands that have
+come meanwhile are recorded together. What takes long is done aside, by a few other threads. When
+there are as many lines as there may be, a machine that has most of them makes room for others.
 """
 
 from __future__ import annotations
 
+import math
 import os
+import selectors
 import socket
 import ssl
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
-from moot.keeper.line import Line, LineBroken
+from moot.keeper.connection import Connection
+from moot.keeper.line import LineBroken
 
 MOST_LINES: Final = 200
 BACKLOG: Final = 256
@@ -27,59 +33,67 @@ ANSWER_SECONDS: Final = 10.0
 IDLE_SECONDS: Final = 900.0
 # How long a line that may go on in its turn is waited for: a machine that is near, and has more.
 NEXT_SECONDS: Final = 0.006
+CLOSING_SECONDS: Final = 5.0
+UNWELCOME_SECONDS: Final = 2.0  # how often lines of machines that were taken off are looked for
+ASIDE: Final = 4  # threads for what takes long
 
-LOOK_SECONDS: Final = 2.0  # how often lines of machines that were taken off are looked for
-ROOM_SECONDS: Final = 1.0  # how long a line that is told to end may take for it
+READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
-class Answering(Protocol):
-    """Answers one machine's questions; `number` is which machine it is."""
+class Keeper(Protocol):
+    """Whoever answers. All of it is called by the one thread, and none of it waits."""
 
-    number: int
-
-    @property
-    def is_welcome(self) -> bool:
-        """False once the machine was taken off."""
+    def receive(self, line: Connection, frame: bytes) -> None:
+        """A frame has come. It is answered with `KeeperListening.answer`, now or later."""
         ...
 
-    def __call__(self, frame: bytes) -> bytes: ...
+    def step(self) -> float:
+        """Everything that had come was received: act on it. Returns when there is something to do
+        even if nothing comes."""
+        ...
 
+    def keeps_turn(self, line: Connection) -> bool:
+        """May this line go on in its turn, if it does so at once?"""
+        ...
 
-# Given the first frame of a line, says who answers the following ones, and what is said first.
-Greet = Callable[[bytes, object], tuple[Answering | None, bytes]]
+    def forget_turn(self, line: Connection) -> None:
+        """It kept its turn and asked nothing."""
+        ...
 
+    def find_unwelcome(self) -> list[Connection]:
+        """Lines of machines that have been taken off since they greeted."""
+        ...
 
-class _OpenLine:
-    """A line, who answers on it once it was greeted, and since when it is silent."""
+    def find_spare(self) -> Connection | None:
+        """The line that is ended first if there is no room for another one."""
+        ...
 
-    def __init__(self, connection: socket.socket) -> None:
-        self.connection = connection
-        self.answering: Answering | None = None
-        self.silent_since = time.monotonic()
-
-    def end(self) -> None:
-        with suppress(OSError):
-            self.connection.shutdown(socket.SHUT_RDWR)
+    def forget(self, line: Connection) -> None:
+        """The line has ended."""
+        ...
 
 
 class KeeperListening:
     """Takes lines on one or more sockets until it is closed."""
 
-    def __init__(
-        self,
-        greet: Greet,
-        forget: Callable[[object], None],
-        keeps_turn: Callable[[object], bool] = lambda _: False,
-    ) -> None:
-        """`forget` is told of a line that has ended, or that kept its turn and asked nothing."""
-        self._greet = greet
-        self._forget = forget
-        self._keeps_turn = keeps_turn
-        self._slots = threading.BoundedSemaphore(MOST_LINES)
-        self._sockets: list[socket.socket] = []
-        self._threads: list[threading.Thread] = []
-        self._lines: set[_OpenLine] = set()
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+        self._selector = selectors.DefaultSelector()
+        self._wakes, self._is_woken = socket.socketpair()
+        self._is_woken.setblocking(False)
+        self._wakes.setblocking(False)
+        self._selector.register(self._is_woken, READ, None)
+        self._orders: deque[Callable[[], object]] = deque()  # of other threads
+        self._aside = ThreadPoolExecutor(ASIDE, "moot-aside")
+        self._thread: threading.Thread | None = None
+        self._sockets: dict[socket.socket, ssl.SSLContext | None] = {}
         self._places: list[Path] = []
+        self._lines: dict[Connection, int] = {}  # -> what its selector waits for
+        self._asking: list[Connection] = []  # may have a whole frame
+        self._broken: list[Connection] = []
+        self._kept: dict[Connection, float] = {}  # keeps its turn -> until when
+        self._look_at = math.inf  # when the first line may have to be ended
+        self._unwelcome_at = math.inf  # when to look for machines that were taken off
         self._closing = False
 
     def listen_unix(self, place: Path) -> None:
@@ -99,78 +113,215 @@ class KeeperListening:
 
     def _begin(self, listening: socket.socket, context: ssl.SSLContext | None) -> None:
         listening.listen(BACKLOG)
-        self._sockets.append(listening)
-        thread = threading.Thread(target=self._accept, args=(listening, context), daemon=True)
-        self._threads.append(thread)
-        thread.start()
+        listening.setblocking(False)
+        self._sockets[listening] = context
+        self._order(lambda: self._selector.register(listening, READ, listening))
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="moot-keeper", daemon=True)
+            self._thread.start()
 
-    def _accept(self, listening: socket.socket, context: ssl.SSLContext | None) -> None:
-        listening.settimeout(LOOK_SECONDS)
-        while not self._closing:
-            try:
-                connection, _ = listening.accept()
-            except OSError as error:
-                if isinstance(error, TimeoutError):
-                    self._end_unwelcome()
-                continue
-            if not self._slots.acquire(blocking=False) and not self._make_room():
-                connection.close()  # whoever comes too late asks again
-                continue
-            threading.Thread(target=self._serve, args=(connection, context), daemon=True).start()
-
-    def _end_unwelcome(self) -> None:
-        for line in list(self._lines):
-            if line.answering is not None and not line.answering.is_welcome:
-                line.end()
-
-    def _make_room(self) -> bool:
-        """End what a machine that was taken off still has, or the longest silent line of whoever
-        has more than half of all; True if a line more may be open now."""
-        self._end_unwelcome()
-        lines = [line for line in list(self._lines) if line.answering is not None]
-        numbers = [line.answering.number for line in lines if line.answering is not None]
-        most = max(numbers, key=numbers.count, default=0)
-        if numbers.count(most) > MOST_LINES // 2:
-            theirs = [line for line, number in zip(lines, numbers, strict=True) if number == most]
-            min(theirs, key=lambda line: line.silent_since).end()
-        return self._slots.acquire(timeout=ROOM_SECONDS)
-
-    def _serve(self, connection: socket.socket, context: ssl.SSLContext | None) -> None:
-        who, line = object(), _OpenLine(connection)
-        self._lines.add(line)
+    def answer(self, line: Connection, frame: bytes) -> None:
+        """Send an answer: as much as can be sent now, the rest as the other side reads it."""
+        if line not in self._lines:
+            return  # it has ended meanwhile
         try:
-            with suppress(OSError, LineBroken):
-                connection.settimeout(GREETING_SECONDS)
-                if context is not None:
-                    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                    line.connection = context.wrap_socket(connection, server_side=True)
-                self._answer_all(line, who)
-        finally:
-            self._lines.discard(line)
-            self._forget(who)
-            line.connection.close()
-            self._slots.release()
+            line.begin_answer(frame, ANSWER_SECONDS)
+        except LineBroken:
+            self._broken.append(line)
+            return
+        if self._keeper.keeps_turn(line):
+            self._kept[line] = time.monotonic() + NEXT_SECONDS
+        self._note_written(line)
 
-    def _answer_all(self, open_line: _OpenLine, who: object) -> None:
-        line = Line(open_line.connection)
-        answer, first = self._greet(line.receive(GREETING_SECONDS, MOST_GREETING), who)
-        open_line.answering = answer
-        line.send(first, ANSWER_SECONDS)
-        while answer is not None and answer.is_welcome and not self._closing:
-            open_line.silent_since = time.monotonic()
-            line.send(answer(line.receive(IDLE_SECONDS)), ANSWER_SECONDS)
-            if self._keeps_turn(who) and not line.is_asked_within(NEXT_SECONDS):
-                self._forget(who)
+    def answer_aside(self, line: Connection, work: Callable[[], bytes]) -> None:
+        """Have another thread make the answer, for it takes long."""
+
+        def make_answer() -> None:
+            frame = work()
+            self._order(lambda: self.answer(line, frame))
+
+        with suppress(RuntimeError):  # it is closing
+            self._aside.submit(make_answer)
 
     def close(self) -> None:
+        """What has come is still answered if it is being acted on; a second call changes
+        nothing."""
+        if self._closing:
+            return
         self._closing = True
-        for listening in self._sockets:
-            with suppress(OSError):
-                listening.shutdown(socket.SHUT_RDWR)
-            listening.close()
-        for line in list(self._lines):
-            line.end()
+        self._order(lambda: None)
+        if self._thread is not None:
+            self._thread.join(CLOSING_SECONDS)
+        else:
+            self._end_all()
+        self._aside.shutdown(wait=False, cancel_futures=True)
         for place in self._places:
             place.unlink(missing_ok=True)
-        for thread in self._threads:
-            thread.join(5)
+
+    def _order(self, act: Callable[[], object]) -> None:
+        """From any thread: have the one thread do this."""
+        self._orders.append(act)
+        with suppress(BlockingIOError, OSError):  # it is woken anyway, or has ended
+            self._wakes.send(b".")
+
+    def _run(self) -> None:
+        next_step = math.inf
+        try:
+            while not self._closing:
+                self._take_what_came(self._seconds_until(next_step))
+                for line in self._take_asking():
+                    self._ask(line)
+                self._end_what_is_over()
+                next_step = self._keeper.step()
+        finally:
+            self._end_all()
+
+    def _seconds_until(self, next_step: float) -> float | None:
+        if self._asking or self._broken:
+            return 0
+        moment = min(next_step, self._look_at, self._unwelcome_at, *self._kept.values())
+        return None if moment == math.inf else max(0.0, moment - time.monotonic())
+
+    def _take_what_came(self, seconds: float | None) -> None:
+        for key, ready in self._selector.select(seconds):
+            if isinstance(key.data, Connection):
+                self._serve(key.data, ready)
+            elif key.data is not None:
+                self._accept(key.data)
+            else:
+                self._obey()
+
+    def _obey(self) -> None:
+        with suppress(BlockingIOError):
+            self._is_woken.recv(4096)
+        for _ in range(len(self._orders)):
+            self._orders.popleft()()
+
+    def _accept(self, listening: socket.socket) -> None:
+        try:
+            connection, _ = listening.accept()
+        except OSError:  # it went away again, or there is no room for more
+            return
+        if len(self._lines) >= MOST_LINES and not self._make_room():
+            connection.close()  # whoever comes too late asks again
+            return
+        try:
+            line = Connection(connection, self._sockets[listening])
+        except OSError:
+            connection.close()
+            return
+        line.most = MOST_GREETING
+        if not self._lines:
+            self._unwelcome_at = time.monotonic() + UNWELCOME_SECONDS
+        self._lines[line] = READ
+        self._selector.register(line, READ, line)
+        self._end_at(line, time.monotonic() + GREETING_SECONDS)
+
+    def _make_room(self) -> bool:
+        """End a line that others need more; True if one more may be open now."""
+        self._end_unwelcome()
+        if len(self._lines) >= MOST_LINES:
+            spare = self._keeper.find_spare()
+            if spare is not None:
+                self._end(spare)
+        return len(self._lines) < MOST_LINES
+
+    def _end_unwelcome(self) -> None:
+        for line in self._keeper.find_unwelcome():
+            if not line.is_answering:  # it is told first why
+                self._end(line)
+        self._unwelcome_at = time.monotonic() + UNWELCOME_SECONDS if self._lines else math.inf
+
+    def _serve(self, line: Connection, ready: int) -> None:
+        if line not in self._lines:
+            return  # it was ended to make room
+        try:
+            if ready & WRITE and line.is_sending:
+                line.write()
+            elif line.has_room:
+                line.read()
+        except LineBroken:
+            self._broken.append(line)
+            return
+        self._note_written(line)
+        if ready & READ:
+            self._asking.append(line)
+
+    def _note_written(self, line: Connection) -> None:
+        """Wait for what this line can do next."""
+        if not line.is_answering:
+            if line.is_last:
+                self._broken.append(line)
+                return
+            if line.has_frame:
+                self._asking.append(line)
+            if line.ends_at == math.inf:
+                self._end_at(line, time.monotonic() + IDLE_SECONDS)
+        elif line.ends_at < self._look_at:
+            self._look_at = line.ends_at
+        wanted = (READ if line.has_room else 0) | (WRITE if line.wants_to_write else 0)
+        before = self._lines[line]
+        if wanted == before:
+            return
+        self._lines[line] = wanted
+        if not wanted:
+            self._selector.unregister(line)
+        elif not before:
+            self._selector.register(line, wanted, line)
+        else:
+            self._selector.modify(line, wanted, line)
+
+    def _take_asking(self) -> list[Connection]:
+        asking, self._asking = self._asking, []
+        return asking
+
+    def _ask(self, line: Connection) -> None:
+        if line not in self._lines:
+            return
+        try:
+            frame = line.take_frame()
+        except LineBroken:
+            self._broken.append(line)
+            return
+        if frame is not None:
+            self._kept.pop(line, None)
+            self._keeper.receive(line, frame)
+
+    def _end_at(self, line: Connection, moment: float) -> None:
+        line.ends_at = moment
+        self._look_at = min(self._look_at, moment)
+
+    def _end_what_is_over(self) -> None:
+        """Whoever took too long, or broke off. What had come in time was taken before."""
+        now = time.monotonic()
+        for line, until in list(self._kept.items()):
+            if until <= now:
+                del self._kept[line]
+                self._keeper.forget_turn(line)
+        if self._look_at <= now:
+            self._broken += [line for line in self._lines if line.ends_at <= now]
+            self._look_at = min((line.ends_at for line in self._lines), default=math.inf)
+        if self._unwelcome_at <= now:
+            self._end_unwelcome()
+        broken, self._broken = self._broken, []
+        for line in broken:
+            self._end(line)
+
+    def _end(self, line: Connection) -> None:
+        waits_for = self._lines.pop(line, None)
+        if waits_for is None:
+            return
+        if waits_for:
+            self._selector.unregister(line)
+        self._kept.pop(line, None)
+        line.close()
+        self._keeper.forget(line)
+
+    def _end_all(self) -> None:
+        for line in list(self._lines):
+            self._end(line)
+        for listening in self._sockets:
+            listening.close()
+        self._selector.close()
+        self._wakes.close()
+        self._is_woken.close()

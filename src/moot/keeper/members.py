@@ -143,13 +143,16 @@ class MemberFile:
 
     def note_seen(self, member: Member, version: str, now: Millis) -> None:
         """Remember when a machine was here and with which version; written once in a while."""
-        version = version[:MOST_VERSION]
-        if version == member.version and now - member.last_seen < SEEN_EVERY:
+        if self.is_seen(member, version, now):
             return
         with self._change() as members:
-            seen = msgspec.structs.replace(member, version=version, last_seen=now)
+            seen = msgspec.structs.replace(member, version=version[:MOST_VERSION], last_seen=now)
             machines = tuple(seen if one == member else one for one in members.machines)
             self._write(msgspec.structs.replace(members, machines=machines))
+
+    def is_seen(self, member: Member, version: str, now: Millis) -> bool:
+        """Has that been noted a short while ago?"""
+        return version[:MOST_VERSION] == member.version and now - member.last_seen < SEEN_EVERY
 
     def revoke(self, name: str, now: Millis) -> Member:
         """Take a machine off: it can ask nothing any more. Its agents' keys stay on record."""

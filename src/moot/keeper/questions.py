@@ -101,11 +101,14 @@ class Commit(Question, frozen=True):
 class Hold(Question, frozen=True):
     """Let nobody else move these streams for a moment: what follows writes a file as well, or has
     been overtaken before. The answer is what is new once it is one's turn. With `early` it may come
-    when one is next, to be read meanwhile; then one asks again, and has kept one's place."""
+    when one is next, to be read meanwhile; then one asks again, and has kept one's place. `brief`:
+    such an early answer need not tell what is new, only that there is more: whoever has waited long
+    knows by then that another process of its machine has fetched most of it."""
 
     streams: tuple[str, ...]
     follow: Follow
     early: bool = False
+    brief: bool = False
 
 
 class Beat(Question, frozen=True):

@@ -27,7 +27,7 @@ from moot.workspace.rollback_guard import was_rolled_back
 Breaches = Iterator[Breach]
 
 KNOWN = {"ledger.db", "ledger.db-wal", "ledger.db-shm", "artifacts", "trust.json", ".gitignore"}
-KNOWN |= {"ledger.db-line", "files.db", "files.db-wal", "files.db-shm"}
+KNOWN |= {"ledger.db-line", "ledger.db-fetching", "files.db", "files.db-wal", "files.db-shm"}
 KNOWN |= {"decisions", "hooks", "opencode-plugin.js", "pace", "papers", "paths", "running"}
 KNOWN |= {"sealed", JOINED, DATABASE, "keeper"}
 KNOWN |= {f"{FILE_MEMORY}{end}" for end in ("", "-wal", "-shm")}

@@ -22,6 +22,7 @@ from moot.keeper.copying import (
     keepers_clock,
 )
 from moot.keeper.joined_engine import JoinedEngine
+from moot.keeper.one_fetches import OneFetches
 from moot.keys.folder import KeyFolder
 from moot.store.files import replace_own_file
 from moot.workspace.find import JOINED
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from moot.store.artifacts import Artifacts, FileArtifacts
 
 SECRET: Final = "machine.json"
+FETCHING: Final = "ledger.db-fetching"
 
 
 class JoinedFile(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -103,6 +105,7 @@ class JoinedLedger:
         self, store: Store, artifacts: FileArtifacts, trust: LedgerTrust, membership: Membership
     ) -> None:
         self._inner = store
+        self._path: Path | None = getattr(store, "path", None)
         self.line = KeeperLine(membership)
         self.machine = membership.machine
         self.store = FollowingStore(store)
@@ -133,6 +136,7 @@ class JoinedLedger:
             engine.replay,
             on_checkpoint,
             self._own_artifacts.erase,
+            None if self._path is None else OneFetches(self._path.with_name(FETCHING)),
         )
         engine.follow_with(copy)
         self.store.copy = copy

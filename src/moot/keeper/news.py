@@ -1,0 +1,97 @@
+"""What a machine's copy lacks: read from the keeper's ledger, as much as one answer holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from moot.core.clock import Millis
+from moot.core.ledger import View
+from moot.core.record import Record
+from moot.engine.ledger_copy import another_history
+from moot.engine.signs_of_life import SEEN
+from moot.keeper import questions as ask
+
+MOST_RECORDS: Final = 1_000
+MOST_BYTES: Final = 8 * 1024 * 1024
+# So much is read in a moment; whoever lacks more is told aside.
+FEW_RECORDS: Final = 200
+
+
+def is_far_behind(view: View, asked: ask.Follow) -> bool:
+    return view.newest_position() - asked.position > FEW_RECORDS
+
+
+def read_news(view: View, asked: ask.Follow, now: Millis) -> ask.News:
+    """What came after what the machine has; Tampered unless that is a beginning of what we have."""
+    records = _records_since(view, asked)
+    sent, more = _within_bytes(records)
+    reached = {stream: seq for stream, seq, *_ in sent}
+    snapshots = (view.snapshot(stream) for stream in reached)
+    return ask.News(
+        tuple(sent),
+        tuple(
+            ask.send_snapshot(snapshot)
+            for snapshot in snapshots
+            if snapshot is not None and snapshot.seq <= reached[snapshot.stream]
+        ),
+        tuple(ask.send_heartbeat(beat) for beat in view.heartbeats(asked.beats)),
+        view.newest_note(),
+        now,
+        more or len(records) == MOST_RECORDS,
+        _noted_signs(view, records[: len(sent)]),
+    )
+
+
+def untold_news(now: Millis) -> ask.News:
+    """That there is more, to somebody who waits for a turn, and is next."""
+    return ask.News((), (), (), None, now, more=True, seen=(), has_turn=False)
+
+
+def require_beginning(view: View, asked: ask.Follow) -> None:
+    """The same check without what came after."""
+    if asked.position:
+        _require_last(view.records_after(asked.position - 1, 1), asked)
+
+
+def holds_record(view: View, stream: str, seq: int, record_hash: bytes) -> bool:
+    record = next(view.records(stream, after=seq - 1), None)
+    return record is not None and (record.seq, record.hash) == (seq, record_hash)
+
+
+def _within_bytes(records: Sequence[Record]) -> tuple[list[ask.SentRecord], bool]:
+    """As many as one answer holds; at least one."""
+    sent: list[ask.SentRecord] = []
+    size = 0
+    for record in records:
+        size += len(record.raw)
+        if sent and size > MOST_BYTES:
+            return sent, True
+        sent.append(ask.send_record(record))
+    return sent, False
+
+
+def _noted_signs(view: View, records: Sequence[Record]) -> tuple[ask.SentSign, ...]:
+    """Where the newest event of each author is noted."""
+    authors = sorted({record.body.actor.id for record in records})
+    noted = ((author, view.row(SEEN, author)) for author in authors)
+    return tuple((author, row.stream, row.seq) for author, row in noted if row is not None)
+
+
+def _records_since(view: View, asked: ask.Follow) -> list[Record]:
+    """What came after a machine's copy; Tampered unless that copy is a beginning of what we have,
+    which the record shows that stands where the copy ends."""
+    if asked.position == 0:
+        return view.records_after(0, MOST_RECORDS)
+    records = view.records_after(asked.position - 1, MOST_RECORDS + 1)
+    _require_last(records, asked)
+    return records[1:]
+
+
+def _require_last(records: Sequence[Record], asked: ask.Follow) -> None:
+    if not records or records[0].hash != asked.last:
+        raise another_history(
+            "the keeper's ledger lacks events that this machine has seen"
+            if not records
+            else "the keeper's ledger holds other events than this machine has seen"
+        )

@@ -1,0 +1,254 @@
+"""Commands of many machines that are recorded together: one that fails, or waits, is alone."""
+
+from __future__ import annotations
+
+import select
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from moot.core.errors import MootError, Refused
+from moot.engine.engine import Engine
+from moot.engine.signed_commits import split_into_groups
+from moot.keeper import questions as ask
+from moot.keeper.artifact_pieces import ArtifactPieces
+from moot.keeper.copying import KeeperLine
+from moot.keeper.door import Door
+from moot.keeper.joined_engine import JoinedEngine
+from moot.protocols.example.commands import Ask
+from tests.cli.project import Project
+from tests.keeper.kept import KeptLedger
+from tests.keeper.test_broken_lines import Intruder
+from tests.keeper.test_many_machines import CRANE, OTTER, events_of, reserve
+
+SECONDS = 60.0
+NOTHING = ask.Follow(0, b"", 0, 0)
+
+
+class Held:
+    """The keeper's next commit waits until `let_go`; what comes meanwhile is one group."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.groups: list[int] = []
+        self.has_begun = threading.Event()
+        self.let_go = threading.Event()
+        original = Engine.commit_signed
+
+        def commit_signed(engine: Engine, commits: Any) -> None:
+            self.groups.append(len(commits))
+            self.has_begun.set()
+            assert self.let_go.wait(SECONDS)
+            original(engine, commits)
+
+        monkeypatch.setattr(Engine, "commit_signed", commit_signed)
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
+    made = Held(monkeypatch)
+    yield made
+    made.let_go.set()
+
+
+class Machines:
+    """Processes of two machines, each with a stream of its own, that write at the same time."""
+
+    def __init__(self, stack: ExitStack, *projects: tuple[Project, str]) -> None:
+        self._pool = stack.enter_context(ThreadPoolExecutor(8))
+        self._writers: list[tuple[JoinedEngine, str]] = []
+        for project, agent in projects:
+            workspace = stack.enter_context(project.workspace())
+            assert isinstance(workspace.engine, JoinedEngine)
+            workspace.joined.follow()  # type: ignore[union-attr]
+            self._writers.append((workspace.engine, agent))
+
+    def write(self, number: int, stream: str) -> Any:
+        engine, agent = self._writers[number]
+        command = Ask(title="look", of=agent, due_at=None)
+        return self._pool.submit(engine.execute, f"example/{stream}", command, agent)
+
+
+def test_what_came_while_the_keeper_wrote_is_recorded_together(
+    kept: KeptLedger, laptop: Project, desktop: Project, held: Held
+) -> None:
+    before = events_of(kept.project)
+    with ExitStack() as stack:
+        machines = Machines(stack, *[(laptop, OTTER)] * 2, *[(desktop, CRANE)] * 2)
+        first = machines.write(0, "first")
+        assert held.has_begun.wait(SECONDS)
+        others = [machines.write(number, f"other-{number}") for number in (1, 2, 3)]
+        _wait_until_asked(kept, 4)
+        held.let_go.set()
+        for one in (first, *others):
+            assert one.result(SECONDS).recorded
+    assert held.groups[0] == 1
+    assert max(held.groups) > 1, "the others went together"
+    assert events_of(kept.project) == before + 4
+
+
+def _wait_until_asked(kept: KeptLedger, lines: int) -> None:
+    """Until so many lines have something for the keeper to read, or are being answered: its one
+    thread is held, and reads nothing itself."""
+    pause = threading.Event()
+    for _ in range(6_000):
+        open_lines = list(kept.keeping._listening._lines)
+        looking = select.poll()
+        for line in open_lines:
+            looking.register(line, select.POLLIN)
+        asking = {number for number, _ in looking.poll(0)}
+        answering = {line.fileno() for line in open_lines if line.is_answering}
+        if len(asking | answering) >= lines:
+            return
+        pause.wait(0.01)
+    raise AssertionError("they have asked nothing")
+
+
+def test_a_command_that_fails_in_a_group_disturbs_no_other(
+    kept: KeptLedger,
+    laptop: Project,
+    desktop: Project,
+    held: Held,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever it is that goes wrong: a refusal, or something that nobody thought of."""
+    decide = Door._decide
+
+    def decide_or_fail(door: Door, batch: Any, jobs: Any, *rest: Any) -> Any:
+        done = decide(door, batch, jobs, *rest)
+        if jobs[0].stream == "example/other-1":
+            raise RuntimeError("nobody thought of this")
+        if jobs[0].stream == "example/other-2":
+            raise Refused("not_this", "not this one")
+        return done
+
+    monkeypatch.setattr(Door, "_decide", decide_or_fail)
+    before = events_of(kept.project)
+    with ExitStack() as stack:
+        machines = Machines(stack, *[(laptop, OTTER)] * 2, *[(desktop, CRANE)] * 2)
+        first = machines.write(0, "first")
+        assert held.has_begun.wait(SECONDS)
+        others = [machines.write(number, f"other-{number}") for number in (1, 2, 3)]
+        _wait_until_asked(kept, 4)
+        held.let_go.set()
+        assert first.result(SECONDS).recorded
+        codes = []
+        for one in others:
+            error = one.exception(SECONDS)
+            codes.append(error.code if isinstance(error, MootError) else error)
+    assert codes == ["internal_error", "not_this", None]
+    assert max(held.groups) > 1, "they were in a group"
+    assert events_of(kept.project) == before + 2
+
+
+def test_a_keeper_that_is_closed_in_the_middle_of_a_group_answers_it_first(
+    kept: KeptLedger, laptop: Project, held: Held
+) -> None:
+    before = events_of(kept.project)
+    with ExitStack() as stack:
+        machines = Machines(stack, (laptop, OTTER))
+        written = machines.write(0, "today")
+        assert held.has_begun.wait(SECONDS)
+        closing = stack.enter_context(ThreadPoolExecutor(1)).submit(kept.keeping.close)
+        assert not written.done()
+        held.let_go.set()
+        assert written.result(SECONDS).recorded
+        closing.result(SECONDS)
+    assert events_of(kept.project) == before + 1
+
+
+def test_a_slow_question_holds_up_no_command(
+    kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has_begun, may_end = threading.Event(), threading.Event()
+    give = ArtifactPieces.give
+
+    def give_slowly(*arguments: Any) -> ask.Piece:
+        has_begun.set()
+        assert may_end.wait(SECONDS)
+        return give(*arguments)
+
+    monkeypatch.setattr(ArtifactPieces, "give", give_slowly)
+    line = KeeperLine(Intruder(kept, laptop).membership, seconds=SECONDS)
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(line.ask, ask.WantArtifact("0" * 64, 0), ask.Piece)
+        try:
+            assert has_begun.wait(SECONDS)
+            assert reserve(desktop, CRANE, "src/a.py") == ""
+            assert not slow.done()
+        finally:
+            may_end.set()
+        with pytest.raises(MootError):
+            slow.result(SECONDS)
+    line.close()
+
+
+def test_a_machine_that_is_far_behind_is_told_everything(
+    kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.keeper.news.FEW_RECORDS", 3)
+    with laptop.workspace() as workspace:
+        for number in range(8):
+            command = Ask(title=f"errand {number}", of=OTTER, due_at=None)
+            workspace.engine.execute("example/today", command, OTTER)
+    with desktop.workspace() as there:
+        assert there.engine.load("example/today").seq == 7
+    assert events_of(desktop) == events_of(kept.project)
+
+
+def test_a_line_that_ends_while_it_waits_for_its_turn_gives_up_its_place(
+    kept: KeptLedger, laptop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 3_600.0)
+    monkeypatch.setattr("moot.keeper.turns.WAIT_SECONDS", 3_600.0)
+    membership = Intruder(kept, laptop).membership
+    holder, waiting, last = (KeeperLine(membership, seconds=SECONDS) for _ in range(3))
+    turn = ask.Hold(("example/today",), NOTHING)
+    assert holder.ask(turn, ask.News).has_turn
+    waiting.greet()
+    assert waiting._line is not None
+    waiting._line.send(ask.encode(turn), SECONDS)
+    last.greet()
+    waiting.close()
+    holder.close()
+    assert last.ask(turn, ask.News).has_turn
+    last.close()
+
+
+def test_a_machine_that_was_taken_off_is_refused_on_the_line_it_has(
+    kept: KeptLedger, laptop: Project
+) -> None:
+    line = KeeperLine(Intruder(kept, laptop).membership, seconds=SECONDS)
+    assert line.ask(NOTHING, ask.News).records
+    kept.project.ok("machine", "revoke", "laptop")
+    with pytest.raises(Refused) as refused:
+        line.ask(NOTHING, ask.News)
+    assert refused.value.code == "machine_revoked"
+    line.close()
+
+
+class _Commit:
+    def __init__(self, *streams: str) -> None:
+        self.streams = frozenset(streams)
+
+
+@pytest.mark.parametrize(
+    ("streams", "groups"),
+    [
+        ([], []),
+        (["a", "b", "c"], [["a", "b", "c"]]),
+        (["a", "a", "b"], [["a", "b"], ["a"]]),
+        (["registry", "a", "b"], [["registry"], ["a", "b"]]),
+        (["a", "registry", "b"], [["a"], ["registry"], ["b"]]),
+        (["a", "b", "a", "a"], [["a", "b"], ["a"], ["a"]]),
+    ],
+)
+def test_no_two_of_a_group_share_a_stream_and_the_registry_goes_alone(
+    streams: list[str], groups: list[list[str]]
+) -> None:
+    commits: Any = [_Commit(stream) for stream in streams]
+    split = [[next(iter(one.streams)) for one in group] for group in split_into_groups(commits)]
+    assert split == groups
