@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ssl
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +17,6 @@ from moot.core.names import SYSTEM
 from moot.core.signing import HEARTBEAT
 from moot.engine.job import Job
 from moot.engine.keys import find_signatory
-from moot.engine.signed_commits import SignedCommits
 from moot.keeper import questions as ask
 from moot.keeper.joined_engine import JoinedEngine
 from moot.keeper.line import Line, LineBroken
@@ -86,19 +84,16 @@ def test_a_session_belongs_to_the_machine_that_began_it_whoever_asked_in_between
     kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other machine asks again and again for a session of that name, until it has begun."""
-    original, claims = SignedCommits.commit, 0
-    is_claiming = threading.Event()
+    original, claims = JoinedEngine._ask_until_known, 0
 
-    def commit(self: SignedCommits, one: Any) -> object:
+    def ask_after_a_claim(self: JoinedEngine, question: ask.Commit, *more: Any) -> Any:
         nonlocal claims
-        if QUESTION in one.streams and claims < 3 and not is_claiming.is_set():
+        if claims < 3 and any(stream == QUESTION for stream, *_ in question.places):
             claims += 1
-            is_claiming.set()
             _claim(desktop)
-            is_claiming.clear()
-        return original(self, one)
+        return original(self, question, *more)
 
-    monkeypatch.setattr(SignedCommits, "commit", commit)
+    monkeypatch.setattr(JoinedEngine, "_ask_until_known", ask_after_a_claim)
     laptop.ok(*ASKED)
     assert claims == 3
     before = events_of(kept.project)

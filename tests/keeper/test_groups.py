@@ -117,11 +117,11 @@ def test_a_command_that_fails_in_a_group_disturbs_no_other(
     """Whatever it is that goes wrong: a refusal, or something that nobody thought of."""
     decide = Door._decide
 
-    def decide_or_fail(door: Door, batch: Any, jobs: Any, *rest: Any) -> Any:
-        done = decide(door, batch, jobs, *rest)
-        if jobs[0].stream == "example/other-1":
+    def decide_or_fail(door: Door, batch: Any, command: Any, *rest: Any) -> Any:
+        done = decide(door, batch, command, *rest)
+        if command.streams == ["example/other-1"]:
             raise RuntimeError("nobody thought of this")
-        if jobs[0].stream == "example/other-2":
+        if command.streams == ["example/other-2"]:
             raise Refused("not_this", "not this one")
         return done
 

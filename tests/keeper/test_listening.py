@@ -47,6 +47,12 @@ class Parrot:
         else:
             self.listening.answer(line, frame)
 
+    def find_unwelcome(self) -> list[Connection]:
+        return []
+
+    def find_spare(self, most: int) -> Connection | None:  # noqa: ARG002
+        return None
+
     def _say_slowly(self) -> bytes:
         self.slow_has_begun.set()
         assert self.slow_may_end.wait(SECONDS)

@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
-
 import msgspec
 import pytest
 
+from moot.core.clock import Millis
 from moot.core.errors import MootError
+from moot.core.ledger import View
 from moot.keeper import questions as ask
 from moot.keeper.copying import FetchedArtifacts
-from moot.keeper.door import Door
+from moot.keeper.door import Asked, Door
+from moot.keeper.members import Member
+from moot.keeper.news import read_news
 from moot.store.artifacts import MAX_BYTES
 from tests.cli.project import Project
 from tests.keeper.kept import KeptLedger
 from tests.keeper.test_many_machines import CRANE, OTTER, events_of, held_paths, reserve
+
+DOOR_NEWS = "moot.keeper.door.read_news"
 
 
 @pytest.mark.parametrize("what", ["nothing", "the same again"])
 def test_a_keeper_that_always_has_more_and_sends_nothing_new_is_not_asked_for_ever(
     laptop: Project, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    told, times = Door._news_in, 0
+    times = 0
 
-    def lie(self: Door, view: Any, asked: ask.Follow) -> ask.News:
+    def lie(view: View, asked: ask.Follow, now: Millis) -> ask.News:
         nonlocal times
         times += 1
         if times > 20:
             raise MootError("asked_for_ever", "it would go on")
         if what == "the same again":
             asked = ask.Follow(0, b"", 0, 0)
-        return msgspec.structs.replace(told(self, view, asked), more=True)
+        return msgspec.structs.replace(read_news(view, asked, now), more=True)
 
-    monkeypatch.setattr(Door, "_news_in", lie)
+    monkeypatch.setattr(DOOR_NEWS, lie)
     assert reserve(laptop, OTTER, "src/a.py") == "bad_answer"
     assert held_paths(laptop) == [], "what is here can still be read"
 
@@ -43,11 +47,11 @@ def test_a_command_is_not_called_recorded_unless_the_keeper_shows_it(
 ) -> None:
     """Else nobody would miss it: this machine does not have it, and no other was told of it."""
 
-    def lie(self: Door, _member: Any, _line: object, question: ask.Commit) -> ask.Committed:
-        return ask.Committed(self._news(question.follow))
+    def lie(self: Door, asked: Asked, question: ask.Commit) -> None:
+        asked.reply(ask.Committed(self._news(question.follow)))
 
     before = events_of(kept.project)
-    monkeypatch.setattr("moot.keeper.door._HANDLERS", {ask.Follow: Door._follow, ask.Commit: lie})
+    monkeypatch.setattr(Door, "_take_command", lie)
     assert reserve(laptop, OTTER, "src/a.py") == "another_history"
     assert events_of(kept.project) == events_of(laptop) == before
 
@@ -58,12 +62,12 @@ def test_an_artifact_that_has_no_end_is_not_fetched(
 ) -> None:
     sent = 0
 
-    def lie(_self: Door, _member: Any, _line: object, _question: ask.WantArtifact) -> ask.Piece:
+    def lie(_self: Door, _member: Member, _question: ask.WantArtifact) -> ask.Piece:
         nonlocal sent
         sent += 1
         return ask.Piece(size, b"x" * 1_000)  # without an end
 
-    monkeypatch.setattr("moot.keeper.door._HANDLERS", {ask.WantArtifact: lie})
+    monkeypatch.setattr("moot.keeper.door._ASIDE", {ask.WantArtifact: lie})
     with laptop.workspace() as workspace:
         artifacts = workspace.artifacts
         assert isinstance(artifacts, FetchedArtifacts)
@@ -75,10 +79,8 @@ def test_an_artifact_that_has_no_end_is_not_fetched(
 def test_what_a_keeper_says_cannot_play_with_the_terminal(
     laptop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lie(_self: Door, _member: Any, _line: object, _question: ask.Follow) -> ask.Failed:
-        return ask.Failed("Refused", "x\x1b[2J", "gone\x1b]0;title\x07", "type\x1b[8m this", ())
-
-    monkeypatch.setattr("moot.keeper.door._HANDLERS", {ask.Follow: lie})
+    said = ask.Failed("Refused", "x\x1b[2J", "gone\x1b]0;title\x07", "type\x1b[8m this", ())
+    monkeypatch.setattr(Door, "_tell_news", lambda _self, asked, _question: asked.reply(said))
     done = laptop.run("--as", OTTER, "reserve", "src")
     assert done.code != 0
     assert "\x1b" not in done.out + done.err
@@ -88,7 +90,9 @@ def test_what_a_keeper_says_cannot_play_with_the_terminal(
 def test_an_answer_of_another_kind_is_no_answer(
     laptop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("moot.keeper.door._HANDLERS", {ask.Follow: lambda *_: ask.Done(5)})
+    monkeypatch.setattr(
+        Door, "_tell_news", lambda _self, asked, _question: asked.reply(ask.Done(5))
+    )
     assert reserve(laptop, OTTER, "src") == "bad_answer"
 
 
@@ -100,15 +104,14 @@ def test_a_keeper_that_shows_two_machines_two_histories_cannot_bring_them_togeth
     assert reserve(laptop, OTTER, "src/a.py") == ""
     hidden = events_of(kept.project)
     assert reserve(laptop, OTTER, "src/b.py") == ""
-    told = Door._news_in
 
-    def hide(self: Door, view: Any, asked: ask.Follow) -> ask.News:
-        news = told(self, view, asked)
+    def hide(view: View, asked: ask.Follow, now: Millis) -> ask.News:
+        news = read_news(view, asked, now)
         records = tuple(one for one in news.records if b"src/a.py" not in one[3])
         return msgspec.structs.replace(news, records=records, note=None)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Door, "_news_in", hide)
+        patch.setattr(DOOR_NEWS, hide)
         assert reserve(desktop, CRANE, "docs") not in ("", "reservation_conflict")
         assert events_of(desktop) < hidden
     assert reserve(desktop, CRANE, "src/a.py") == "reservation_conflict"

@@ -15,7 +15,7 @@ from moot.keeper.certificate import ensure_certificate, read_fingerprint, server
 from moot.keeper.connection import Connection
 from moot.keeper.door import Asked, Door, answer_safely, as_answer
 from moot.keeper.line import MAX_FRAME
-from moot.keeper.listening import MOST_LINES, KeeperListening
+from moot.keeper.listening import KeeperListening
 from moot.keeper.members import Member, MemberFile, Members, joining_statement
 from moot.store.artifacts import FileArtifacts
 
@@ -130,17 +130,17 @@ class Keeping:
             line for line, visitor in self._visitors.items() if not visitor.is_welcome(self.members)
         ]
 
-    def find_spare(self) -> Connection | None:
-        """The longest silent line of a machine that has more than half of all: whoever needs it
-        makes it anew."""
+    def find_spare(self, most: int) -> Connection | None:
+        """The longest silent line of a machine that has more than half of what there may be:
+        whoever needs it makes it anew."""
         numbers = [visitor.number for visitor in self._visitors.values()]
-        most = max(numbers, key=numbers.count, default=0)
-        if numbers.count(most) <= MOST_LINES // 2:
+        greediest = max(numbers, key=numbers.count, default=0)
+        if numbers.count(greediest) <= most // 2:
             return None
         silent = {
             line: visitor.asked_at
             for line, visitor in self._visitors.items()
-            if visitor.number == most and not line.is_answering
+            if visitor.number == greediest and not line.is_answering
         }
         return min(silent, key=lambda line: silent[line], default=None)
 
@@ -178,7 +178,7 @@ class Keeping:
 
     def _join(self, question: ask.Join) -> ask.Joined:
         ask.require_same_version(ask.VERSION, question.version)
-        if question.repository and self._repository and question.repository != self._repository:
+        if self._repository and question.repository != self._repository:
             raise Refused(
                 "another_repository",
                 "this ledger is kept for another repository",
@@ -206,5 +206,6 @@ class Keeping:
             raise Refused(
                 "custodian_taken",
                 "this key folder belongs to a machine that shares the ledger already",
-                hint="work in that machine's clone, or revoke it first: `moot machine revoke`",
+                hint="work in that machine's clone; or where the ledger is kept let it be taken"
+                " off first: `moot machine list` shows it, `moot machine revoke NAME` does it",
             )

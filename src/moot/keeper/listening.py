@@ -64,8 +64,8 @@ class Keeper(Protocol):
         """Lines of machines that have been taken off since they greeted."""
         ...
 
-    def find_spare(self) -> Connection | None:
-        """The line that is ended first if there is no room for another one."""
+    def find_spare(self, most: int) -> Connection | None:
+        """The line that is ended if there are `most` already and somebody needs one."""
         ...
 
     def forget(self, line: Connection) -> None:
@@ -221,7 +221,7 @@ class KeeperListening:
         """End a line that others need more; True if one more may be open now."""
         self._end_unwelcome()
         if len(self._lines) >= MOST_LINES:
-            spare = self._keeper.find_spare()
+            spare = self._keeper.find_spare(MOST_LINES)
             if spare is not None:
                 self._end(spare)
         return len(self._lines) < MOST_LINES
