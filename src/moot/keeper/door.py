@@ -28,9 +28,10 @@ from moot.engine.machines import Machines
 from moot.engine.signed_commits import SignedCommit, SignedCommits
 from moot.engine.signs_of_life import SEEN, is_genuine_heartbeat
 from moot.keeper import questions as ask
+from moot.keeper.homes import HOME
 from moot.keeper.ledgers_part import WITH_A_HOME, require_may_ask
 from moot.keeper.members import Member, MemberFile
-from moot.keeper.membership import answer_about_machines
+from moot.keeper.membership import AboutMachines, answer_about_machines
 from moot.keeper.turns import Turns
 from moot.store.artifacts import CHUNK, MAX_BYTES, FileArtifacts, require_hash
 
@@ -40,7 +41,6 @@ MOST_JOBS: Final = 1_000
 # How old the time of a command may be: two exchanges and a person's slow line.
 MOST_AGE: Final[Millis] = 5_000
 MOST_UNFINISHED: Final = 16  # artifacts of one machine that are on their way
-_HOME: Final = "@home"  # the delivery cursors' name for "this stream began on machine NUMBER"
 
 
 class Door:
@@ -144,7 +144,7 @@ class Door:
             # Streams that begin with this commit belong to the machine that begins them. A claim
             # on one that has no events yet counts for nothing: the next machine replaces it.
             claimed = dict.fromkeys(new, member.number)
-            self._engine.deliver(_HOME, lambda _view: (None, claimed))
+            self._engine.deliver(HOME, lambda _view: (None, claimed))
 
     def _are_recorded(self, places: tuple[ask.Place, ...]) -> bool:
         if not places:
@@ -268,9 +268,9 @@ class Door:
         return ask.Piece(size, piece)
 
     def _about_machines(
-        self, member: Member, _line: object, question: ask.WhoShares | ask.Leave
+        self, member: Member, _line: object, question: AboutMachines
     ) -> ask.AnyAnswer:
-        return answer_about_machines(self._members, member, question, self._engine.clock())
+        return answer_about_machines(self._engine, self._members, member, question)
 
     def _news(self, asked: ask.Follow) -> ask.News:
         with self._engine.store.read() as view:
@@ -316,7 +316,7 @@ def _noted_signs(view: View, records: Sequence[Record]) -> tuple[ask.SentSign, .
 
 
 def _is_home(view: View, member: Member, stream: str) -> bool:
-    return view.head(stream) is None or view.cursor(_HOME, stream) == member.number
+    return view.head(stream) is None or view.cursor(HOME, stream) == member.number
 
 
 def _holds(view: View, stream: str, seq: int, record_hash: bytes) -> bool:
@@ -360,6 +360,7 @@ _HANDLERS: Final[Mapping[type, Callable[..., ask.AnyAnswer]]] = {
     ask.WantArtifact: Door._want_artifact,
     ask.WhoShares: Door._about_machines,
     ask.Leave: Door._about_machines,
+    ask.MoveHome: Door._about_machines,
 }
 
 
