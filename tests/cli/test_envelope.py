@@ -237,6 +237,8 @@ REFUSALS: dict[str, tuple[str, int, Words]] = {
     "keep": ("cannot_listen", 1, ("keep", "--listen", "203.0.113.1:1")),
     "invite": ("not_kept", 1, ("invite",)),
     "admit": ("bad_admission", 1, ("admit", "bob#nothing")),
+    "machine.move_here": ("not_found", 1, ("machine", "move-here", "q-9")),
+    "machine.hand_over": ("not_found", 1, ("machine", "hand-over", "q-9", "--to", "laptop")),
     "machine.leave": ("kept_here", 1, ("machine", "leave")),
     "machine.revoke": ("machine_not_found", 1, ("machine", "revoke", "laptop")),
     "ledger.move": ("already_there", 1, ("ledger", "move", "file")),

@@ -42,6 +42,12 @@ class KeptLedger:
         assert join_workspace(root, KeyFolder(keys), self.invite(), machine, "")
         return joined
 
+    def let_in(self, machine: Project, person: str, **typed: str) -> None:
+        """Make somebody a person on another machine, by the consent of the ledger's owner."""
+        self.project.ok("agent", "register", "operator", "--human", **typed)
+        asked = machine.ok("agent", "register", person, "--human", **typed)
+        self.project.ok("admit", asked["admission"], **typed)
+
     def close(self) -> None:
         """A second call changes nothing."""
         if not self._is_closed:

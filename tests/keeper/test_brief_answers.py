@@ -266,19 +266,19 @@ def test_what_the_ledger_adds_to_a_command_is_never_answered_briefly(
 
 
 def test_keys_are_never_answered_briefly(
-    laptop: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kept: KeptLedger, laptop: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not even by a person, who signs alone."""
     file = tmp_path / "passphrase"
     file.write_text(PASSPHRASE)
     file.chmod(0o600)
-    laptop.ok("agent", "register", "ada-l", "--human", MOOT_PASSPHRASE_FILE=str(file))
+    kept.let_in(laptop, "ada-l", MOOT_PASSPHRASE_FILE=str(file))
     with busy(laptop, OTTER, monkeypatch) as machine:
         machine.ask_errand()
         blob = machine.engine.artifacts
         assert blob is not None
-        kept = blob.put(b"hunter2", "text/plain")
-        command = EraseArtifact(kept.sha256, kept.size, "a word")
+        put = blob.put(b"hunter2", "text/plain")
+        command = EraseArtifact(put.sha256, put.size, "a word")
         machine.engine.execute(REGISTRY, command, "ada-l")
         assert machine.brief == 0
         machine.ask_errand()

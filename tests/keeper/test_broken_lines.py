@@ -178,6 +178,8 @@ QUESTIONS: tuple[ask.Question, ...] = (
     ask.WantArtifact("0" * 64, -5),
     ask.Commit(ask.Follow(0, b"", 0, 0), 0, False, (), (), ()),
     ask.Greet(ask.VERSION, "laptop", b""),
+    ask.WhoShares(),
+    ask.MoveHome(("debate/none", "\0"), "../x"),
 )
 
 

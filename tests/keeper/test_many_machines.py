@@ -266,7 +266,7 @@ def test_what_one_machine_erases_is_gone_on_all_of_them(
     file.write_text("correct horse battery staple")
     file.chmod(0o600)
     person = {"MOOT_PASSPHRASE_FILE": str(file)}
-    laptop.ok("agent", "register", "ada-l", "--human", **person)
+    kept.let_in(laptop, "ada-l", **person)
     body = laptop.root / "long.md"
     body.write_text("# Information\n\n" + "more " * 5_000 + "hunter2\n")
     sent = laptop.ok("send", CRANE, "INFO: long", str(body), MOOT_AGENT=OTTER)

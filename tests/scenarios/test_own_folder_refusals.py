@@ -48,7 +48,12 @@ class Moments:
 
 
 # Under a keeper, which has the file open, nothing can be put back.
-AT_A_KEEPER: Final = frozenset({"init.join", "invite", "machine.revoke", "machine.leave", "admit"})
+AT_A_KEEPER: Final = frozenset(
+    {
+        *("init.join", "invite", "admit", "machine.revoke", "machine.leave"),
+        *("machine.move_here", "machine.hand_over"),
+    }
+)
 TELLABLE = [story for story in STORIES if AT_A_KEEPER.isdisjoint(story.does)]
 
 

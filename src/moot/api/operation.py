@@ -22,6 +22,7 @@ SUBJECTS: Final = (
         "workspaces",
         "machines",
         "machine_leaving",
+        "session_homes",
         "ledger",
         "ledger_moving",
         "verification",

@@ -6,6 +6,7 @@
     members.py        the machines that joined, and who is invited
     ledgers_part.py   what the ledger's own key signs for a machine
     membership.py     what machines ask about machines: who shares the ledger, to be let go
+    homes.py          on which machine a session is at home, and who may move it
     turns.py          whose turn it is on a stream that several want
     door.py           the keeper's side: answers one question
     listening.py      who may connect, how much at once, how long that may take

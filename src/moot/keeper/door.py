@@ -30,9 +30,10 @@ from moot.engine.signs_of_life import is_genuine_heartbeat
 from moot.engine.working_ahead import WorkingAhead
 from moot.keeper import questions as ask
 from moot.keeper.artifact_pieces import ArtifactPieces
-from moot.keeper.ledgers_part import WITH_A_HOME, require_may_ask
+from moot.keeper.homes import HOME
+from moot.keeper.ledgers_part import WITH_AHOME, require_may_ask
 from moot.keeper.members import Member, MemberFile
-from moot.keeper.membership import answer_about_machines
+from moot.keeper.membership import AboutMachines, answer_about_machines
 from moot.keeper.news import (
     holds_record,
     is_far_behind,
@@ -47,7 +48,6 @@ MOST_JOBS: Final = 1_000
 # How old the time of a command may be: two exchanges and a person's slow line.
 MOST_AGE: Final[Millis] = 5_000
 MOST_HEARTBEAT: Final = 1_024  # bytes; with the longest names it has less than half of them
-_HOME: Final = "@home"  # the delivery cursors' name for "this stream began on machine NUMBER"
 
 
 class Asked:
@@ -270,7 +270,7 @@ class Door:
             raise DecidedOtherwise(keys.hashes, problem)
         # Streams that begin with this commit belong to the machine that begins them.
         for stream in new & {stream for stream, *_ in places}:
-            batch.change.put_cursor(_HOME, stream, member.number)
+            batch.change.put_cursor(HOME, stream, member.number)
         return results
 
     def _read_jobs(self, question: ask.Commit) -> list[Job]:
@@ -357,8 +357,8 @@ class Door:
         is_erased = question.sha256 in self._engine.registry().erased
         return self._pieces.give(question, is_erased)
 
-    def _about_machines(self, member: Member, question: ask.WhoShares | ask.Leave) -> ask.AnyAnswer:
-        return answer_about_machines(self._members, member, question, self._engine.clock())
+    def _about_machines(self, member: Member, question: AboutMachines) -> ask.AnyAnswer:
+        return answer_about_machines(self._engine, self._members, member, question)
 
 
 _ASIDE: Final[Mapping[type, Callable[..., ask.AnyAnswer]]] = {
@@ -369,13 +369,14 @@ _ASIDE: Final[Mapping[type, Callable[..., ask.AnyAnswer]]] = {
     ask.WantArtifact: Door._give_piece,
     ask.WhoShares: Door._about_machines,
     ask.Leave: Door._about_machines,
+    ask.MoveHome: Door._about_machines,
 }
 
 
 def _require_its_part(batch: Batch, member: Member, jobs: list[Job]) -> set[str]:
     """Refused if the ledger signs no such thing for this machine. Returns the streams that begin
     with these jobs; most commands have neither, and then nothing is looked at."""
-    with_home = {job.stream for job in jobs if protocol_of(job.stream) in WITH_A_HOME}
+    with_home = {job.stream for job in jobs if protocol_of(job.stream) in WITH_AHOME}
     if not with_home and all(job.actor != SYSTEM for job in jobs):
         return set()
     view = batch.change
@@ -386,7 +387,7 @@ def _require_its_part(batch: Batch, member: Member, jobs: list[Job]) -> set[str]
 
 
 def _is_home(view: View, member: Member, stream: str) -> bool:
-    return view.head(stream) is None or view.cursor(_HOME, stream) == member.number
+    return view.head(stream) is None or view.cursor(HOME, stream) == member.number
 
 
 def _reply_safely(asked: Asked, answer: Callable[[], ask.AnyAnswer]) -> None:

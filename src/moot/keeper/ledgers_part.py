@@ -17,7 +17,8 @@ from moot.core.registry.commands import AddKey
 from moot.core.registry.model import State as Registry
 from moot.engine.job import Job
 
-# Protocols whose sessions have a home: the machine that began one keeps its files and its minutes.
+# Protocols whose sessions have a home: the machine that began one keeps its files and its minutes,
+# until it is moved (`homes.py`).
 WITH_A_HOME: Final = frozenset({"debate", "parliament", "decision", "trace", "observed", "path"})
 
 # Says whether the ledger signs such a command for a machine with this custodian.
@@ -69,8 +70,10 @@ def require_may_ask(
             continue  # whoever acts has signed it
         _require_consent(job.command, registry)
         protocol, name = protocol_of(job.stream), type(job.command).__name__
+        hint = "run this where the ledger is kept"
         if protocol in WITH_A_HOME:
             allowed, why = is_home(job.stream), "another machine keeps the minutes of it"
+            hint = f"run this on that machine; `moot machine move-here {job.stream}` brings it here"
         else:
             allows = ALLOWED.get((protocol, name))
             allowed = allows is not None and allows(job.command, registry, custodian)
@@ -79,7 +82,7 @@ def require_may_ask(
             raise Refused(
                 "ledgers_part",
                 f"the keeper signs no {name} on {job.stream} for this machine: {why}",
-                hint="run this on the machine where it began, or where the ledger is kept",
+                hint=hint,
             )
 
 

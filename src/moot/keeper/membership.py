@@ -1,21 +1,26 @@
-"""What machines ask about machines: who shares the ledger, and to be let go. Both sides of it."""
+"""What machines ask about machines: who shares the ledger, to be let go, and where a session is at
+home. Both sides of it."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from moot.core.clock import Millis
 from moot.core.errors import Malformed, MootError, Refused
+from moot.engine.engine import Engine
 from moot.keeper import questions as ask
 from moot.keeper.copying import KeeperLine
+from moot.keeper.homes import move_home
 from moot.keeper.members import Member, MemberFile
 
 # What a keeper says to a machine that it knows no more.
 GONE: Final = frozenset({"machine_left", "machine_revoked", "machine_unknown"})
 
 
+AboutMachines = ask.WhoShares | ask.Leave | ask.MoveHome
+
+
 def answer_about_machines(
-    members: MemberFile, member: Member, question: ask.WhoShares | ask.Leave, now: Millis
+    engine: Engine, members: MemberFile, member: Member, question: AboutMachines
 ) -> ask.AnyAnswer:
     """The keeper's answer to `member`."""
     match question:
@@ -23,8 +28,10 @@ def answer_about_machines(
             return ask.Sharing(tuple(map(describe_member, members.read().machines)))
         case ask.Leave(now=is_meant):
             if is_meant:
-                members.let_go(member, now)
+                members.let_go(member, engine.clock())
             return ask.Done()
+        case ask.MoveHome(streams=streams, to=to):
+            return ask.HomeMoved(move_home(engine, members.read(), member, streams, to))
 
 
 def describe_member(member: Member) -> ask.SharingMachine:
@@ -72,6 +79,15 @@ def leave(line: KeeperLine) -> None:
     except Refused as error:
         if error.code not in GONE:
             raise
+
+
+def ask_to_move(line: KeeperLine, streams: tuple[str, ...], to: str | None) -> tuple[str, ...]:
+    """Let a session be at home on the machine `to`, None: here; what moved."""
+    try:
+        return line.ask(ask.MoveHome(streams, to), ask.HomeMoved).streams
+    except Malformed as error:
+        way = "until then it stays where it began"
+        raise _too_old(error, "that a session moves", way) from None
 
 
 def _too_old(error: MootError, what: str, way: str) -> MootError:

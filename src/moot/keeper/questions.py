@@ -157,6 +157,14 @@ class Leave(Question, frozen=True):
     now: bool = True
 
 
+class MoveHome(Question, frozen=True):
+    """Let a session be at home on the machine `to`, None: here. The first of `streams` is meant;
+    the others belong to it."""
+
+    streams: tuple[str, ...]
+    to: str | None = None
+
+
 AnyQuestion = (
     Greet
     | Join
@@ -170,6 +178,7 @@ AnyQuestion = (
     | WantArtifact
     | WhoShares
     | Leave
+    | MoveHome
 )
 
 
@@ -262,7 +271,15 @@ class Sharing(Answer, frozen=True):
     machines: tuple[SharingMachine, ...]
 
 
-AnyAnswer = Welcome | Joined | News | Committed | DecideAgain | Done | Piece | Sharing | Failed
+class HomeMoved(Answer, frozen=True):
+    """What is at home elsewhere now; nothing, if it was there already."""
+
+    streams: tuple[str, ...]
+
+
+AnyAnswer = (
+    Welcome | Joined | News | Committed | DecideAgain | Done | Piece | Sharing | HomeMoved | Failed
+)
 
 encode: Final = msgspec.msgpack.Encoder().encode
 _question_decoder: Final[msgspec.msgpack.Decoder[AnyQuestion]] = msgspec.msgpack.Decoder(

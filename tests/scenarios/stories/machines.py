@@ -119,6 +119,34 @@ def a_machine_leaves_and_comes_back(world: World) -> None:
         world.project = here
 
 
+@story(
+    does="invite init.join machine.hand_over machine.move_here machine.leave debate.new",
+    refuses="machine.hand_over machine.move_here",
+)
+def a_debate_moves_from_one_machine_to_another(world: World) -> None:
+    here, laptop = world.project, clone(world.project, "laptop")
+    file = {"what": "d.md"}
+    assert world.refuse("machine.move_here", **file) == "not_found"
+    with keeping(here):
+        join(world, laptop, "laptop")
+        arguments: dict[str, Any] = {"title": "Why?", "agents": ("one-fox", "two-hen")}
+        world.do("debate.new", file=laptop.root / "d.md", **arguments)
+        world.project = here
+        assert world.refuse("machine.move_here", OTTER, **file) == "human_key_required"
+        assert world.refuse("machine.hand_over", OTTER, **file, to="laptop") == "human_key_required"
+        assert world.refuse("machine.hand_over", **file, to="desktop") == "machine_not_found"
+        moved = world.do("machine.move_here", **file)
+        assert (moved["home"], moved["files"]) == (None, [str(here.root / "d.md")])
+        world.project = laptop
+        assert world.refuse("machine.move_here", **file) == "another_home"
+        world.project = here
+        assert world.do("machine.hand_over", **file, to="laptop")["home"] == "laptop"
+        world.project = laptop
+        assert world.do("machine.move_here", **file)["home"] == "laptop"
+        world.do("machine.leave")
+        world.project = here
+
+
 @story(does="ledger.move scope.reserve verify", refuses="ledger.move scope.reserve")
 def the_ledger_moves_into_a_database_and_back(world: World) -> None:
     assert world.refuse("ledger.move", to="file") == "already_there"

@@ -105,6 +105,12 @@ SECTIONS: dict[str, dict[str, Entry | str]] = {
         "revoke": "take a machine off",
         "leave": Entry(f"{_HERE}.machine_leave:leave", "let this machine leave the ledger"),
     },
+    "Where a session is at home": {
+        "move-here": Entry(
+            f"{_HERE}.machine_homes:move_here", "bring a session and its files here"
+        ),
+        "hand-over": Entry(f"{_HERE}.machine_homes:hand_over", "give a session to another machine"),
+    },
 }
 
 

@@ -124,7 +124,9 @@ MORE: dict[str, dict[str, Entry]] = {
         "keep": Entry(f"{_CLI}.machines:keep", "keep this ledger for other machines, too"),
         "invite": Entry(f"{_CLI}.machines:invite", "one word that lets one more machine join"),
         "admit": Entry(f"{_CLI}.presence.admit:admit", "let in a person from another machine"),
-        "machine": Entry(f"{_CLI}.machines:machine", "who joined: list, revoke, leave"),
+        "machine": Entry(
+            f"{_CLI}.machines:machine", "who joined: list, revoke, leave, move-here, ..."
+        ),
     },
     "This machine": {
         "prompt": Entry(f"{_CLI}.presence.prompt:prompt", "one line for your shell's prompt"),
