@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from moot.core.errors import MootError
-from moot.engine.job import Job
+from moot.engine.job import Job, JobOutcome
 from moot.protocols.example.commands import Finish
 from tests.cli.project import Project
 from tests.keeper.kept import KeptLedger
@@ -22,9 +22,9 @@ def test_whoever_writes_a_file_with_the_commit_is_told_of_a_refusal_before(
 ) -> None:
     """As on a machine of one's own: what is told before the commit may stop it."""
     before = events_of(kept.project)
-    told: list[list[object]] = []
+    told: list[list[JobOutcome | MootError]] = []
 
-    def require_all(results: list[object]) -> None:
+    def require_all(results: list[JobOutcome | MootError]) -> None:
         told.append(results)
         for result in results:
             if isinstance(result, MootError):

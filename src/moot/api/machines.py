@@ -10,7 +10,7 @@ import msgspec
 
 from moot.api.operation import operation
 from moot.core.clock import to_text
-from moot.core.errors import Malformed, Refused
+from moot.core.errors import Malformed, Refused, Tampered
 from moot.core.version import VERSION
 
 if TYPE_CHECKING:
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.api.workspaces import MadeWorkspace
     from moot.keeper.members import MemberFile
+    from moot.workspace.joined import JoinedLedger
+    from moot.workspace.joining import Invitation
 
 PORT: Final = 7417
 LOOPBACK: Final = "127.0.0.1"
 EVERYWHERE: Final = ("0.0.0.0", "::")
 MOST_NAME: Final = 48
+# A machine that is told this by its keeper may join once more.
+NOT_KNOWN_THERE: Final = ("machine_revoked", "machine_unknown", "another_keeper")
 
 
 class KeeperAddress(msgspec.Struct, frozen=True):
@@ -135,11 +139,12 @@ def join_keeper(
 
     `name` is what this machine is called there (default: its host name). The whole ledger is
     fetched and every signature in it verified. `tools` are set up as `init` does. A repeat changes
-    nothing.
+    nothing, unless the keeper does not know this machine any more: then it joins once more, and
+    keeps its copy.
     """
     from moot.api.workspaces import JoinedKeeper, init
     from moot.workspace.find import FOLDER, project_root
-    from moot.workspace.joining import join_workspace, read_invitation
+    from moot.workspace.joining import read_invitation
 
     session.require_no_agent("joining a keeper")
     invited = read_invitation(invitation)
@@ -147,10 +152,40 @@ def join_keeper(
     folder = home.parent if home.name == FOLDER else home
     machine = name or _machine_name()
     try:
-        created = join_workspace(folder, session.keys, invited, machine, _repository(session))
+        created, joined = _join(session, folder, invited, machine)
     except Refused as error:
         raise _shallow_clone() if _is_shallow_elsewhere(session, error) else error from None
+    with session.workspace.store.read() as view:
+        events = view.newest_position()
+    keeper = JoinedKeeper(joined.machine, joined.line.address, events)
+    return msgspec.structs.replace(init(session, tools=tools), created=created, joined=keeper)
+
+
+def _join(
+    session: Session, folder: Path, invited: Invitation, machine: str
+) -> tuple[bool, JoinedLedger]:
+    """Whether a workspace was made, and its ledger, up to date. One that joined before and that its
+    keeper does not know any more joins once more."""
+    from moot.workspace.joining import join_workspace, renew_membership
+
+    repository = _repository(session)
+    created = join_workspace(folder, session.keys, invited, machine, repository)
     session.home = folder
+    try:
+        joined = _joined_here(session)
+        joined.follow()
+    except (Refused, Tampered) as error:
+        if created or error.code not in NOT_KNOWN_THERE:
+            raise
+        place = session.workspace.path
+        session.close()
+        renew_membership(place, session.keys, invited, machine, repository)
+        joined = _joined_here(session)
+        joined.follow()
+    return created, joined
+
+
+def _joined_here(session: Session) -> JoinedLedger:
     joined = session.workspace.joined
     if joined is None:
         raise Refused(
@@ -158,11 +193,7 @@ def join_keeper(
             f"{session.workspace.path} is a workspace of its own",
             hint="join from another clone: two ledgers cannot become one",
         )
-    joined.follow()
-    with session.workspace.store.read() as view:
-        events = view.newest_position()
-    keeper = JoinedKeeper(joined.machine, joined.line.address, events)
-    return msgspec.structs.replace(init(session, tools=tools), created=created, joined=keeper)
+    return joined
 
 
 @operation("machine.list")
@@ -232,8 +263,9 @@ def _why(error: OSError) -> str:
     """Without what Python adds to it."""
     import os
 
-    is_systems = error.errno is not None and error.errno > 0
-    return os.strerror(error.errno) if is_systems else str(error.strerror or error)
+    if error.errno is not None and error.errno > 0:
+        return os.strerror(error.errno)
+    return str(error.strerror or error)
 
 
 def _keeper_folder(session: Session) -> Path:

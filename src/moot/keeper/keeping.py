@@ -104,7 +104,8 @@ class Keeping:
             raise Refused(
                 "custodian_taken",
                 "this key folder belongs to a machine that shares the ledger already",
-                hint="work in that machine's clone, or revoke it first: `moot machine revoke`",
+                hint="work in that machine's clone; or where the ledger is kept let it be taken"
+                " off first: `moot machine list` shows it, `moot machine revoke NAME` does it",
             )
 
 

@@ -134,7 +134,8 @@ class MemberFile:
                     raise Refused(
                         "machine_revoked",
                         f"{name} has been taken off this ledger",
-                        hint="ask whoever keeps it for a new invitation",
+                        hint="ask whoever keeps it for a new invitation, and join once more:"
+                        " `moot init --join INVITATION`",
                     )
                 return one
         raise Refused(

@@ -17,7 +17,7 @@ from moot.keeper.copying import keeper_away
 from moot.keeper.line import LineBroken, connect
 from moot.keeper.members import hash_code, joining_statement, prove_invitation
 from moot.keys.folder import KeyFolder
-from moot.store.files import sync_folder, write_new_file
+from moot.store.files import replace_own_file, sync_folder, write_new_file
 from moot.store.sqlite import SqliteStore
 from moot.workspace import trust as trust_files
 from moot.workspace.create import not_created
@@ -100,6 +100,29 @@ def join_workspace(
         shutil.rmtree(fresh, ignore_errors=True)
     remember_place(folder.path, root, origin)
     return True
+
+
+def renew_membership(
+    place: Path, folder: KeyFolder, invitation: Invitation, machine: str, repository: str
+) -> None:
+    """Join the same ledger once more, for a machine that its keeper does not know any more. The
+    copy stays: the keeper must still show all that was seen.
+
+    Refused (`another_ledger`) if the invitation is to another one.
+    """
+    folder.require_own("this machine's secret")
+    answer = _ask_to_join(invitation, folder.custodian, machine, repository)
+    known = trust_files.read_trust_file(place / "trust.json")
+    if trust_files.parse_trust_file(answer.trust).trust() != known.trust():
+        raise Refused(
+            "another_ledger",
+            "the invitation is to another ledger than the one that was joined here",
+            hint="join that one from another clone",
+        )
+    secret = msgspec.json.encode(MachineSecret(answer.secret.hex()))
+    replace_own_file(folder.ledger_folder(known.origin) / SECRET, secret, 0o600)
+    joined = JoinedFile(invitation.address, invitation.fingerprint, machine)
+    replace_own_file(place / JOINED, msgspec.json.encode(joined))
 
 
 def _ask_to_join(
