@@ -194,5 +194,5 @@ def test_nobody_joins_another_ledger_over_a_copy_of_the_first(
     other.ok("init")
     KeeperProcess(other)
     word = other.ok("invite")["invitation"]
-    assert laptop.refused("init", "--join", word, "--name", "laptop")[0] == "another_ledger"
+    assert laptop.refused("init", "--join", word, "--name", "laptop")[0] == "joined_to_another"
     assert laptop.refused("agent", "register", "teal-crane")[0] == "machine_revoked"

@@ -108,14 +108,14 @@ def renew_membership(
     """Join the same ledger once more, for a machine that its keeper does not know any more. The
     copy stays: the keeper must still show all that was seen.
 
-    Refused (`another_ledger`) if the invitation is to another one.
+    Refused (`joined_to_another`) if the invitation is to another one.
     """
     folder.require_own("this machine's secret")
     answer = _ask_to_join(invitation, folder.custodian, machine, repository)
     known = trust_files.read_trust_file(place / "trust.json")
     if trust_files.parse_trust_file(answer.trust).trust() != known.trust():
         raise Refused(
-            "another_ledger",
+            "joined_to_another",
             "the invitation is to another ledger than the one that was joined here",
             hint="join that one from another clone",
         )
