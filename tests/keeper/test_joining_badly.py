@@ -141,3 +141,58 @@ def test_a_machine_whose_host_has_a_long_name_can_join(
     KeeperProcess(project)
     word = project.ok("invite")["invitation"]
     _clone(project, tmp_path / "laptop").ok("init", "--join", word, "--name", name)
+
+
+# Once more ----------------------------------------------------------------------------------------
+
+
+def _join(project: Project, machine: Project, name: str) -> dict[str, object]:
+    done: dict[str, object] = machine.ok(
+        "init", "--join", project.ok("invite")["invitation"], "--name", name
+    )
+    return done
+
+
+def test_a_machine_that_was_taken_off_joins_once_more_and_keeps_its_copy(
+    project: Project, tmp_path: Path
+) -> None:
+    KeeperProcess(project)
+    laptop = _clone(project, tmp_path / "laptop")
+    assert _join(project, laptop, "laptop")["created"] is True
+    laptop.ok("agent", "register", "amber-otter")
+    project.ok("machine", "revoke", "laptop")
+    code, said = _said(laptop, "agent", "register", "teal-crane")
+    assert (code, "moot init --join" in said) == ("machine_revoked", True)
+    assert _join(project, laptop, "laptop")["created"] is False
+    laptop.ok("--as", "amber-otter", "reserve", "src/a.py")
+    assert laptop.ok("verify")["verdict"] == "valid"
+
+
+def test_a_machine_joins_once_more_where_the_keepers_certificate_was_lost(
+    project: Project, tmp_path: Path
+) -> None:
+    keeper = KeeperProcess(project)
+    laptop = _clone(project, tmp_path / "laptop")
+    _join(project, laptop, "laptop")
+    keeper.end()
+    (project.root / ".moot" / "keeper" / "keeper.pem").unlink()
+    KeeperProcess(project, keeper.port)
+    assert laptop.refused("agent", "register", "teal-crane")[0] == "another_keeper"
+    project.ok("machine", "revoke", "laptop")
+    _join(project, laptop, "laptop")
+    laptop.ok("agent", "register", "amber-otter")
+
+
+def test_nobody_joins_another_ledger_over_a_copy_of_the_first(
+    project: Project, tmp_path: Path
+) -> None:
+    KeeperProcess(project)
+    laptop = _clone(project, tmp_path / "laptop")
+    _join(project, laptop, "laptop")
+    project.ok("machine", "revoke", "laptop")
+    other = _clone(project, tmp_path / "other")
+    other.ok("init")
+    KeeperProcess(other)
+    word = other.ok("invite")["invitation"]
+    assert laptop.refused("init", "--join", word, "--name", "laptop")[0] == "another_ledger"
+    assert laptop.refused("agent", "register", "teal-crane")[0] == "machine_revoked"

@@ -9,11 +9,16 @@ import pytest
 from moot.core.clock import Millis
 from moot.core.errors import MootError
 from moot.core.ledger import View
+from moot.core.names import CHECKPOINT
+from moot.core.signing import key_id
+from moot.engine.replay import take_snapshot
 from moot.keeper import questions as ask
 from moot.keeper.copying import FetchedArtifacts
 from moot.keeper.door import Asked, Door
 from moot.keeper.members import Member
 from moot.keeper.news import read_news
+from moot.protocols.presence import STREAM
+from moot.protocols.presence.machine import MACHINE
 from moot.store.artifacts import MAX_BYTES
 from tests.cli.project import Project
 from tests.keeper.kept import KeptLedger
@@ -114,4 +119,26 @@ def test_a_keeper_that_shows_two_machines_two_histories_cannot_bring_them_togeth
         patch.setattr(DOOR_NEWS, hide)
         assert reserve(desktop, CRANE, "docs") not in ("", "reservation_conflict")
         assert events_of(desktop) < hidden
+    assert reserve(desktop, CRANE, "src/a.py") == "reservation_conflict"
+
+
+def test_a_state_that_the_keeper_sums_up_wrongly_is_found_by_the_doctor(
+    kept: KeptLedger, laptop: Project, desktop: Project
+) -> None:
+    """A snapshot is the ledger's own word, and whoever keeps it can sign any. The events say
+    otherwise, and nobody has to believe it."""
+    assert reserve(laptop, OTTER, "src/a.py") == ""
+    with kept.project.workspace() as workspace, workspace.store.write() as change:
+        engine = workspace.engine
+        loaded = engine._replay.load(change, STREAM)
+        empty = msgspec.structs.replace(loaded, state=MACHINE.initial)
+        held = engine.keys.find(CHECKPOINT, key_id(engine.trust.checkpoint))
+        assert held is not None
+        change.put_snapshot(take_snapshot(engine.trust.origin, STREAM, empty, held.signer))
+    desktop.ok("status")
+    assert desktop.ok("verify")["verdict"] == "valid", "no event was touched"
+    codes = {one["code"] for one in desktop.json("ledger", "doctor").envelope["data"]["findings"]}
+    assert "derived_differs" in codes
+    desktop.ok("ledger", "rebuild")
+    assert desktop.json("ledger", "doctor").code == 0
     assert reserve(desktop, CRANE, "src/a.py") == "reservation_conflict"

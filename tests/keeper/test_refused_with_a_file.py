@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from moot.core.errors import MootError
-from moot.engine.job import Job
+from moot.engine.job import Job, JobOutcome
 from moot.protocols.example.commands import Finish
 from tests.cli.project import Project
 from tests.keeper.kept import KeptLedger
@@ -22,9 +22,9 @@ def test_whoever_writes_a_file_with_the_commit_is_told_of_a_refusal_before(
 ) -> None:
     """As on a machine of one's own: what is told before the commit may stop it."""
     before = events_of(kept.project)
-    told: list[list[object]] = []
+    told: list[list[JobOutcome | MootError]] = []
 
-    def require_all(results: list[object]) -> None:
+    def require_all(results: list[JobOutcome | MootError]) -> None:
         told.append(results)
         for result in results:
             if isinstance(result, MootError):
@@ -45,7 +45,7 @@ def test_a_debate_is_not_said_to_be_closed_by_somebody_whose_key_is_elsewhere(
     secret = kept.project.root.parent / "passphrase"
     secret.write_text(PASSPHRASE)
     secret.chmod(0o600)
-    laptop.ok("agent", "register", "operator", "--human", MOOT_PASSPHRASE_FILE=str(secret))
+    kept.let_in(laptop, "operator", MOOT_PASSPHRASE_FILE=str(secret))
     laptop.ok("debate", "new", "tea.md", "--title", "Tea", "--agents", f"{OTTER},{CRANE}")
     shutil.copy(laptop.root / "tea.md", desktop.root)
     before = events_of(kept.project)

@@ -31,7 +31,7 @@ from moot.engine.working_ahead import WorkingAhead
 from moot.keeper import questions as ask
 from moot.keeper.artifact_pieces import ArtifactPieces
 from moot.keeper.homes import HOME
-from moot.keeper.ledgers_part import WITH_AHOME, require_may_ask
+from moot.keeper.ledgers_part import WITH_A_HOME, require_may_ask
 from moot.keeper.members import Member, MemberFile
 from moot.keeper.membership import AboutMachines, answer_about_machines
 from moot.keeper.news import (
@@ -376,7 +376,7 @@ _ASIDE: Final[Mapping[type, Callable[..., ask.AnyAnswer]]] = {
 def _require_its_part(batch: Batch, member: Member, jobs: list[Job]) -> set[str]:
     """Refused if the ledger signs no such thing for this machine. Returns the streams that begin
     with these jobs; most commands have neither, and then nothing is looked at."""
-    with_home = {job.stream for job in jobs if protocol_of(job.stream) in WITH_AHOME}
+    with_home = {job.stream for job in jobs if protocol_of(job.stream) in WITH_A_HOME}
     if not with_home and all(job.actor != SYSTEM for job in jobs):
         return set()
     view = batch.change

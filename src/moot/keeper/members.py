@@ -84,7 +84,8 @@ class MemberFile:
             raise StoreFailed(
                 "members_unreadable",
                 f"the list of machines cannot be read: {error}",
-                hint=f"restore {self._place.name} from a backup, or remove it: machines join anew",
+                hint=f"restore {self._place.name} from a backup; without it each machine joins anew"
+                " from a new clone, with a new key folder (MOOT_KEYS)",
             ) from None
 
     def invite(self, now: Millis, hours: int = 24) -> tuple[str, str]:

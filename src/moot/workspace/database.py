@@ -140,5 +140,6 @@ def _exists(schema: str) -> Refused:
     return Refused(
         "ledger_exists",
         f"the database has a ledger in the schema {schema} already",
-        hint="if it is an older copy, let the database's operator drop that schema",
+        hint=f"if it is an older copy, let the database's operator drop it: DROP SCHEMA {schema}"
+        " CASCADE",
     )

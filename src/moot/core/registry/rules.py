@@ -313,7 +313,8 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         _KNOWN,
         _PROOF,
         Rule("REG-16", "human_key_required", "the consent of a person is missing",
-             person_not_endorsed, "let a registered person unlock their key at a terminal"),
+             person_not_endorsed,
+             "let a registered person unlock their key at a terminal of the machine that has it"),
     ),
     ask.RotateKey: (
         _BY_SYSTEM,
