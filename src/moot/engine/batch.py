@@ -84,6 +84,7 @@ class Batch:
         self._entries: list[
             RecordToAppend
         ] = []  # what `flush` will append, in the order of the decisions
+        self.cited: set[str] = set()  # artifacts that an event names
         # (agent, epoch) whose sign of life this batch has already noted
         self._seen_now: set[tuple[str, int]] = set()
         # streams whose snapshot is in this batch, and those whose snapshot is put off by it
@@ -404,6 +405,7 @@ class Batch:
     def _make_body(self, job: Job, signatory: Signatory, draft: Draft, key: str | None) -> Body:
         if draft.artifacts:
             self._require_stored(draft)
+            self.cited.update(ref.sha256 for ref in draft.artifacts)
         loaded = self._streams[job.stream]
         machine = loaded.machine
         # LDG-097: the position gives the order; what the clock says is only noted.

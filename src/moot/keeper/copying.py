@@ -217,6 +217,7 @@ class LedgerCopy:
         self._newest: NewCheckpoint | None = None
         self.ahead = CommitsAhead()
         self._position: ask.Follow | None = None  # as it was last told; events only come behind it
+        self._position_version = -1  # of the store then, as others have written to it
         self.away: MootError | None = None  # why the copy may be old
 
     def follow(self) -> NewCheckpoint | None:
@@ -306,6 +307,10 @@ class LedgerCopy:
             return self.position_in(view)
 
     def position_in(self, view: View) -> ask.Follow:
+        version = view.version_of_others()
+        if self._position is not None and version == self._position_version:
+            return self._position  # nobody has written since, and we would have forgotten it
+        self._position_version = version
         position = view.newest_position()
         if self._position is None or self._position.position != position:
             last = view.records_after(position - 1, 1)[0].hash if position else b""

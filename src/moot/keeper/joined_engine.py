@@ -379,9 +379,8 @@ class JoinedEngine(Engine):
             pause = min(pause * 2, 1.0)
 
     def _give_artifacts(self, batch: Batch) -> None:
-        if isinstance(self.artifacts, FetchedArtifacts):
-            cited = {ref.sha256 for e in batch.entries for ref in e.record.body.artifacts}
-            for sha256 in sorted(cited):
+        if batch.cited and isinstance(self.artifacts, FetchedArtifacts):
+            for sha256 in sorted(batch.cited):
                 self.artifacts.give(sha256)
 
 

@@ -33,9 +33,8 @@ class _Visitor:
         self.asked_at = time.monotonic()  # when it asked last
         self._known: tuple[Members, Member] | None = None
 
-    def current_member(self, members: MemberFile) -> Member:
+    def current_member(self, listed: Members, members: MemberFile) -> Member:
         """Who it is by the list as it stands now; Refused once it was taken off."""
-        listed = members.read()
         if self._known is None or self._known[0] is not listed:
             self._known = listed, members.greet(self._machine, self._secret)
         return self._known[1]
@@ -71,6 +70,7 @@ class Keeping:
         self._door = Door(engine, artifacts, folder)
         self._listening = KeeperListening(self)
         self._visitors: dict[Connection, _Visitor] = {}
+        self._listed: Members | None = None  # the machines, for what has come just now
         self._certificate = ensure_certificate(folder)
 
     @property
@@ -102,7 +102,7 @@ class Keeping:
                 return
             visitor.asked_at = time.monotonic()
             asked = Asked(
-                visitor.current_member(self.members),
+                self._current_member(visitor),
                 line,
                 question,
                 lambda answer: self._listening.answer(line, ask.encode(answer)),
@@ -117,6 +117,7 @@ class Keeping:
         self._door.receive(asked)
 
     def step(self) -> float:
+        self._listed = None
         return self._door.step()
 
     def keeps_turn(self, line: Connection) -> bool:
@@ -147,6 +148,12 @@ class Keeping:
     def forget(self, line: Connection) -> None:
         self._visitors.pop(line, None)
         self._door.forget(line)
+
+    def _current_member(self, visitor: _Visitor) -> Member:
+        """The list is read once for all that has come."""
+        if self._listed is None:
+            self._listed = self.members.read()
+        return visitor.current_member(self._listed, self.members)
 
     def _greet(self, line: Connection, question: ask.AnyQuestion) -> None:
         """Welcome a machine, or let one join; both may write to the list of machines, which others

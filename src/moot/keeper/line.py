@@ -18,6 +18,7 @@ from moot.core.errors import Tampered, Unavailable
 
 MAX_FRAME: Final = 64 * 1024 * 1024
 FRAME_LENGTH: Final = struct.Struct(">I")  # before every frame
+PIECE: Final = 1 << 14  # bytes that are read in one go, as many as TLS decrypts in one
 CONNECT_SECONDS: Final = 3.0
 MOST_PORT: Final = 65_535
 UNIX: Final = "unix:"
@@ -37,6 +38,8 @@ class Line:
     def __init__(self, connection: socket.socket) -> None:
         self._socket = connection
         self._data = bytearray()
+        self._piece = memoryview(bytearray(PIECE))
+        self._looking: select.poll | None = None
 
     def send(self, frame: bytes, seconds: float, *further: bytes) -> None:
         """Send a frame; `further` ones travel with it, without waiting for its answer."""
@@ -62,36 +65,28 @@ class Line:
         del self._data[:end]
         return frame
 
-    def is_asked_within(self, seconds: float) -> bool:
-        """True as soon as something has come, or the line has ended; False if neither did."""
-        if self._data or (isinstance(self._socket, ssl.SSLSocket) and self._socket.pending()):
-            return True
-        return self._poll(seconds)
-
     def _read_more(self, until: float | None) -> None:
         left = None if until is None else until - time.monotonic()
         if left is not None and left <= 0:
             raise LineBroken("no answer in time")
         self._socket.settimeout(left)
         try:
-            data = self._socket.recv(1 << 18)
+            count = self._socket.recv_into(self._piece)
         except TimeoutError:
             raise LineBroken("no answer in time") from None
         except OSError as error:
             raise LineBroken(str(error) or "it broke off") from None
-        if not data:
+        if not count:
             raise LineBroken("it broke off")
-        self._data += data
+        self._data += self._piece[:count]
 
     @property
     def has_ended(self) -> bool:
         """True if the other side has closed it while nothing was asked."""
-        return self._poll(0)
-
-    def _poll(self, seconds: float) -> bool:
-        looking = select.poll()
-        looking.register(self._socket, select.POLLIN)
-        return bool(looking.poll(seconds * 1_000))
+        if self._looking is None:
+            self._looking = select.poll()
+            self._looking.register(self._socket, select.POLLIN)
+        return bool(self._looking.poll(0))
 
     def close(self) -> None:
         self._socket.close()
