@@ -45,7 +45,7 @@ def test_a_debate_is_not_said_to_be_closed_by_somebody_whose_key_is_elsewhere(
     secret = kept.project.root.parent / "passphrase"
     secret.write_text(PASSPHRASE)
     secret.chmod(0o600)
-    kept.let_in(laptop, "operator", MOOT_PASSPHRASE_FILE=str(secret))
+    kept.let_in(laptop, "ada-l", MOOT_PASSPHRASE_FILE=str(secret))
     laptop.ok("debate", "new", "tea.md", "--title", "Tea", "--agents", f"{OTTER},{CRANE}")
     shutil.copy(laptop.root / "tea.md", desktop.root)
     before = events_of(kept.project)

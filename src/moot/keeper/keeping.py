@@ -42,7 +42,7 @@ class _Visitor:
     def is_welcome(self, members: MemberFile) -> bool:
         """False once the machine was taken off."""
         try:
-            self.current_member(members)
+            self.current_member(members.read(), members)
         except Refused:
             return False
         except MootError:  # the list cannot be read just now: whoever asks is told
