@@ -371,3 +371,26 @@ def test_a_turn_that_was_kept_is_used_without_lining_up(
         here.ask_errand()
         assert held == []
         assert here.engine.load(STREAM).seq == 5
+
+
+def test_whoever_came_too_late_to_go_on_in_its_turn_does_not_ask_for_that_for_a_while(
+    kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the keeper would wait in vain for a machine that is far away, at each of its turns."""
+    monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 3_600.0)
+    monkeypatch.setattr(joined_engine, "HURRIED_SECONDS", 3_600.0)
+    monkeypatch.setattr(joined_engine, "FAR_SECONDS", 3_600.0)
+    with (
+        busy(laptop, OTTER, monkeypatch) as here,
+        busy(desktop, CRANE, monkeypatch) as there,
+    ):
+        there.engine._lost_turn_at = here.engine._lost_turn_at = -3_600.0
+        for machine in (here, there, here, there, here, there):
+            machine.ask_errand()
+        assert there.engine._kept_turn == {STREAM}
+        here.ask_errand()  # the keeper has waited long enough for the other one
+        there.ask_errand()
+        assert there.engine._kept_turn == frozenset()
+        assert not there.engine._is_near
+        assert here.engine._is_near
+    assert events_of(laptop) == events_of(kept.project)
