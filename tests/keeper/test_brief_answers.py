@@ -340,6 +340,7 @@ def test_a_line_that_keeps_its_turn_and_asks_nothing_holds_up_nobody(
     """The turn itself would last far longer than anybody waits."""
     monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 3_600.0)
     monkeypatch.setattr(joined_engine, "HURRIED_SECONDS", 3_600.0)
+    monkeypatch.setattr(joined_engine, "FAR_SECONDS", 0.0)
     with (
         busy(laptop, OTTER, monkeypatch) as here,
         busy(desktop, CRANE, monkeypatch) as there,
@@ -379,18 +380,19 @@ def test_whoever_came_too_late_to_go_on_in_its_turn_does_not_ask_for_that_for_a_
     """Else the keeper would wait in vain for a machine that is far away, at each of its turns."""
     monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 3_600.0)
     monkeypatch.setattr(joined_engine, "HURRIED_SECONDS", 3_600.0)
-    monkeypatch.setattr(joined_engine, "FAR_SECONDS", 3_600.0)
+    monkeypatch.setattr(joined_engine, "FAR_SECONDS", 0.0)
     with (
         busy(laptop, OTTER, monkeypatch) as here,
         busy(desktop, CRANE, monkeypatch) as there,
     ):
-        there.engine._lost_turn_at = here.engine._lost_turn_at = -3_600.0
         for machine in (here, there, here, there, here, there):
             machine.ask_errand()
         assert there.engine._kept_turn == {STREAM}
         here.ask_errand()  # the keeper has waited long enough for the other one
+        monkeypatch.setattr(joined_engine, "FAR_SECONDS", 3_600.0)
+        there.engine._lost_turn_at = -3_600.0
+        assert there.engine._is_near
         there.ask_errand()
         assert there.engine._kept_turn == frozenset()
         assert not there.engine._is_near
-        assert here.engine._is_near
     assert events_of(laptop) == events_of(kept.project)
