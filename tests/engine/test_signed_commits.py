@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import pytest
@@ -13,11 +12,9 @@ from moot.core.names import REGISTRY
 from moot.engine.batch import Batch
 from moot.engine.given_signatures import DecidedOtherwise
 from moot.engine.job import Job
-from moot.engine.signed_commits import SignedCommit, SignedCommits
+from moot.engine.signed_commits import SignedCommit, commit_group, split_into_groups
 from moot.protocols.example.commands import Ask
 from moot.testing import World
-
-LIMIT = 30
 
 
 def ask_on(world: World, stream: str, **more: Any) -> SignedCommit[int]:
@@ -34,27 +31,11 @@ def ask_on(world: World, stream: str, **more: Any) -> SignedCommit[int]:
     return SignedCommit([stream], keys=world.engine.keys, now=world.engine.clock(), **words)
 
 
-def commit_all(commits: SignedCommits, waiting: list[SignedCommit[int]]) -> list[Any]:
-    """What each was told, when all of them wait while somebody else holds the engine."""
-    told: list[Any] = [None] * len(waiting)
-
-    def commit(place: int) -> None:
-        try:
-            told[place] = commits.commit(waiting[place])
-        except Exception as error:  # noqa: BLE001 - it is looked at below
-            told[place] = error
-
-    threads = [threading.Thread(target=commit, args=(place,)) for place in range(len(waiting))]
-    with commits._engine._turn:  # so that all but the first arrive while the first waits
-        for thread in threads:
-            thread.start()
-        until = threading.Event()
-        while len(commits._waiting) < len(waiting) - 1:
-            until.wait(0.001)
-    for thread in threads:
-        thread.join(LIMIT)
-    assert not any(thread.is_alive() for thread in threads)
-    return told
+def commit_all(world: World, waiting: list[SignedCommit[int]]) -> list[Any]:
+    """What each was told: how much there is, or its error."""
+    for group in split_into_groups(waiting):
+        commit_group(world.engine, group)
+    return [one.told if one.error is None else one.error for one in waiting]
 
 
 @pytest.fixture
@@ -68,29 +49,26 @@ def seq_of(world: World, stream: str) -> int:
     return world.another_engine().load(stream).seq
 
 
-def test_what_arrives_while_another_is_committed_is_committed_together(world: World) -> None:
+def test_what_has_arrived_is_committed_together(world: World) -> None:
     waiting = [ask_on(world, f"example/{name}") for name in "abcde"]
     before = world.engine.store.version()
-    told = commit_all(SignedCommits(world.engine), waiting)
-    assert sorted(told) == [3, 7, 7, 7, 7], "one alone, then four who see each other"
-    assert world.engine.store.version() - before == 2
+    told = commit_all(world, waiting)
+    assert told == [7] * 5, "they see each other"
+    assert world.engine.store.version() - before == 1
     assert [seq_of(world, f"example/{name}") for name in "abcde"] == [0] * 5
 
 
 def test_commands_on_one_stream_are_never_in_one_group(world: World) -> None:
-    told = commit_all(SignedCommits(world.engine), [ask_on(world, "example/a") for _ in range(4)])
-    assert sorted(told) == [3, 4, 5, 6]
+    told = commit_all(world, [ask_on(world, "example/a") for _ in range(4)])
+    assert told == [3, 4, 5, 6]
     assert seq_of(world, "example/a") == 3
 
 
-def test_one_on_the_registry_goes_alone() -> None:
-    commits = SignedCommits(World().engine)
-    for stream in ("example/a", REGISTRY, "example/b"):
-        one: SignedCommit[int] = SignedCommit([stream], print, World().keys, 0, lambda _: 0)
-        commits._waiting.append(one)
-    groups = []
-    while commits._waiting:
-        groups.append([name for one in commits._take_group() for name in one.streams])
+def test_one_on_the_registry_goes_alone(world: World) -> None:
+    waiting = [ask_on(world, stream) for stream in ("example/a", REGISTRY, "example/b")]
+    groups = [
+        [name for one in group for name in one.streams] for group in split_into_groups(waiting)
+    ]
     assert groups == [["example/a"], [REGISTRY], ["example/b"]]
 
 
@@ -100,7 +78,7 @@ def test_one_that_comes_out_different_disturbs_nobody(world: World) -> None:
 
     waiting = [ask_on(world, f"example/{name}") for name in "abc"]
     waiting.insert(2, ask_on(world, "example/odd", decide=differ))
-    told = commit_all(SignedCommits(world.engine), waiting)
+    told = commit_all(world, waiting)
     assert [type(one) for one in told] == [int, int, DecidedOtherwise, int]
     assert [seq_of(world, f"example/{name}") for name in ("a", "b", "c", "odd")] == [0, 0, 0, -1]
 
@@ -113,7 +91,7 @@ def test_one_whose_copy_is_another_history_records_nothing_and_disturbs_nobody(
 
     waiting = [ask_on(world, f"example/{name}") for name in "abc"]
     waiting.insert(2, ask_on(world, "example/odd", read=find_another_history))
-    told = commit_all(SignedCommits(world.engine), waiting)
+    told = commit_all(world, waiting)
     assert [type(one) for one in told] == [int, int, Tampered, int]
     assert [seq_of(world, f"example/{name}") for name in ("a", "b", "c", "odd")] == [0, 0, 0, -1]
 
@@ -124,10 +102,20 @@ def test_if_the_disk_fails_each_is_told_and_the_next_goes_on(
     def fail() -> Any:
         raise StoreFailed("disk_full", "no room")
 
-    commits = SignedCommits(world.engine)
     with monkeypatch.context() as full:
         full.setattr(world.engine.store, "write", fail)
-        told = commit_all(commits, [ask_on(world, f"example/{name}") for name in "abc"])
+        told = commit_all(world, [ask_on(world, f"example/{name}") for name in "abc"])
     assert [getattr(one, "code", None) for one in told] == ["disk_full"] * 3
     assert [seq_of(world, f"example/{name}") for name in "abc"] == [-1] * 3
-    assert commits.commit(ask_on(world, "example/a")) == 3
+    assert commit_all(world, [ask_on(world, "example/a")]) == [3]
+
+
+def test_what_nobody_thought_of_disturbs_nobody(world: World) -> None:
+    def fail(_batch: Batch) -> None:
+        raise RuntimeError("nobody thought of this")
+
+    waiting = [ask_on(world, f"example/{name}") for name in "abc"]
+    waiting.insert(2, ask_on(world, "example/odd", decide=fail))
+    told = commit_all(world, waiting)
+    assert [type(one) for one in told] == [int, int, RuntimeError, int]
+    assert [seq_of(world, f"example/{name}") for name in ("a", "b", "c", "odd")] == [0, 0, 0, -1]

@@ -340,6 +340,7 @@ def test_a_line_that_keeps_its_turn_and_asks_nothing_holds_up_nobody(
     """The turn itself would last far longer than anybody waits."""
     monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 3_600.0)
     monkeypatch.setattr(joined_engine, "HURRIED_SECONDS", 3_600.0)
+    monkeypatch.setattr(joined_engine, "FAR_SECONDS", 0.0)
     with (
         busy(laptop, OTTER, monkeypatch) as here,
         busy(desktop, CRANE, monkeypatch) as there,
@@ -371,3 +372,27 @@ def test_a_turn_that_was_kept_is_used_without_lining_up(
         here.ask_errand()
         assert held == []
         assert here.engine.load(STREAM).seq == 5
+
+
+def test_whoever_came_too_late_to_go_on_in_its_turn_does_not_ask_for_that_for_a_while(
+    kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the keeper would wait in vain for a machine that is far away, at each of its turns."""
+    monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 3_600.0)
+    monkeypatch.setattr(joined_engine, "HURRIED_SECONDS", 3_600.0)
+    monkeypatch.setattr(joined_engine, "FAR_SECONDS", 0.0)
+    with (
+        busy(laptop, OTTER, monkeypatch) as here,
+        busy(desktop, CRANE, monkeypatch) as there,
+    ):
+        for machine in (here, there, here, there, here, there):
+            machine.ask_errand()
+        assert there.engine._kept_turn == {STREAM}
+        here.ask_errand()  # the keeper has waited long enough for the other one
+        monkeypatch.setattr(joined_engine, "FAR_SECONDS", 3_600.0)
+        there.engine._lost_turn_at = -3_600.0
+        assert there.engine._is_near
+        there.ask_errand()
+        assert there.engine._kept_turn == frozenset()
+        assert not there.engine._is_near
+    assert events_of(laptop) == events_of(kept.project)

@@ -218,6 +218,22 @@ def test_a_line_that_ends_while_it_waits_for_its_turn_gives_up_its_place(
     last.close()
 
 
+def test_whoever_is_next_is_told_so_early_and_fetches_what_is_new_itself(
+    kept: KeptLedger, laptop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 3_600.0)
+    membership = Intruder(kept, laptop).membership
+    holder, following = (KeeperLine(membership, seconds=SECONDS) for _ in range(2))
+    streams = ("example/today",)
+    assert holder.ask(ask.Hold(streams, NOTHING, early=True, brief=True), ask.News).records
+    for brief in (True, False):  # an older machine asks to be told at once
+        early = following.ask(ask.Hold(streams, NOTHING, early=True, brief=brief), ask.News)
+        assert (early.has_turn, early.more, not early.records) == (False, brief, brief)
+    holder.close()
+    assert following.ask(ask.Hold(streams, NOTHING), ask.News).has_turn
+    following.close()
+
+
 def test_a_machine_that_was_taken_off_is_refused_on_the_line_it_has(
     kept: KeptLedger, laptop: Project
 ) -> None:

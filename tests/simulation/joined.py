@@ -8,6 +8,7 @@ seed stays a whole history.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ from moot.core.ledger import Store
 from moot.engine.engine import Engine
 from moot.keeper import questions
 from moot.keeper.copying import FollowingStore, LedgerCopy, keeper_away
-from moot.keeper.door import Door, answer_safely
+from moot.keeper.door import Asked, Door, answer_safely
 from moot.keeper.joined_engine import JoinedEngine
 from moot.keeper.line import LineBroken
 from moot.keeper.members import Member
@@ -75,6 +76,20 @@ class SimulatedLine:
         self._world.forget(self)
 
 
+def _answer(
+    door: Door, member: Member, line: SimulatedLine, question: questions.AnyQuestion
+) -> questions.AnyAnswer:
+    """Let time pass until there is an answer: somebody else's turn may have to end first."""
+    said: list[questions.AnyAnswer] = []
+    aside = lambda find: said.append(answer_safely(find))  # noqa: E731 - there is no other thread
+    door.receive(Asked(member, line, question, said.append, aside))
+    moment = door.step()
+    while not said:
+        time.sleep(max(0.0, moment - time.monotonic()))
+        moment = door.step()
+    return said[0]
+
+
 class JoinedSimulator(Simulator):
     def __init__(self, seed: int, open_store: Callable[[], Store], folder: Path) -> None:
         self._folder = folder
@@ -102,7 +117,7 @@ class JoinedSimulator(Simulator):
         door = self._door or self._start_keeper()
         try:
             with self._struck_by(fate):
-                answer = answer_safely(lambda: door.answer(member, line, question))
+                answer = _answer(door, member, line, question)
         except Crash:
             self._note("  the keeper dies")
             self._door = None

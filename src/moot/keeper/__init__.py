@@ -8,10 +8,16 @@
     membership.py     what machines ask about machines: who shares the ledger, to be let go
     homes.py          on which machine a session is at home, and who may move it
     turns.py          whose turn it is on a stream that several want
-    door.py           the keeper's side: answers one question
-    listening.py      who may connect, how much at once, how long that may take
+    news.py           what a machine's copy lacks
+    artifact_pieces.py  artifacts on their way
+    door.py           the keeper's side: answers questions, records commands
+    connection.py     the keeper's end of a line, which never waits
+    listening.py      who may connect, how much at once, how long that may take: one thread for all
+    keeping.py        a keeper at work: who asks, and all of the above
     copying.py        a machine's side: bring the copy up to date
+    one_fetches.py    which of its processes does so
     joined_engine.py  a machine's side: decide here, commit there
+    commits_ahead.py  what it was acknowledged and the copy lacks
     crowded_streams.py  where it lines up before it decides
 
 A machine decides each command on its copy, signs what comes out with its agents' keys, and the

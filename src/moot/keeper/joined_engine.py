@@ -41,8 +41,11 @@ MOST_TRIES: Final = 12
 # How long a question whose answer was lost is asked again before the outcome is called unknown.
 UNKNOWN_SECONDS: Final = 10.0
 PAUSE_SECONDS: Final = 0.05  # before the first time; then twice as long each time, up to a second
-# Whoever comes again so soon has more to record: it may keep its turn, if its line is as quick.
+# Whoever comes again so soon has more to record: it may keep its turn.
 HURRIED_SECONDS: Final = 0.003
+# Whoever came too late to go on in its turn is far from the keeper, or slow: for so long it does
+# not ask for that again.
+FAR_SECONDS: Final = 1.0
 # Whoever committed so short a time ago is in the middle of something, and needs no news for it.
 BUSY_SECONDS: Final = FRESH_SECONDS
 # The keeper takes no command that is dated long ago.
@@ -63,7 +66,7 @@ class JoinedEngine(Engine):
         self._copy = copy
         self._crowded = CrowdedStreams()
         self._committed_at = -BUSY_SECONDS
-        self._line_seconds = 0.0  # how long the last commit took, there and back
+        self._lost_turn_at = -FAR_SECONDS  # when we last came too late to go on in our turn
         # The streams on which it is still our turn, as the keeper said with its last answer.
         self._kept_turn: frozenset[str] = frozenset()
 
@@ -168,16 +171,22 @@ class JoinedEngine(Engine):
             raise self._write_error
         since = time.monotonic() - self._committed_at
         kept, self._kept_turn = self._kept_turn, frozenset()
-        has_turn = is_on_news = False
+        has_turn = is_on_news = goes_on = False
         if streams := self._crowded.among(_streams_of(jobs)):
             is_kept = since < HURRIED_SECONDS and kept.issuperset(streams)
             if not is_kept:
                 self._hold(streams)
-            has_turn, is_on_news = True, not is_kept
+            has_turn, is_on_news, goes_on = True, not is_kept, is_kept
         elif not self._copy.is_fresh and since >= BUSY_SECONDS:
             self._copy.follow()
             is_on_news = True
-        return _Attempt(self.clock(), has_turn, is_on_news, since)
+        return _Attempt(self.clock(), has_turn, is_on_news, goes_on, since)
+
+    @property
+    def _is_near(self) -> bool:
+        """Is the keeper so near that it can wait for our next command? By what it did lately: how
+        long it takes to record one says nothing about the line."""
+        return time.monotonic() - self._lost_turn_at >= FAR_SECONDS
 
     def _hold(self, streams: Iterable[str]) -> None:
         """Wait for one's turn on these streams, and see what others did there meanwhile."""
@@ -230,7 +239,6 @@ class JoinedEngine(Engine):
         if is_final and before_commit is not None:
             before_commit(result)
         question = self._question(batch, jobs, keys, attempt, ledgers, chain)
-        asked_at = time.monotonic()
         try:
             answer = self._ask_until_known(question, [entry.record for entry in batch.entries])
         except Refused as error:
@@ -240,25 +248,25 @@ class JoinedEngine(Engine):
             self._copy.end_fetching()
         if isinstance(answer, ask.Committed):
             attempt.has_turn = False
-            self._take_committed(batch, answer, attempt, asked_at)
+            self._take_committed(batch, answer, attempt)
             return (result,)
         attempt.has_turn = answer.has_turn
+        if attempt.goes_on:
+            self._lost_turn_at = time.monotonic()
+            attempt.goes_on = False
         if is_final:  # the other file is ahead now: its owner signs what stands there
             raise _overtaken_for_good(attempt.problem)
         self._crowded.note(attempt.streams, answer.news)
         attempt.take_answer(answer)
         return None
 
-    def _take_committed(
-        self, batch: Batch, answer: ask.Committed, attempt: _Attempt, asked_at: float
-    ) -> None:
+    def _take_committed(self, batch: Batch, answer: ask.Committed, attempt: _Attempt) -> None:
         """It is recorded. Without news the copy does not have it yet, and we know it alone."""
         if answer.news is None:
             self._copy.ahead.add(batch.entries)
             batch.commit_to(self._replay)
         self._unpinned += batch.count
         self._committed_at = time.monotonic()
-        self._line_seconds = self._committed_at - asked_at
         if answer.has_turn:
             self._kept_turn = frozenset(attempt.streams)
 
@@ -337,7 +345,7 @@ class JoinedEngine(Engine):
             tuple((record.stream, record.seq, record.hash) for record in records),
             tuple(sorted(keys.attended)),
             self._needs_no_news(records, attempt),
-            attempt.has_turn and attempt.is_hurried and self._line_seconds < HURRIED_SECONDS,
+            attempt.has_turn and attempt.is_hurried and self._is_near,
         )
 
     def _needs_no_news(self, records: list[Record], attempt: _Attempt) -> bool:
@@ -387,8 +395,12 @@ class JoinedEngine(Engine):
 class _Attempt:
     """How far a command has come that is decided here and committed there."""
 
-    def __init__(self, now: Millis, has_turn: bool, is_on_news: bool, since: float) -> None:
-        """`since`: how long ago this process has recorded something."""
+    def __init__(
+        self, now: Millis, has_turn: bool, is_on_news: bool, goes_on: bool, since: float
+    ) -> None:
+        """`since`: how long ago this process has recorded something; `goes_on`: in a turn in which
+        it has done so."""
+        self.goes_on = goes_on
         self.now = now
         self.has_turn = has_turn
         self.is_on_news = is_on_news  # whether the copy is what the keeper has, as of this command
