@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from moot.workspace.find import DATABASE, LEDGER
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from moot.core.ledger import Store, View, WriteTransaction
 
 Place = tuple[str, int, int]
+# Whoever reads looks this often, in seconds: it is a moment late at most, as any reader may be.
+LOOK_EVERY: Final = 0.05
 
 
 class StoreWherever:
@@ -27,24 +30,17 @@ class StoreWherever:
 
     def __init__(self, path: Path, store: Store, place: Place, reopen: Callable[[], Store]) -> None:
         """`place` is where the ledger was found when `store` was opened; `path` is `.moot`."""
-        self._path = path
+        self._database, self._ledger = str(path / DATABASE), str(path / LEDGER)
         self._store = store
         self._place = place
+        self._look_at = 0.0
         self._reopen = reopen
         self._former: list[Store] = []  # somebody may still read there
         self._turn = threading.Lock()
         self._inside = threading.local()  # the store of the read or write that this thread is in
 
-    @contextmanager
-    def read(self) -> Iterator[View]:
-        outer = getattr(self._inside, "store", None)
-        store = outer or self._find()
-        self._inside.store = store
-        try:
-            with store.read() as view:
-                yield view
-        finally:
-            self._inside.store = outer
+    def read(self) -> AbstractContextManager[View]:
+        return _Reading(self)
 
     @contextmanager
     def write(self) -> Iterator[WriteTransaction]:
@@ -52,8 +48,9 @@ class StoreWherever:
         while True:
             store = outer or self._find()
             with store.write() as change:
-                if outer is None and self._has_moved():
-                    continue  # while we waited for the lock
+                if outer is None and (store is not self._store or self._has_moved()):
+                    self._look_at = 0.0  # it was moved since we looked, or while we waited
+                    continue
                 self._inside.store = store
                 try:
                     yield change
@@ -72,13 +69,26 @@ class StoreWherever:
             store.close()
 
     def _has_moved(self) -> bool:
-        return find_place(self._path) not in (self._place, None)
+        return _find_place(self._database, self._ledger) not in (self._place, None)
+
+    def enter(self) -> tuple[Store | None, Store]:
+        """The store that this thread is in already, and the one to go on in."""
+        outer: Store | None = getattr(self._inside, "store", None)
+        self._inside.store = store = outer or self._find()
+        return outer, store
+
+    def leave(self, outer: Store | None) -> None:
+        self._inside.store = outer
 
     def _find(self) -> Store:
+        now = time.monotonic()
+        if now < self._look_at:
+            return self._store
+        self._look_at = now + LOOK_EVERY
         if not self._has_moved():
             return self._store
         with self._turn:
-            place = find_place(self._path)
+            place = _find_place(self._database, self._ledger)
             if place is not None and place != self._place:
                 store = self._reopen()
                 self._former.append(self._store)
@@ -89,12 +99,41 @@ class StoreWherever:
         return getattr(self._find(), name)
 
 
+class _Reading:
+    """One read; as a generator it would cost as much again as the read itself."""
+
+    __slots__ = ("_outer", "_reading", "_wherever")
+
+    def __init__(self, wherever: StoreWherever) -> None:
+        self._wherever = wherever
+
+    def __enter__(self) -> View:
+        self._outer, store = self._wherever.enter()
+        try:
+            self._reading = store.read()
+            return self._reading.__enter__()
+        except BaseException:
+            self._wherever.leave(self._outer)
+            raise
+
+    def __exit__(self, *error: Any) -> bool | None:
+        try:
+            return self._reading.__exit__(*error)
+        finally:
+            self._wherever.leave(self._outer)
+
+
 def find_place(path: Path) -> Place | None:
     """What tells where the ledger of a workspace lies; None if it is nowhere."""
-    for name in (DATABASE, LEDGER):
-        try:
-            found = os.stat(path / name)
-        except OSError:
-            continue
-        return name, found.st_ino, found.st_mtime_ns if name == DATABASE else 0
-    return None
+    return _find_place(str(path / DATABASE), str(path / LEDGER))
+
+
+def _find_place(database: str, ledger: str) -> Place | None:
+    if os.path.exists(database):
+        with suppress(OSError):
+            found = os.stat(database)
+            return DATABASE, found.st_ino, found.st_mtime_ns
+    try:
+        return LEDGER, os.stat(ledger).st_ino, 0
+    except OSError:
+        return None
