@@ -9,7 +9,7 @@ import re
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -72,15 +72,17 @@ def _greet(server: subprocess.Popen[bytes]) -> None:
     assert b"serverInfo" in server.stdout.readline()
 
 
-def ask_only(yard: Yard, said: dict[str, Any], **settings: str) -> tuple[bytes, bytes, int]:
+def ask_only(
+    yard: Yard, said: dict[str, Any], above: Sequence[str] = (), first: str = "", **settings: str
+) -> tuple[bytes, bytes, int]:
     """The same client, which says so instead of answering itself."""
     folder = str(Path(hook_words("claude")[3]).parent)
     code = (
-        f"import os, sys; sys.path.insert(0, {folder!r}); import thin;"
+        f"import os, sys; sys.path.insert(0, {folder!r}); import thin; {first}"
         f" thin.go_directly = lambda tool: os._exit({WENT_DIRECTLY}); thin.main('claude')"
     )
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code],
+        [*above, sys.executable, "-I", "-S", "-c", code],
         cwd=yard.root,
         env={**yard.env, **settings},
         input=json.dumps(said).encode(),
@@ -181,16 +183,20 @@ def test_nobody_is_answered_who_cannot_read_the_key_folder(laptop_yard: Yard) ->
         assert ask_only(laptop_yard, said, **own) == (b"", b"", 0)
 
 
-def test_nor_who_was_started_by_another_tool(laptop_yard: Yard) -> None:
-    """A program in between that is no shell is another tool."""
-    with serving(laptop_yard):
-        code = "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"
-        words = [sys.executable, "-I", "-c", code, sys.executable, "-I", "-c"]
-        look = f"import runpy; print(runpy.run_path({hook_words('claude')[3]!r})['read_note']())"
-        done = subprocess.run(
-            [*words, look], env=laptop_yard.env, capture_output=True, timeout=LIMIT, check=True
-        )
-        assert done.stdout == b"b''\n"
+@pytest.mark.parametrize(("between", "code"), [("sh", 0), ("python", WENT_DIRECTLY)])
+def test_nor_who_was_started_by_something_else_than_the_tool(
+    laptop_yard: Yard, between: str, code: int
+) -> None:
+    """A program in between that is no shell may be a sandbox: it has the note, and gets nothing."""
+    said, own = call("claude-edit", laptop_yard.root), {"MOOT_AGENT": OTTER, "MOOT_EPOCH": "1"}
+    start = "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"
+    above = {"sh": ["sh", "-c", '"$@"; exit $?', "sh"], "python": [sys.executable, "-Ic", start]}
+    with serving(laptop_yard, **own):
+        (note,) = notes(laptop_yard.keys)
+        found = f"thin.find_tool = lambda: {note.name!r};"
+        answer = ask_only(laptop_yard, said, above[between], found, **own)
+        assert answer[2] == code
+        assert (laptop_yard.owners() == {}) == bool(code)
 
 
 def test_the_note_goes_with_the_server(laptop_yard: Yard) -> None:

@@ -1,9 +1,10 @@
 """Hooks answered by the `moot mcp` of the same coding tool, over the line that it has.
 
 On a machine that joined a keeper a hook would load all of TLS for one question. The server beside
-it, which the tool started and ends, has done so. It believes nobody: it runs the very code that the
-hook would run, for whoever could have run it (`keys/tool_notes.py`), and who acts is decided there,
-by the session that calls.
+it, which the tool started and ends, has done so. It runs the very code that the hook would run, and
+who acts is decided there, by the session that calls. It does so for whoever could have run it: a
+program that can read the key folder (`keys/tool_notes.py`) and that the tool's own process started.
+What is between the two and no shell, such as the sandbox for a model's commands, does not get in.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def _listen(session: Session, answer_hook: AnswerHook, stack: ExitStack) -> None
         answered = answer_hook(session, stays_open, question[2:])
         return (NOT_MINE,) if answered is None else (OK, *answered)
 
-    listening = Listening(note.socket, answer)
+    listening = Listening(note.socket, answer, lambda program: find_tool(program) == tool)
     stack.callback(stays_open.close)
     stack.callback(listening.close)
     note.publish(_is_alive)

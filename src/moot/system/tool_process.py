@@ -47,9 +47,10 @@ def find_tool_process() -> str | None:
     return f"process:{sha256(text.encode()).hexdigest()[:32]}"
 
 
-def find_tool() -> ToolProcess | None:
-    """The tool's process itself, as long as this start of the machine lasts."""
-    number = os.getppid()
+def find_tool(program: int | None = None) -> ToolProcess | None:
+    """The tool that started us, or another program: its process, in this start of the machine."""
+    asked = None if program is None else read_process(program)
+    number = os.getppid() if program is None else asked.parent if asked is not None else 0
     for _ in range(MOST_STEPS):
         facts = read_process(number) if number > 1 else None
         if facts is None:
