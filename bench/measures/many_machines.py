@@ -18,6 +18,7 @@ from bench.measures.many_processes import PROCESSES, crowd, fairness
 from bench.rounds import millis, take_turns
 from bench.shared import shared
 from bench.tls_echo import tls_round_trips
+from bench.tool_server import tool_server
 
 MACHINES = 4
 HOOK_LIMIT = at_most(5)
@@ -37,11 +38,15 @@ def measure(ground: Ground) -> Iterator[Figure]:
 
 
 def _hooks(ground: Ground, place: Path, agent: str) -> Iterator[Figure]:
-    """Beside a `moot run`, which has a line already; and without one."""
+    """Beside a `moot run` or the tool's `moot mcp`, which have a line already; and alone."""
     with lender(place, agent) as lent:
         name = "thin hook over the line, a free file is reserved"
         yield free_file_figure(ground, place, name, THIN, lent, HOOK_LIMIT)
     settings = {"MOOT_KEYS": str(keys_of(place)), "MOOT_AGENT": agent}
+    with tool_server(place, settings):
+        for words, what in ((THIN, "thin hook"), (DIRECT, "hook")):
+            name = f"{what} over the line of the tool's `moot mcp`, a free file is reserved"
+            yield free_file_figure(ground, place, name, words, settings, HOOK_LIMIT)
     name = "hook over a line of its own, a free file is reserved"
     yield free_file_figure(ground, place, name, DIRECT, settings, HOOK_LIMIT)
 

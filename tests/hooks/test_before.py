@@ -286,6 +286,14 @@ def test_an_answer_loads_no_library_of_the_command_line(yard: Yard) -> None:
     assert len({name for name in loaded if name.startswith("moot")}) <= 125
 
 
+def test_a_real_hook_reads_no_decimal_number(yard: Yard) -> None:
+    said = call("claude-write", yard.root)
+    _, told = yard.start_hook("claude", said, PYTHONPROFILEIMPORTTIME="1").communicate(timeout=60)
+    loaded = {line.rpartition(b"|")[2].strip() for line in told.splitlines()}
+    assert b"moot.protocols.presence.liveness" in loaded
+    assert b"decimal" not in loaded
+
+
 def test_an_edit_that_has_ended_loads_nothing_to_ask_git_with(yard: Yard) -> None:
     """After every call, too: what it changed is asked of git only if it was a shell command."""
     loaded = modules_after(yard, "claude-write-done")

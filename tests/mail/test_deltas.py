@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from moot.protocols.mail import deltas
 from moot.protocols.mail.body import MessageBody
 from moot.protocols.mail.deltas import (
     ARTIFACT_SECTIONS,
@@ -254,3 +256,62 @@ def test_any_text_in_a_block_has_an_answer(text: str) -> None:
     for block in read_delta_blocks(MessageBody(message(text))):
         assert block.problem or block.value is not None or text.strip() == "null"
     list(find_stray_deltas(MessageBody(text)))
+
+
+# The quick way of reading -------------------------------------------------------------------------
+
+_STRING = st.lists(
+    st.sampled_from(
+        [
+            *("ADD", "a", "payload", "}", "[", " ", ":", '\\":', "\\n", "\\x", "\x01"),
+            *("§", "\\u00e9", "\\ud83d\\ude00", "\\ud800", "\ud800"),
+        ]
+    ),
+    max_size=3,
+).map(lambda pieces: '"' + "".join(pieces) + '"')
+_SPACE = st.sampled_from(["", "", " ", "\n", "\r\n\t", "\u00a0"])
+_NOT_A_TEXT = st.sampled_from(["null", "1", "-0", "1e5", "1e999", "true", "NaN", "9" * 30])
+
+
+def _written(
+    names: st.SearchStrategy[str], value: st.SearchStrategy[str]
+) -> st.SearchStrategy[str]:
+    member = st.tuples(_SPACE, names, _SPACE, st.just(":"), _SPACE, value).map("".join)
+    members = st.lists(member, max_size=4).map(",".join)
+    return st.tuples(st.just("{"), members, st.sampled_from(["}", "}", "}", ",}", ""])).map("".join)
+
+
+_LIST = st.lists(_STRING | _NOT_A_TEXT, max_size=3).map(lambda inner: f"[{','.join(inner)}]")
+_PAYLOAD = _written(_STRING, _STRING | _LIST | _NOT_A_TEXT | _written(_STRING, _STRING))
+_NAME = st.sampled_from(['"operation"', '"payload"', '"\\u0070ayload"', '"rationale"']) | _STRING
+
+
+@given(st.tuples(_written(_NAME, _STRING | _PAYLOAD | _NOT_A_TEXT), _SPACE).map("".join))
+@example('{"payload": {"a": "x", "a": "y"}}')
+@example('{"payload": {"a" : "x", "a" : "y:"}}')
+@example('{"a": "x:", "other": {"b": "1", "b": "2"}}')
+def test_plain_texts_are_read_as_everything_else_is(text: str) -> None:
+    quick = _outcome(text)
+    with patch.object(deltas, "_read_plain_texts", return_value=None):
+        assert _outcome(text) == quick
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ('{"operation": "ADD", "target_id": null, "payload": {"anchors": ["§1"]}}', True),
+        ('{"rationale": "see H1: it holds", "payload": {"claim": "so: no"}}', True),
+        ('{"payload": {"load": 1}}', False),
+        ('{"payload": {"name": "a"}, "payload": {"name": "b"}}', False),
+        ('{"payload" : {"name" : "a", "name" : "b"}}', False),
+    ],
+)
+def test_a_usual_delta_goes_the_quick_way(text: str, plain: bool) -> None:
+    assert (deltas._read_plain_texts(text) is not None) == plain
+
+
+def _outcome(text: str) -> tuple[str, str]:
+    try:
+        return "value", repr(parse_strict_json(text))
+    except ValueError as error:
+        return type(error).__name__, str(error)

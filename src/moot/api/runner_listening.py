@@ -1,4 +1,4 @@
-"""The socket of a `moot run`: who may connect, how much it may say, how long that may take.
+"""The socket of a `moot run` or a tool's server: who may connect, how much it may say, how long.
 
 Only the same system user gets in: the folder is 0700, the socket 0600, and the system is asked who
 calls where it can tell. Each call has a thread of its own; at most so many at once, others wait.
@@ -25,14 +25,18 @@ WRITE_SECONDS: Final = 10.0
 LEAVING_SECONDS: Final = 5.0
 
 Answer = Callable[[list[bytes]], Sequence[bytes]]
+# Whether the process of this number may ask.
+Admit = Callable[[int], bool]
 
 
 class Listening:
-    """Answers questions on a socket until it is closed."""
+    """Answers questions on a socket until it is closed; with `admit` only those of processes that
+    the system names."""
 
-    def __init__(self, place: Path, answer: Answer) -> None:
+    def __init__(self, place: Path, answer: Answer, admit: Admit | None = None) -> None:
         self._place = place
         self._answer = answer
+        self._admit = admit
         self._calls = threading.BoundedSemaphore(MOST_CALLS)
         self._closing = False
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -72,7 +76,7 @@ class Listening:
     def _serve(self, line: socket.socket) -> None:
         try:
             with line, suppress(OSError, BrokenFrame):
-                if not _is_same_user(line):
+                if not self._may_ask(line):
                     return
                 question = read_frame(line, READ_SECONDS)
                 line.settimeout(WRITE_SECONDS)
@@ -83,12 +87,11 @@ class Listening:
         finally:
             self._calls.release()
 
-
-def _is_same_user(line: socket.socket) -> bool:
-    """Where the system does not tell who calls, the modes of folder and socket must do."""
-    peer = getattr(socket, "SO_PEERCRED", None)
-    if peer is None:
-        return True
-    size = struct.calcsize("3i")
-    _, user, _ = struct.unpack("3i", line.getsockopt(socket.SOL_SOCKET, peer, size))
-    return bool(user == os.getuid())
+    def _may_ask(self, line: socket.socket) -> bool:
+        """Where the system does not tell who calls, the modes of folder and socket must do."""
+        peer = getattr(socket, "SO_PEERCRED", None)
+        if peer is None:
+            return self._admit is None
+        size = struct.calcsize("3i")
+        process, user, _ = struct.unpack("3i", line.getsockopt(socket.SOL_SOCKET, peer, size))
+        return bool(user == os.getuid()) and (self._admit is None or self._admit(process))

@@ -84,7 +84,7 @@ def _make(user: KeyFolder, origin: str, agent: str) -> tuple[LentFolder, FileLoc
         path.mkdir(mode=0o700)
         lock = FileLock(path / "held", mode=0o600)
         lock.acquire(blocking=False)
-    loan = Loan(str(user.path), agent, str(_place_for_socket()))
+    loan = Loan(str(user.path), agent, str(make_place_for_socket()))
     _write(path / "folder.json", msgspec.json.encode({"id": user.custodian}))
     _write(path / LOAN_FILE, msgspec.json.encode(loan))
     ledger = KeyFolder(path).ledger_folder(origin)
@@ -95,7 +95,7 @@ def _make(user: KeyFolder, origin: str, agent: str) -> tuple[LentFolder, FileLoc
     return LentFolder(user, path, origin, loan), lock
 
 
-def _place_for_socket() -> Path:
+def make_place_for_socket() -> Path:
     """A private folder of its own, where sockets belong: one that a killed run left in the key
     folder would be in the way of whoever copies that."""
     for parent in (os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir(), "/tmp"):

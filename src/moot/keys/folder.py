@@ -8,6 +8,7 @@
     LEDGER/NAME.running      locked while a `moot run` works under that name (running_names.py)
     LEDGER/everyday          the name its owner works under at a terminal (everyday_name.py)
     lent/                    folders that `moot run` has lent to its programs (agent_folder.py)
+    beside/                  which `moot mcp` answers the hooks of which tool (tool_notes.py)
 
 LEDGER is the kid of the ledger's root key. A folder that was lent has a `lent.json` that names
 this one: what is remembered of ledgers, and who runs, stays here.

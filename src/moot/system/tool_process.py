@@ -31,16 +31,32 @@ class ProcessFacts(NamedTuple):
     started: str
 
 
+class ToolProcess(NamedTuple):
+    """The number of a tool's process, and when it was started, as the system counts."""
+
+    number: int
+    started: str
+
+
 def find_tool_process() -> str | None:
     """The key of the tool's process; None if it cannot be told."""
-    number = os.getppid()
+    tool = find_tool()
+    if tool is None:
+        return None
+    text = f"{_machine()}:{tool.number}:{tool.started}"
+    return f"process:{sha256(text.encode()).hexdigest()[:32]}"
+
+
+def find_tool(program: int | None = None) -> ToolProcess | None:
+    """The tool that started us, or another program: its process, in this start of the machine."""
+    asked = None if program is None else read_process(program)
+    number = os.getppid() if program is None else asked.parent if asked is not None else 0
     for _ in range(MOST_STEPS):
         facts = read_process(number) if number > 1 else None
         if facts is None:
             return None
         if facts.name not in STARTERS:
-            text = f"{_machine()}:{number}:{facts.started}"
-            return f"process:{sha256(text.encode()).hexdigest()[:32]}"
+            return ToolProcess(number, facts.started)
         number = facts.parent
     return None
 

@@ -160,6 +160,9 @@ def _read_block(body: MessageBody, block: Block, number: int) -> DeltaBlock:
 
 def parse_strict_json(text: str) -> Any:
     """The JSON in this text; ValueError for anything that readers would not agree on."""
+    plain = _read_plain_texts(text)
+    if plain is not None:
+        return plain
     try:
         value = _decode_json(text)
     except RecursionError:
@@ -170,6 +173,30 @@ def parse_strict_json(text: str) -> Any:
     if text.count("{") + text.count("[") > MAX_DEPTH or _may_hold_half_characters(text):
         _require_plain_json(value)
     return value
+
+
+def _read_plain_texts(text: str) -> dict[str, Any] | None:
+    """The object in this text if it holds texts by name, as nearly every delta does, and certainly
+    breaks no rule; None for everything else. What is wrong with it is for the slow way to say."""
+    try:
+        fields = _PLAIN_TEXTS.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return None
+    payload = fields.get("payload")
+    keys = len(fields) + (len(payload) if isinstance(payload, dict) else 0)
+    return None if _may_hold_more_keys(text, keys) else fields
+
+
+# No numbers: how large they may be is for the slow way to say.
+_PLAIN_TEXTS = msgspec.json.Decoder(dict[str, str | dict[str, str | list[str] | None] | None])
+
+
+def _may_hold_more_keys(text: str, keys: int) -> bool:
+    """Behind each key stands a colon, so without more colons no key was repeated."""
+    return text.count(":") > keys and len(_QUOTE_AND_COLON.findall(text)) > keys
+
+
+_QUOTE_AND_COLON = re.compile(r'"\s*+:')
 
 
 def _find_trailing_comma(error: json.JSONDecodeError) -> json.JSONDecodeError | None:

@@ -11,7 +11,6 @@ write, and an evicted agent that beats again is active again (B-33).
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 from typing import Final
 
 import msgspec
@@ -110,6 +109,8 @@ def read_stale_minutes(text: str | None) -> tuple[Millis | None, Finding | None]
     """
     if text is None or not text.strip():
         return None, None
+    from decimal import Decimal  # hardly anybody sets it, and each hook would load it
+
     value = text.strip()
     millis = round(Decimal(value) * MINUTE) if re.fullmatch(_DECIMAL, value) else 0
     if 0 < millis <= MAX_STALE_MILLIS:

@@ -76,11 +76,25 @@ _FOR_COMMANDS: Final[Mapping[str, Mapping[str, object]]] = {
 def main() -> NoReturn:
     words = sys.argv[1:]
     if len(words) == 2 and words[0] == "hook" and words[1] in HOOK_TOOLS:
+        _ask_server(words[1])
         _answer(words[1])
     _start_lightly()
     from moot.surfaces.cli.main import main as run
 
     run()
+
+
+def hook() -> NoReturn:
+    """The same for a hook that has asked whoever is beside the tool: it answers itself."""
+    _answer(sys.argv[2])
+
+
+def _ask_server(tool: str) -> None:
+    """Ends with the answer if a server beside the tool gives one."""
+    import moot.surfaces.hooks.thin as client
+
+    if not client.under_run():
+        client.answer_beside(tool)
 
 
 def _start_lightly() -> None:

@@ -16,8 +16,8 @@ is read and answered, and nothing else:
     briefing.py   what a session is told at its start
     waiting.py    what waits for an agent, in one line
     commit.py     the git hook
-    thin.py       the hook as a tool starts it under `moot run`: asks the run, and prints
-    served.py     the run's answer to it
+    thin.py       the hook as a tool starts it: asks the run or server beside the tool, and prints
+    served.py     the answer to it
 
 Who may write where is `api/guard/edits.py`, what a session does `api/guard/tool_sessions.py`;
 what is installed, and where, `flows/tools/`.

@@ -1,13 +1,14 @@
-"""Hooks answered by the `moot run` beside the tool: the same answers, without starting anything.
+"""Hooks answered by a process beside the tool: the same answers, without starting anything.
 
-`thin.py` is the other end. Its file knows nothing of ours, so that it starts in no time.
+`thin.py` is the other end. Its file knows nothing of ours, so that it starts in no time. Beside the
+tool is the `moot run` that started it, or the `moot mcp` that it has started.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from moot.api.guard.person_waiting import own_settings_file
 from moot.surfaces.hooks import entry
@@ -16,28 +17,87 @@ if TYPE_CHECKING:
     from moot.api.open_workspaces import OpenWorkspaces
     from moot.api.session import Session
 
+# What a hook goes by beside its input. As in thin.py.
+GOES_BY: Final = (
+    *("MOOT_", "BB_", "GIT_"),
+    *("HOME=", "PATH=", "XDG_CONFIG_HOME=", "XDG_DATA_HOME="),
+)
+
+
+class _Asked(NamedTuple):
+    """What the thin client sent."""
+
+    tool: str
+    agent: str
+    epoch: str
+    here: str
+    seconds: float
+    settings: dict[str, str]
+    data: bytes
+
 
 def answer_hook(
     session: Session, stays_open: OpenWorkspaces, fields: Sequence[bytes]
 ) -> Sequence[bytes] | None:
     """What the hook prints, says aside and ends with; None if another agent asks, or the question
     is none of ours: then the hook answers itself."""
-    try:
-        tool, agent, epoch, here, seconds, settings, data = fields
-        words = (word.partition("=") for word in os.fsdecode(settings).split("\0"))
-        allowed = float(seconds)
-    except ValueError:
-        return None
-    env = {name: value for name, _, value in words}
-    is_ours = (os.fsdecode(agent), os.fsdecode(epoch)) == (session.acting, str(session.epoch))
+    asked = _read(fields)
     if (
-        not is_ours
-        or env.get("MOOT_AGENT") != session.acting
-        or not entry.knows_tool(tool.decode())
+        asked is None
+        or (asked.agent, asked.epoch) != (session.acting, str(session.epoch))
+        or asked.settings.get("MOOT_AGENT") != session.acting
     ):
         return None
-    env["MOOT_KEYS"] = str(session.keys.path)
+    env = {**asked.settings, "MOOT_KEYS": str(session.keys.path)}
     # Whatever the asking process says: here only the settings of whoever started the run count.
     env["MOOT_CONFIG"] = own_settings_file(session)
-    reply = entry.answer_within(allowed, tool.decode(), data, env, os.fsdecode(here), stays_open)
+    return _answer(asked, env, stays_open)
+
+
+def answer_beside(
+    session: Session, stays_open: OpenWorkspaces, fields: Sequence[bytes]
+) -> Sequence[bytes] | None:
+    """The same by a server that the tool has started, if it goes by what the hook would go by.
+
+    Then it decides who acts as the hook itself would: by the settings, or the tool's session.
+    """
+    asked = _read(fields)
+    if asked is None or _what_counts(asked.settings) != _what_counts(session.env):
+        return None
+    return _answer(asked, session.env, stays_open)
+
+
+def _what_counts(env: Mapping[str, str]) -> dict[str, str]:
+    """Without the time that is left, which is a field of its own."""
+    return {
+        name: value
+        for name, value in env.items()
+        if f"{name}=".startswith(GOES_BY) and name != entry.SECONDS_VARIABLE
+    }
+
+
+def _read(fields: Sequence[bytes]) -> _Asked | None:
+    try:
+        tool, agent, epoch, here, seconds, settings, data = fields
+        asked = _Asked(
+            tool.decode(),
+            os.fsdecode(agent),
+            os.fsdecode(epoch),
+            os.fsdecode(here),
+            float(seconds),
+            _split(os.fsdecode(settings)),
+            data,
+        )
+    except ValueError:
+        return None
+    return asked if entry.knows_tool(asked.tool) else None
+
+
+def _split(settings: str) -> dict[str, str]:
+    words = (setting.partition("=") for setting in settings.split("\0") if setting)
+    return {name: value for name, _, value in words}
+
+
+def _answer(asked: _Asked, env: Mapping[str, str], stays_open: OpenWorkspaces) -> Sequence[bytes]:
+    reply = entry.answer_within(asked.seconds, asked.tool, asked.data, env, asked.here, stays_open)
     return entry.to_bytes(reply.out), entry.to_bytes(reply.err), b"%d" % reply.code

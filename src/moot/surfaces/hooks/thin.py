@@ -1,7 +1,9 @@
-"""A coding tool's hook in one small file: it asks the `moot run` beside the tool, and prints.
+"""A coding tool's hook in one small file: it asks a process beside the tool, and prints.
 
-Run as `PYTHON -I -S thin.py TOOL`: nothing of ours is imported, nor most of Python. With nobody
-listening it becomes `moot hook TOOL` by the same Python, the direct way, with what it had read.
+That is the `moot run` which started the tool, or, on a machine that joined a keeper, the `moot mcp`
+which the tool has started. Run as `PYTHON -I -S thin.py TOOL`: nothing of ours is imported, nor
+most of Python. With nobody listening it becomes `moot hook TOOL` by the same Python, the direct
+way, with what it had read.
 """
 
 import _socket
@@ -13,36 +15,99 @@ HEARD_SECONDS = 1.0  # so soon a run that lives says that it has heard us
 SECONDS = 8.0  # as in entry.py
 MAX_BYTES = 32 * 1024 * 1024  # as in call.py
 UNREADABLE = 2
-MOOT = "from moot.surfaces.cli.entry import main; main()"  # quicker than -m
+DIRECTLY = "from moot.surfaces.cli.entry import hook; hook()"  # quicker than -m
+# What the run is told of our environment; a server must go by all that we would go by.
+TO_RUN = (b"MOOT_", b"BB_")
+TO_SERVER = (
+    *(*TO_RUN, b"GIT_"),
+    *(b"HOME=", b"PATH=", b"XDG_CONFIG_HOME=", b"XDG_DATA_HOME="),
+)
+# As in tool_process.py and tool_notes.py.
+MOST_STEPS = 8
+STARTERS = b"sh bash dash ash zsh ksh fish env uv uvx pipx timeout".split()
+NOTES_FOLDER = "beside"
+MAX_NOTE = 4096
 
 
 def main(tool: str) -> None:
-    place = os.environ.get("MOOT_SOCKET")
-    if not place or os.environ.get("MOOT_DEBUG"):
+    if not answer_beside(tool):
         go_directly(tool)
-        return
+
+
+def answer_beside(tool: str) -> bool:
+    """Print what a process beside the tool answers, and end; False if the hook is to do its work
+    itself."""
+    place, words, sent = find_answerer()
+    if not place or os.environ.get("MOOT_DEBUG"):
+        return False
     began = time.monotonic()
     data = read_input()
-    answer = ask_run(place, tool, data)
+    answer = ask(place, words, sent, tool, data)
     if answer is None:
         left = max(1.0, seconds_allowed() - (time.monotonic() - began))
         os.environ["MOOT_HOOK_SECONDS"] = f"{left:.3f}"
         put_back(data)
-        go_directly(tool)
-        return
+        return False
     out, err, code = answer
     write(1, out)
     write(2, err)
     os._exit(int(code))
 
 
-def ask_run(place: str, tool: str, data: bytes) -> "list[bytes] | None":
-    """The answer of the run: what to print, what to say aside, how to end. None: go directly."""
+def under_run() -> bool:
+    return bool(os.environ.get("MOOT_SOCKET"))
+
+
+def find_answerer() -> "tuple[str, tuple[bytes, ...], tuple[bytes, ...]]":
+    """Where somebody listens, how it is addressed, and what it is told; nowhere if nobody does."""
+    if under_run():
+        return os.environ["MOOT_SOCKET"], (b"hook",), TO_RUN
+    socket, _, word = read_note().partition(b"\n")
+    return os.fsdecode(socket), (b"hook_beside", word.strip()), TO_SERVER
+
+
+def read_note() -> bytes:
+    """What the server beside our tool wrote into the key folder; empty on nearly every machine."""
+    folder = f"{key_folder()}/{NOTES_FOLDER}"
+    process = find_tool() if os.path.isdir(folder) else None
+    try:
+        with open(f"{folder}/{process}", "rb") as file:
+            return file.read(MAX_NOTE)
+    except OSError:
+        return b""
+
+
+def key_folder() -> str:
+    """In the usual place, if nothing asks for another; a server elsewhere is not found."""
+    home = os.environ.get("HOME", "")
+    return os.environ.get("MOOT_KEYS") or f"{home}/.local/share/moot/keys"
+
+
+def find_tool() -> "str | None":
+    """The nearest process above that is no mere shell, as `find_tool` of tool_process.py has it."""
+    number = os.getppid()
+    for _ in range(MOST_STEPS):
+        try:
+            with open(f"/proc/{number}/stat", "rb") as file:
+                name, _, rest = file.read().partition(b"(")[2].rpartition(b")")
+        except OSError:
+            return None
+        fields = rest.split()
+        if name not in STARTERS:
+            return f"{number}-{fields[19].decode()}" if number > 1 else None
+        number = int(fields[1])
+    return None
+
+
+def ask(
+    place: str, words: "tuple[bytes, ...]", sent: "tuple[bytes, ...]", tool: str, data: bytes
+) -> "list[bytes] | None":
+    """The answer: what to print, what to say aside, how to end. None: go directly."""
     env = os.environb
-    settings = [b"%b=%b" % pair for pair in env.items() if pair[0].startswith((b"MOOT_", b"BB_"))]
+    settings = [setting for pair in env.items() if (setting := b"%b=%b" % pair).startswith(sent)]
     seconds = seconds_allowed()
     fields = (
-        b"hook",
+        *words,
         tool.encode(),
         env.get(b"MOOT_AGENT", b""),
         env.get(b"MOOT_EPOCH", b""),
@@ -128,7 +193,7 @@ def put_back(data: bytes) -> None:
 
 def go_directly(tool: str) -> None:
     try:
-        os.execv(sys.executable, [sys.executable, "-P", "-c", MOOT, "hook", tool])
+        os.execv(sys.executable, [sys.executable, "-P", "-c", DIRECTLY, "hook", tool])
     except OSError as error:
         write(2, f"moot: the check cannot be started: {error}\n".encode())
         os._exit(UNREADABLE)

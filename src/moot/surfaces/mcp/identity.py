@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Final
 
 from moot.api.presence import WITHHELD, in_tool_session, present_in_tool
 from moot.api.session import Session
+from moot.api.tool_answering import hooks_answered
 from moot.core.errors import Refused
 from moot.surfaces.environment import read_epoch, read_stale_time
+from moot.surfaces.hooks.served import answer_beside
 from moot.surfaces.terminal.answer import say_aside
 from moot.system.tool_process import find_tool_process
 
@@ -51,6 +53,11 @@ class Caller:
             joined = in_tool_session(joined, self._process) or joined
         name = joined.actor()
         return joined.acting_as(name, joined.epoch)
+
+    def hooks_answered(self) -> AbstractContextManager[None]:
+        """Meanwhile the hooks of the same tool are answered by this process, on a machine that
+        joined a keeper."""
+        return hooks_answered(self._open(), answer_beside)
 
     def _join(self) -> Session:
         session = self._open()

@@ -35,7 +35,9 @@ ENDING_SIGNALS: Final = ("SIGTERM", "SIGINT", "SIGHUP")
 def serve(env: Mapping[str, str], folder: Path) -> None:
     """Serve one client on standard input and output until it goes."""
     withhold_passphrase()
-    asyncio.run(_serve(Calls(Caller(env, folder))))
+    caller = Caller(env, folder)
+    with caller.hooks_answered():
+        asyncio.run(_serve(Calls(caller)))
 
 
 async def _serve(calls: Calls) -> None:
