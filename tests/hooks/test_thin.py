@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from moot.flows.tools.hook_command import hook_words
+from tests.cli.founding import found
 from tests.cli.project import MOOT
 from tests.hooks.yard import CALLS, CRANE, OTTER, Yard, call
 
@@ -29,9 +30,7 @@ def still(tmp_path: Path) -> Yard:
     root.mkdir()
     made = Yard(root, tmp_path / "keys", MOOT_CLOCK=NOON)
     assert made.git("init", "--quiet", "--initial-branch=main").code == 0
-    made.ok("init")
-    for agent in (OTTER, CRANE):
-        made.ok("agent", "register", agent)
+    found(made, OTTER, CRANE)
     return made
 
 

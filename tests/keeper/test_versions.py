@@ -19,6 +19,7 @@ from moot.keeper import questions as ask
 from moot.keeper.door import Door
 from moot.keeper.members import Member
 from moot.protocols.example.commands import Ask
+from tests.cli.founding import found
 from tests.cli.project import Project
 from tests.keeper import keeper_process
 from tests.keeper.keeper_process import KeeperProcess
@@ -37,7 +38,7 @@ def founded(tmp_path: Path) -> Project:
     root = tmp_path / "kept" / "project"
     root.mkdir(parents=True)
     project = Project(root, tmp_path / "kept" / "keys")
-    project.ok("init")
+    found(project)
     return project
 
 
