@@ -78,7 +78,8 @@ newest: $(STAMP)
 	    $(MAKE) --no-print-directory newest-part NEWEST="$$newest"; fi
 
 newest-part: $(NEWEST_VENV)/.ready
-	$(NEWEST_VENV)/bin/python -m pytest -n auto -q $(NEWEST_PART) $(ARGS)
+	@$(NEWEST_VENV)/bin/python -m compileall -q src || true
+	PYTHONDONTWRITEBYTECODE= $(NEWEST_VENV)/bin/python -m pytest -n auto -q $(NEWEST_PART) $(ARGS)
 
 $(NEWEST_VENV)/.ready: pyproject.toml constraints.txt
 	@test -x $(NEWEST_VENV)/bin/python || $(NEWEST) -m venv --without-pip $(NEWEST_VENV)

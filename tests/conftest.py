@@ -1,4 +1,5 @@
-"""Settings that every test shares: property tests without deadlines, signals as at a terminal."""
+"""Settings that every test shares: property tests without deadlines, signals as at a terminal,
+temporary folders in memory, people's keys that open at once."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ import pytest
 from hypothesis import settings
 
 from tests.default_signals import restore_default_signals
+from tests.keys.cheap_locks import make_locks_cheap
+from tests.memory_folder import keep_temporary_files_in_memory
 
 pytest_plugins = ("tests.golden.plugin", "tests.shuffling")
 
@@ -19,6 +22,8 @@ settings.register_profile("moot", deadline=None, print_blob=True)
 settings.load_profile("moot")
 
 restore_default_signals()
+keep_temporary_files_in_memory()
+make_locks_cheap()
 
 # Many thousand collected tests stay until the end: nobody need look through them again and again.
 gc.disable()

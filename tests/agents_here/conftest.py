@@ -1,5 +1,5 @@
-"""Projects and cheap locks, as the command line's own tests have them."""
+"""Projects, as the command line's own tests have them."""
 
-from tests.cli.conftest import bare, cheap_locks, passphrase, project
+from tests.cli.conftest import bare, passphrase, project
 
-__all__ = ["bare", "cheap_locks", "passphrase", "project"]
+__all__ = ["bare", "passphrase", "project"]

@@ -20,6 +20,7 @@ from moot.protocols.decision import stream_of
 from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.model import Stage, State
 from tests.agents_here.model_server import ModelServer, Reply, said, trouble
+from tests.cli.founding import found
 from tests.cli.project import MOOT, Project
 
 VOICES = "rules:approve,rules:sceptic,rules:listener"
@@ -28,10 +29,9 @@ QUESTION = "Queue: Postgres or Kafka?"
 
 
 @pytest.fixture
-def peopled(bare: Project, passphrase: str, cheap_locks: None) -> Project:
+def peopled(bare: Project, passphrase: str) -> Project:
     """A workspace with a person, whose passphrase is in a file."""
-    del cheap_locks
-    bare.ok("init", MOOT_PASSPHRASE_FILE=passphrase)
+    found(bare, MOOT_PASSPHRASE_FILE=passphrase)
     return bare
 
 

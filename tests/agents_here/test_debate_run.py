@@ -285,10 +285,7 @@ def test_one_who_acts_as_an_agent_runs_only_itself(project: Project) -> None:
 
 
 @pytest.mark.requirement("AGT-063")
-def test_no_program_speaks_under_a_persons_key(
-    bare: Project, passphrase: str, cheap_locks: None
-) -> None:
-    del cheap_locks
+def test_no_program_speaks_under_a_persons_key(bare: Project, passphrase: str) -> None:
     bare.ok("init", MOOT_PASSPHRASE_FILE=passphrase)
     bare.ok("agent", "register", "jo-human", "--human", MOOT_PASSPHRASE_FILE=passphrase)
     bare.ok("debate", "new", "p.md", "--title", "x", "--agents", "jo-human,amber-otter")

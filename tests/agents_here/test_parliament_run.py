@@ -258,9 +258,8 @@ def test_who_has_no_seat_hears_which_seats_there_are(
 
 @pytest.mark.requirement("AGT-078")
 def test_a_question_is_argued_in_a_parliament_and_goes_on_after_a_veto(
-    bare: Project, passphrase: str, cheap_locks: None
+    bare: Project, passphrase: str
 ) -> None:
-    del cheap_locks
     bare.ok("init", MOOT_PASSPHRASE_FILE=passphrase)
     words = ("ask", "Which queue?", "--with", "rules:approve,rules:approve,rules:reject")
     data = bare.ok(*words, "--chamber", "parliament", "--option", "Postgres")
@@ -286,10 +285,7 @@ def test_a_question_is_argued_in_a_parliament_and_goes_on_after_a_veto(
 @pytest.mark.parametrize(
     "text", ["Postgres, with a limit.\n", '{"sections": {"solution": "Postgres, with a limit."}}']
 )
-def test_an_amended_bill_takes_the_persons_text(
-    bare: Project, passphrase: str, cheap_locks: None, text: str
-) -> None:
-    del cheap_locks
+def test_an_amended_bill_takes_the_persons_text(bare: Project, passphrase: str, text: str) -> None:
     bare.ok("init", MOOT_PASSPHRASE_FILE=passphrase)
     words = ("ask", "Which queue?", "--with", "rules:approve,rules:approve")
     bare.ok(*words, "--chamber", "parliament")

@@ -9,6 +9,7 @@ import pytest
 
 from moot.api.session import Session
 from moot.keys.folder import KeyFolder
+from tests.cli.founding import found
 from tests.cli.project import Project
 
 
@@ -18,9 +19,7 @@ def project(tmp_path: Path) -> Project:
     root = tmp_path / "project"
     root.mkdir()
     made = Project(root, tmp_path / "keys")
-    made.ok("init")
-    made.ok("agent", "register", "amber-otter")
-    made.ok("agent", "register", "teal-crane")
+    found(made, "amber-otter", "teal-crane")
     return made
 
 

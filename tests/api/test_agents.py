@@ -8,14 +8,8 @@ from moot.api import agent_keys, agents, scopes
 from moot.core.errors import MootError
 from tests.api.sessions import count_events, open_as
 from tests.cli.project import Project
-from tests.keys.cheap_locks import make_locks_cheap
 
 PASSPHRASE = "correct horse battery staple"
-
-
-@pytest.fixture(autouse=True)
-def quick_locks(monkeypatch: pytest.MonkeyPatch) -> None:
-    make_locks_cheap(monkeypatch)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A fresh project for each test; people's keys are made cheap where a test makes many."""
+"""A fresh project for each test."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import Project
 from tests.cli.sitting import Sitting, opened
-from tests.keys.cheap_locks import make_locks_cheap
 
 
 @pytest.fixture
@@ -22,16 +22,8 @@ def bare(tmp_path: Path) -> Project:
 @pytest.fixture
 def project(bare: Project) -> Project:
     """A workspace with two agents."""
-    bare.ok("init")
-    bare.ok("agent", "register", "amber-otter")
-    bare.ok("agent", "register", "teal-crane")
+    found(bare, "amber-otter", "teal-crane")
     return bare
-
-
-@pytest.fixture
-def cheap_locks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Argon2id at its lowest cost, in this process only."""
-    make_locks_cheap(monkeypatch)
 
 
 @pytest.fixture
@@ -52,5 +44,5 @@ def people(passphrase: str) -> dict[str, str]:
 @pytest.fixture
 def sitting(bare: Project, people: dict[str, str]) -> Sitting:
     """A parliament that has just been called."""
-    bare.ok("init", **people)
+    found(bare, **people)
     return opened(bare)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from moot.protocols.presence import agent_names
+from tests.cli.founding import found
 from tests.cli.project import MOOT, Project
 from tests.cli.test_presence import as_, dirty_otter, git, held, labels
 
@@ -19,7 +20,7 @@ def shop(bare: Project) -> Project:
     """A repository with two agents who have joined."""
     git(bare.root, "init", "-q", "-b", "main")
     git(bare.root, "commit", "-q", "--allow-empty", "-m", "first")
-    bare.ok("init")
+    found(bare)
     bare.ok("join", "--register", "amber-otter")
     bare.ok("join", "--register", "teal-crane")
     return bare
@@ -101,7 +102,6 @@ def test_whoever_has_a_name_takes_no_other(shop: Project) -> None:
     assert held(shop) == [("src/*", "amber-otter")]
 
 
-@pytest.mark.usefixtures("cheap_locks")
 def test_a_person_is_no_session_to_go_on_with(shop: Project, passphrase: str) -> None:
     """A new key for a person would lie open in the key folder."""
     shop.env["MOOT_PASSPHRASE_FILE"] = passphrase

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import MOOT, Project
 from tests.cli.terminal import on_a_terminal
 from tests.cli.test_presence import as_, held
@@ -20,7 +21,7 @@ WORKING = "import sys; print('at work', flush=True); sys.stdin.read()"
 
 @pytest.fixture
 def shop(bare: Project) -> Project:
-    bare.ok("init")
+    found(bare)
     bare.ok("join", "--register", "amber-otter", "--scope", "src/auth")
     bare.ok("join", "--register", "teal-crane")
     return bare
@@ -83,7 +84,6 @@ def test_agents_are_not_told_to_end_each_other(shop: Project) -> None:
     assert held(shop) == [("src/auth", "amber-otter")]
 
 
-@pytest.mark.usefixtures("cheap_locks")
 def test_the_operator_is_told_wherever_it_asks(shop: Project, people: dict[str, str]) -> None:
     shop.ok("agent", "register", "ada-l", "--human", **people)
     done = shop.run(*as_("ada-l", "reserve", "src/auth"), **people)
@@ -93,7 +93,6 @@ def test_the_operator_is_told_wherever_it_asks(shop: Project, people: dict[str, 
     assert "retire" not in on_a_terminal(shop, *as_("teal-crane", "reserve", "docs"))
 
 
-@pytest.mark.usefixtures("cheap_locks")
 @pytest.mark.parametrize("who", [(), ("--as", "ada-l"), ("--as", "amber-otter")])
 def test_whoever_may_end_a_name_frees_what_it_holds(
     shop: Project, people: dict[str, str], who: tuple[str, ...]
@@ -106,7 +105,6 @@ def test_whoever_may_end_a_name_frees_what_it_holds(
     assert shop.ok("verify")["verdict"] == "valid"
 
 
-@pytest.mark.usefixtures("cheap_locks")
 def test_what_cannot_be_freed_at_once_is_said(
     bare: Project, people: dict[str, str], tmp_path: Path
 ) -> None:

@@ -50,7 +50,6 @@ def test_the_way_is_said_once_for_all_who_go_it(project: Project) -> None:
     ]
 
 
-@pytest.mark.usefixtures("cheap_locks")
 def test_a_decision_without_a_person_says_how_to_become_one(
     bare: Project, people: dict[str, str]
 ) -> None:

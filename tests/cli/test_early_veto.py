@@ -10,6 +10,7 @@ from moot.flows.parliament.parliament_session import ParliamentSession
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.model import State
+from tests.cli.founding import found
 from tests.cli.project import Project
 
 VOICES = "rules:approve,rules:approve,rules:reject"
@@ -19,9 +20,8 @@ VETO = ("decide", "q-1", "veto", "--reason")
 
 
 @pytest.fixture
-def ready(bare: Project, people: dict[str, str], cheap_locks: None) -> Project:
-    del cheap_locks
-    bare.ok("init", **people)
+def ready(bare: Project, people: dict[str, str]) -> Project:
+    found(bare, **people)
     return bare
 
 

@@ -16,11 +16,6 @@ from tests.cli.sitting import FOLDER, Sitting
 Files = dict[str, Any]
 
 
-@pytest.fixture(autouse=True)
-def _cheap(cheap_locks: None) -> None:
-    del cheap_locks
-
-
 def append(files: Files, kind: str, sender: str, **content: Any) -> None:
     messages = files["ledger.json"]["messages"]
     last = messages[-1]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import MOOT, Project
 from tests.cli.terminal import on_a_terminal
 from tests.cli.test_presence import as_, git, held, labels
@@ -23,7 +24,7 @@ PYTHON = sys.executable
 def shop(bare: Project) -> Project:
     git(bare.root, "init", "-q", "-b", "main")
     git(bare.root, "commit", "-q", "--allow-empty", "-m", "first")
-    bare.ok("init")
+    found(bare)
     return bare
 
 

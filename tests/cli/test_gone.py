@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import MOOT, Project
 from tests.cli.terminal import on_a_terminal
 from tests.cli.test_presence import as_, git, held
@@ -67,7 +68,7 @@ def running(shop: Project, *words: str) -> Iterator[Started]:
 def shop(bare: Project) -> Project:
     git(bare.root, "init", "-q", "-b", "main")
     git(bare.root, "commit", "-q", "--allow-empty", "-m", "first")
-    bare.ok("init")
+    found(bare)
     bare.ok("join", "--register", "teal-crane")
     return bare
 
@@ -361,7 +362,6 @@ def test_without_git_nobody_knows_what_is_committed(bare: Project) -> None:
 # A person's way
 
 
-@pytest.mark.usefixtures("cheap_locks")
 def test_a_person_at_a_terminal_releases_by_force(shop: Project, passphrase: str) -> None:
     shop.ok("agent", "register", "ada-l", "--human", MOOT_PASSPHRASE_FILE=passphrase)
     crash(shop, uncommitted=True)

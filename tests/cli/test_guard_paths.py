@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import Project, Result
 from tests.cli.test_presence import as_, git
 
@@ -25,7 +26,7 @@ def shop(bare: Project) -> Project:
         file.write_text("a")
     git(bare.root, "add", ".")
     git(bare.root, "commit", "-q", "-m", "first")
-    bare.ok("init")
+    found(bare)
     bare.ok("join", "--register", "amber-otter", "--scope", HELD)
     bare.ok("join", "--register", "teal-crane")
     return bare

@@ -7,6 +7,7 @@ import shlex
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import Project
 from tests.cli.terminal import on_a_terminal
 from tests.cli.test_presence import as_
@@ -23,7 +24,7 @@ def hint(project: Project, *words: str, **settings: str) -> str:
 @pytest.fixture
 def shop(bare: Project) -> Project:
     bare.env["MOOT_CLOCK"] = "2026-02-18T12:00:00.000Z"
-    bare.ok("init")
+    found(bare)
     for name in ("amber-otter", "teal-crane", "coral-finch"):
         bare.ok("join", "--register", name)
     bare.ok(*as_("amber-otter", "reserve", "src/the auth"))

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import MOOT, Project
 
 LIMIT = 60
@@ -36,7 +37,7 @@ def shop(tmp_path: Path) -> Project:
     root = tmp_path / "shop"
     root.mkdir()
     made = Project(root, tmp_path / "keys")
-    made.ok("init")
+    found(made)
     return made
 
 

@@ -40,17 +40,22 @@ def test_what_was_left_out_is_loaded_when_it_is_asked_for() -> None:
 
 # What waits for the end of a program is not left out because a command leaves at once.
 _WAITING = """
-import atexit, sys, threading, time
+import atexit, sys, threading
 {what}
 sys.argv = ["moot", "--version"]
 from moot.surfaces.cli.entry import main
 main()
 """
 _AT_EXIT = "atexit.register(lambda: print('at the end'))"
-_THREAD = "threading.Timer(0.2, print, ['at the end']).start()"
+_THREAD = """
+def wait():
+    threading.main_thread().join()
+    print("at the end")
+threading.Thread(target=wait).start()
+"""
 
 
-@pytest.mark.parametrize("what", [_AT_EXIT, _THREAD])
+@pytest.mark.parametrize("what", [_AT_EXIT, _THREAD], ids=["at exit", "thread"])
 def test_what_waits_for_the_end_still_happens(what: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _WAITING.format(what=what)],

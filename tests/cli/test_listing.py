@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from moot.surfaces.terminal.answer import visible
 from moot.surfaces.terminal.listing import GAP, LEAST, MOST, fitted, listing
+from tests.cli.founding import found
 from tests.cli.project import Project
 from tests.cli.terminal import on_a_terminal
 from tests.cli.test_mail import KICKOFF, write
@@ -29,7 +30,7 @@ def shop(bare: Project) -> Project:
     git(bare.root, "init", "-q", "-b", "feature/sessions-move-to-the-database")
     bare.env["MOOT_CLOCK"] = "2026-02-18T12:00:00.123Z"
     bare.env["MOOT_UTC"] = "1"  # whole times, which take the most room
-    bare.ok("init")
+    found(bare)
     for name in ("amber-otter", "teal-crane"):
         bare.ok("join", "--register", name)
     bare.ok(*as_("amber-otter", "reserve", "src/auth/sessions", "src/auth/cache.py", "docs/auth"))

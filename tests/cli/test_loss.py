@@ -129,10 +129,7 @@ def test_an_agent_may_not_accept_it(rolled: Project) -> None:
     assert rolled.refused(*ACCEPT, MOOT_AGENT="amber-otter") == ("human_key_required", 1)
 
 
-def test_where_people_are_known_one_must_sign(
-    project: Project, passphrase: str, cheap_locks: None
-) -> None:
-    del cheap_locks
+def test_where_people_are_known_one_must_sign(project: Project, passphrase: str) -> None:
     settings = {"MOOT_PASSPHRASE_FILE": passphrase}
     project.ok("agent", "register", "operator", "--human", **settings)
     before = project.ledger.read_bytes()

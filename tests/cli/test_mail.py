@@ -14,6 +14,7 @@ from moot.api.mail.texts import template
 from moot.api.session import Session
 from moot.core.errors import Conflict, MootError
 from moot.keys.folder import KeyFolder
+from tests.cli.founding import found
 from tests.cli.project import MOOT, Project
 
 NOON = "2026-02-18T12:00:00Z"
@@ -60,9 +61,7 @@ def later(minutes: int) -> str:
 def mail(bare: Project) -> Project:
     """A workspace under the test clock, with three agents."""
     bare.env["MOOT_CLOCK"] = NOON
-    bare.ok("init")
-    for name in ("amber-otter", "teal-crane", "coral-finch"):
-        bare.ok("agent", "register", name)
+    found(bare, "amber-otter", "teal-crane", "coral-finch")
     return bare
 
 

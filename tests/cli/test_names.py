@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import MOOT, Project
 from tests.cli.terminal import on_a_terminal
 from tests.cli.test_presence import as_, git
@@ -24,7 +25,7 @@ def shop(bare: Project) -> Project:
     """A repository with a workspace, and nobody in it."""
     git(bare.root, "init", "-q", "-b", "main")
     git(bare.root, "commit", "-q", "--allow-empty", "-m", "first")
-    bare.ok("init")
+    found(bare)
     return bare
 
 
@@ -180,7 +181,6 @@ def test_a_name_whose_last_of_the_family_crashed_goes_on_with_that(shop: Project
         assert name == "alice-2"
 
 
-@pytest.mark.usefixtures("cheap_locks")
 def test_a_persons_name_is_no_programs(shop: Project, passphrase: str) -> None:
     shop.env["MOOT_PASSPHRASE_FILE"] = passphrase
     shop.ok("agent", "register", "ada-person", "--human")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import Project
 from tests.cli.test_gone import running
 from tests.cli.test_presence import as_, git, held
@@ -18,7 +19,7 @@ def shop(bare: Project) -> Project:
     bare.env["MOOT_CLOCK"] = NOON
     git(bare.root, "init", "-q", "-b", "main")
     git(bare.root, "commit", "-q", "--allow-empty", "-m", "first")
-    bare.ok("init")
+    found(bare)
     bare.ok("join", "--register", "teal-crane")
     return bare
 

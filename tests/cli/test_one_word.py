@@ -26,6 +26,7 @@ from moot.protocols.decision.model import Stage
 from moot.protocols.parliament.commands import Decide
 from moot.protocols.parliament.messages.words import SessionStatus
 from moot.workspace.workspace import Workspace
+from tests.cli.founding import found
 from tests.cli.project import MOOT, Project
 
 VOICES = "rules:approve,rules:approve,rules:reject"
@@ -37,10 +38,9 @@ VETO = ("veto", *WHY, "--guidance", "Cheaper.")
 
 
 @pytest.fixture
-def asked(bare: Project, people: dict[str, str], cheap_locks: None) -> Project:
+def asked(bare: Project, people: dict[str, str]) -> Project:
     """A parliament whose vote waits for a person."""
-    del cheap_locks
-    bare.ok("init", **people)
+    found(bare, **people)
     data = bare.ok("ask", "Which queue?", "--with", VOICES, "--chamber", "parliament")
     assert data["decision"]["stage"] == "waiting"
     return bare
@@ -290,9 +290,8 @@ def voted_elsewhere(project: Project) -> None:
 
 @pytest.mark.requirement("DEC-028")
 def test_a_vote_that_the_decision_was_not_told_of_is_recorded_with_the_word(
-    bare: Project, people: dict[str, str], cheap_locks: None
+    bare: Project, people: dict[str, str]
 ) -> None:
-    del cheap_locks
     interrupted(bare, people)
     voted_elsewhere(bare)
     asked = bare.ok(*BY_ID, "approve", *WHY, **people)["decision"]
@@ -304,10 +303,9 @@ def test_a_vote_that_the_decision_was_not_told_of_is_recorded_with_the_word(
 
 @pytest.mark.requirement("DEC-028")
 def test_a_session_that_goes_on_after_its_decision_was_vetoed_hears_no_approval(
-    bare: Project, people: dict[str, str], cheap_locks: None
+    bare: Project, people: dict[str, str]
 ) -> None:
     """A person may end the decision early; whatever the session comes to later is not approved."""
-    del cheap_locks
     interrupted(bare, people)
     bare.ok(*BY_ID, "veto", *WHY, **people)
     voted_elsewhere(bare)
@@ -336,10 +334,9 @@ def test_no_work_begins_on_a_decision_that_was_vetoed(
 
 @pytest.mark.requirement("DEC-028")
 def test_books_are_not_begun_for_a_session_that_has_its_word(
-    project: Project, people: dict[str, str], cheap_locks: None
+    project: Project, people: dict[str, str]
 ) -> None:
     """Else its decision would wait for a person who has spoken."""
-    del cheap_locks
     project.ok("agent", "register", "operator", "--human", **people)
     words = ("parliament", "new", "p", "--problem", "Why?", "--issue", "speed", "--issue", "cost")
     reps = ("--rep", "Rep. Swift:speed@amber-otter", "--rep", "Rep. Thrift:cost@teal-crane")

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import Project
 from tests.cli.test_mail import DELTA, NOON, THREAD, otter
 
@@ -13,9 +14,7 @@ from tests.cli.test_mail import DELTA, NOON, THREAD, otter
 @pytest.fixture
 def mail(bare: Project) -> Project:
     bare.env["MOOT_CLOCK"] = NOON
-    bare.ok("init")
-    for name in ("amber-otter", "teal-crane"):
-        bare.ok("agent", "register", name)
+    found(bare, "amber-otter", "teal-crane")
     return bare
 
 

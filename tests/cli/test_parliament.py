@@ -25,11 +25,6 @@ from tests.cli.sitting import (
 requirement = pytest.mark.requirement
 
 
-@pytest.fixture(autouse=True)
-def _cheap(cheap_locks: None) -> None:
-    del cheap_locks
-
-
 @requirement("PAR-001", "PAR-002", "PAR-012", "PAR-085", "PAR-119", "PAR-127")
 def test_a_whole_session_is_played_through_the_command_line(
     sitting: Sitting, people: dict[str, str], tmp_path: Path

@@ -29,11 +29,6 @@ from tests.cli.sitting import (
 requirement = pytest.mark.requirement
 
 
-@pytest.fixture(autouse=True)
-def _cheap(cheap_locks: None) -> None:
-    del cheap_locks
-
-
 @requirement("PAR-003", "PAR-088", "PAR-094", "PAR-096", "PAR-097", "PAR-098")
 def test_a_new_session_has_four_empty_files(sitting: Sitting) -> None:
     ledger, session = sitting.document("ledger.json"), sitting.document("session.json")

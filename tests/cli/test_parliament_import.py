@@ -22,11 +22,6 @@ from tests.parliament.scripted_files import announce_next_round, script_files
 requirement = pytest.mark.requirement
 
 
-@pytest.fixture(autouse=True)
-def _cheap(cheap_locks: None) -> None:
-    del cheap_locks
-
-
 @requirement("PAR-085")
 def test_a_session_goes_on_elsewhere_from_its_files(
     sitting: Sitting, people: dict[str, str], tmp_path: Path

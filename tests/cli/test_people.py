@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,15 +10,11 @@ import pytest
 from moot.core.names import OPERATOR
 from moot.keys.folder import KeyFolder
 from moot.keys.folder_keys import FolderKeys, Passphrase
+from moot.keys.passphrase_lock import USUAL_COST, HashingCost
 from tests.cli.project import Project
 from tests.cli.terminal import on_a_terminal
 
 HUMAN = ("agent", "register", "ada-person", "--human")
-
-
-@pytest.fixture(autouse=True)
-def _cheap(cheap_locks: None) -> None:
-    del cheap_locks
 
 
 @pytest.fixture
@@ -41,6 +38,10 @@ def test_a_real_process_makes_and_unlocks_it_too(bare: Project, passphrase: str)
     assert made.data["operator"] is True
     asked = bare.spawn(*HUMAN, "--json", MOOT_PASSPHRASE_FILE=passphrase)
     assert asked.data["class"] == "human"
+    files = [*bare.keys.glob("*/operator.*.key"), *bare.keys.glob("*/ada-person.*.key")]
+    locks = [json.loads(file.read_bytes())["locked"] for file in files]
+    costs = [HashingCost(lock["rounds"], lock["memory"]) for lock in locks]
+    assert costs == [USUAL_COST, USUAL_COST]
 
 
 def test_without_one_it_waits_and_the_verdict_says_so(bare: Project, passphrase: str) -> None:

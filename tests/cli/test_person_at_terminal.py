@@ -14,6 +14,7 @@ import pytest
 
 from moot.flows.launch.tool_around import MARKS
 from moot.flows.presence.everyday import name_of_user
+from tests.cli.founding import found
 from tests.cli.project import MOOT, Project
 from tests.cli.terminal import on_a_terminal
 from tests.cli.test_presence import held
@@ -21,7 +22,7 @@ from tests.cli.test_presence import held
 
 @pytest.fixture
 def shop(bare: Project) -> Project:
-    bare.ok("init")
+    found(bare)
     return bare
 
 
@@ -80,7 +81,6 @@ def test_whoever_is_named_acts_all_the_same(shop: Project) -> None:
     assert names(shop) == ["amber-otter"]
 
 
-@pytest.mark.usefixtures("cheap_locks")
 def test_the_everyday_key_is_never_good_for_deciding(shop: Project, passphrase: str) -> None:
     on_a_terminal(shop, "reserve", "src")
     shop.ok("ask", "Ship it?", "--with", "rules:approve,rules:approve")

@@ -19,6 +19,7 @@ from moot.protocols.decision import stream_of
 from moot.protocols.decision.commands import PassAnswer
 from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.decision.model import Stage
+from tests.cli.founding import found
 from tests.cli.project import Project
 
 VOICES = "rules:approve,rules:approve,rules:reject"
@@ -34,9 +35,8 @@ def stage_of(project: Project, decision: str) -> Stage:
 
 
 @pytest.fixture
-def ready(bare: Project, people: dict[str, str], cheap_locks: None) -> Project:
-    del cheap_locks
-    bare.ok("init", **people)
+def ready(bare: Project, people: dict[str, str]) -> Project:
+    found(bare, **people)
     return bare
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import Project
 
 NOON = "2026-02-18T12:00:00Z"
@@ -32,7 +33,7 @@ def shop(bare: Project) -> Project:
     git(bare.root, "init", "-q", "-b", "main")
     git(bare.root, "commit", "-q", "--allow-empty", "-m", "first")
     bare.env["MOOT_CLOCK"] = NOON
-    bare.ok("init")
+    found(bare)
     bare.ok("join", "--register", "amber-otter")
     bare.ok("join", "--register", "teal-crane")
     return bare

@@ -16,6 +16,7 @@ from moot.core.errors import Refused
 from moot.protocols.decision.commands import MakeReceipt
 from moot.protocols.decision.machine import MACHINE
 from moot.verify import load_trust, standalone, verify_bundle
+from tests.cli.founding import found
 from tests.cli.project import Project
 
 VOICES = "amber-otter=rules:approve,teal-crane=rules:sceptic,coral-finch=rules:reject"
@@ -24,11 +25,10 @@ STREAM = "decision/q-1"
 
 
 @pytest.fixture
-def peopled(bare: Project, passphrase: str, cheap_locks: None) -> Project:
+def peopled(bare: Project, passphrase: str) -> Project:
     """A workspace with a person, and a question that was argued: two for, one against."""
-    del cheap_locks
     bare.env["MOOT_PASSPHRASE_FILE"] = passphrase
-    bare.ok("init")
+    found(bare)
     bare.ok(*QUESTION, "--with", VOICES, "--context", "We have one server.")
     return bare
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import Project
 
 ASK = ("ask", "Cache: Redis or none?", "--option", "Redis", "--option", "none")
@@ -17,10 +18,9 @@ LONG = "Payments fail\n\n### Item\n\nThe sandbox rejects every card.\n"
 
 
 @pytest.fixture
-def peopled(bare: Project, passphrase: str, cheap_locks: None) -> Project:
-    del cheap_locks
+def peopled(bare: Project, passphrase: str) -> Project:
     bare.env["MOOT_PASSPHRASE_FILE"] = passphrase
-    bare.ok("init")
+    found(bare)
     return bare
 
 

@@ -64,7 +64,6 @@ def test_a_decision_tells_how_different_its_voters_were_and_gives_no_number(
     assert "by their record" not in text
 
 
-@pytest.mark.usefixtures("cheap_locks")
 def test_with_thirty_outcomes_a_line_beside_tells_the_vote_by_their_record(
     project: Project, people: dict[str, str]
 ) -> None:
@@ -84,7 +83,6 @@ def test_with_thirty_outcomes_a_line_beside_tells_the_vote_by_their_record(
     assert "binds nobody" not in (project.root / "r.md").read_text("utf-8")
 
 
-@pytest.mark.usefixtures("cheap_locks")
 def test_once_an_outcome_is_known_the_site_has_a_track_record(
     decided: Project, people: dict[str, str]
 ) -> None:

@@ -14,11 +14,6 @@ FINCH = ("agent", "rotate", "coral-finch")
 BEAT = ("agent", "heartbeat", "--agent")
 
 
-@pytest.fixture(autouse=True)
-def _cheap(cheap_locks: None) -> None:
-    del cheap_locks
-
-
 @pytest.fixture
 def peopled(project: Project, people: dict[str, str]) -> Project:
     project.ok("agent", "register", "operator", "--human", **people)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import MOOT, Project
 
 PYTHON = sys.executable
@@ -17,7 +18,7 @@ PYTHON = sys.executable
 
 @pytest.fixture
 def shop(bare: Project) -> Project:
-    bare.ok("init")
+    found(bare)
     return bare
 
 

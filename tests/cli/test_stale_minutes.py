@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import Project
 from tests.cli.test_presence import as_, held
 
@@ -13,7 +14,7 @@ AT = "2026-02-18T12:{}:00.000Z"
 @pytest.fixture
 def shop(bare: Project) -> Project:
     bare.env["MOOT_CLOCK"] = AT.format("00")
-    bare.ok("init")
+    found(bare)
     bare.ok("join", "--register", "amber-otter", "--scope", "src")
     bare.ok("join", "--register", "teal-crane")
     return bare
@@ -80,7 +81,6 @@ def test_a_patient_agent_waits_for_its_own_time(shop: Project) -> None:
     assert shop.refused(*taking, **slow) == ("reservation_conflict", 1)
 
 
-@pytest.mark.usefixtures("cheap_locks")
 def test_a_person_sets_the_workspaces_time_on_record(shop: Project, passphrase: str) -> None:
     shop.env["MOOT_PASSPHRASE_FILE"] = passphrase
     shop.ok("agent", "register", "ada-person", "--human")

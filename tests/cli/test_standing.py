@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import MOOT, Project
 from tests.cli.test_presence import as_, git, held
 
@@ -21,7 +22,7 @@ def shop(bare: Project) -> Project:
     (bare.root / "src" / "a.py").write_text("a")
     git(bare.root, "add", ".")
     git(bare.root, "commit", "-q", "-m", "first")
-    bare.ok("init")
+    found(bare)
     bare.ok("join", "--register", "amber-otter")
     bare.ok("join", "--register", "teal-crane")
     return bare

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import Project
 
 VOICES = "amber-otter=rules:approve,teal-crane=rules:sceptic,coral-finch=rules:reject"
@@ -14,9 +15,8 @@ ASK = ("ask", "Postgres or Kafka?", "--option", "Postgres", "--option", "Kafka",
 
 
 @pytest.fixture
-def peopled(bare: Project, passphrase: str, cheap_locks: None) -> Project:
-    del cheap_locks
-    bare.ok("init", MOOT_PASSPHRASE_FILE=passphrase)
+def peopled(bare: Project, passphrase: str) -> Project:
+    found(bare, MOOT_PASSPHRASE_FILE=passphrase)
     return bare
 
 

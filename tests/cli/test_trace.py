@@ -205,7 +205,6 @@ def test_an_aborted_trace_takes_nothing_more(approved: Project) -> None:
 
 
 @pytest.mark.requirement("TRC-016")
-@pytest.mark.usefixtures("cheap_locks")
 def test_a_person_aborts_with_their_own_key(desk: Project, passphrase: str) -> None:
     person = {"MOOT_PASSPHRASE_FILE": passphrase}
     desk.ok("agent", "register", "operator", "--human", **person)

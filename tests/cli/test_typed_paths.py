@@ -19,6 +19,7 @@ import moot
 from moot.api.guard import checks
 from moot.api.scopes import reserve
 from moot.core.errors import Refused
+from tests.cli.founding import found
 from tests.cli.project import Project
 from tests.cli.test_presence import as_, git, held
 from tests.cli.test_trace import INTEND, MARK, NEW, PROPOSE
@@ -38,7 +39,7 @@ def shop(bare: Project) -> Project:
         (bare.root / name).write_text("a")
     git(bare.root, "add", ".")
     git(bare.root, "commit", "-q", "-m", "first")
-    bare.ok("init")
+    found(bare)
     for name in (OTTER, CRANE):
         bare.ok("join", "--register", name)
     return bare

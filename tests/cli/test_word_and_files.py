@@ -15,6 +15,7 @@ from moot.flows.parliament.session_ids import id_of_folder
 from moot.protocols.decision import stream_of
 from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.parliament.messages.words import PrimeMinisterChoice
+from tests.cli.founding import found
 from tests.cli.project import MOOT, Project
 
 VOICES = "rules:approve,rules:approve,rules:reject"
@@ -23,10 +24,9 @@ WHY = ("--reason", "It is cheap.")
 
 
 @pytest.fixture
-def asked(bare: Project, people: dict[str, str], cheap_locks: None) -> Project:
+def asked(bare: Project, people: dict[str, str]) -> Project:
     """A parliament whose vote waits for a person."""
-    del cheap_locks
-    bare.ok("init", **people)
+    found(bare, **people)
     bare.ok("ask", "Which queue?", "--with", VOICES, "--chamber", "parliament")
     return bare
 

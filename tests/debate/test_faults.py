@@ -15,6 +15,7 @@ from moot.core.errors import Refused
 from moot.flows.debate import session as debates
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.model import DebateEntry
+from tests.cli.founding import found
 from tests.cli.project import Project
 from tests.debate.speaker import DEATHS, draft
 from tests.tidy.source import ROOT
@@ -28,7 +29,7 @@ def place(tmp_path: Path) -> Project:
     root = tmp_path / "project"
     root.mkdir()
     made = Project(root, tmp_path / "keys")
-    made.ok("init")
+    found(made)
     for name in NAMES:
         made.ok("agent", "register", name)
     return made

@@ -19,6 +19,7 @@ from moot.flows.debate.reading import CachedFile, make_reading
 from moot.protocols.debate import longer_file
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.drafts import EntryDraft
+from tests.cli.founding import found
 from tests.cli.project import Project
 from tests.debate.sessions import TWO_ROUNDS, entry, session
 from tests.debate.test_recording import CLOCK, FOX, HEN, new
@@ -33,9 +34,7 @@ def place(tmp_path: Path) -> Project:
     root = tmp_path / "project"
     root.mkdir()
     made = Project(root, tmp_path / "keys")
-    made.ok("init")
-    made.ok("agent", "register", FOX)
-    made.ok("agent", "register", HEN)
+    found(made, FOX, HEN)
     return made
 
 

@@ -25,9 +25,9 @@ from moot.protocols.debate.machine import MACHINE
 from moot.store.sqlite import SqliteStore
 from moot.workspace.workspace import Workspace
 from tests.cli.damage import edit, of
+from tests.cli.founding import found
 from tests.cli.project import Project
 from tests.debate.sessions import entry, session
-from tests.keys.cheap_locks import make_locks_cheap
 
 FOX, HEN, OWL = "red-fox", "blue-hen", "grey-owl"
 CLOCK = "2026-03-01T09:01:00Z"
@@ -41,9 +41,7 @@ def place(tmp_path: Path) -> Project:
     root = tmp_path / "project"
     root.mkdir()
     made = Project(root, tmp_path / "keys", MOOT_CLOCK=CLOCK)
-    made.ok("init")
-    made.ok("agent", "register", FOX)
-    made.ok("agent", "register", HEN)
+    found(made, FOX, HEN)
     return made
 
 
@@ -196,10 +194,7 @@ def test_the_operators_acts_are_observed_where_no_person_is_registered(place: Pr
 
 
 @pytest.mark.requirement("BNC-169")
-def test_where_a_person_is_registered_their_key_closes(
-    place: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make_locks_cheap(monkeypatch)
+def test_where_a_person_is_registered_their_key_closes(place: Project, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("correct horse", encoding="utf-8")
     secret.chmod(0o600)

@@ -169,3 +169,10 @@ def test_git_is_followed_into_its_folder() -> None:
     (act,) = destructive_acts("git -C a -C b -c x.y=z checkout -- c", AROUND)
     assert (act.folder, act.reach) == ("/r/here/a/b", Reach.UNSTAGED)
     assert [word.text for word in act.paths] == ["c"]
+
+
+@pytest.mark.parametrize("text", ["rm {0}", "cp b.txt {0}", "echo > {0}"])
+def test_a_file_in_memory_is_a_file_and_a_device_is_none(text: str) -> None:
+    (act,) = destructive_acts(text.format("/dev/shm/project/a.txt"), AROUND)
+    assert [path.text for path in act.paths] == ["/dev/shm/project/a.txt"]
+    assert destructive_acts(text.format("/dev/null"), AROUND) == []

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.founding import found
 from tests.hooks.yard import CRANE, OTTER, Yard
 
 
@@ -23,7 +24,5 @@ def yard(tmp_path: Path) -> Yard:
         ("worktree", "add", "--quiet", "-b", "feature", str(made.other)),
     ):
         assert made.git(*words).code == 0
-    made.ok("init")
-    for agent in (OTTER, CRANE):
-        made.ok("agent", "register", agent)
+    found(made, OTTER, CRANE)
     return made

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from moot.surfaces.hooks.entry import Reply
+from tests.cli.founding import found
 from tests.hooks.yard import CRANE, IDENTITY, OTTER, Yard, call, reason
 
 WORK = "the holder's work\n"
@@ -34,9 +35,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yard]:
     for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-q", "-m", "first")):
         assert yard.git(*words).code == 0
     assert yard.git("branch", "feature").code == 0
-    yard.ok("init")
-    for agent in (OTTER, CRANE):
-        yard.ok("agent", "register", agent)
+    found(yard, OTTER, CRANE)
     for agent, names in ((CRANE, HELD), (OTTER, (OWN, "mine.txt"))):
         for name in names:
             assert yard.hook("claude", call("claude-write", yard.root, name), agent) == Reply()

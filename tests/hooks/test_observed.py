@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from moot.flows.observed.tool_use import MOST_BYTES_STORED
+from tests.cli.founding import found
 from tests.hooks.stand_ins import MOOT, put_program
 from tests.hooks.yard import CRANE, OTTER, Yard, call
 
@@ -34,9 +35,7 @@ def watched(tmp_path: Path) -> Yard:
     (root / "a.txt").write_text("one\n", encoding="utf-8")
     for words in (("init", "--quiet"), ("add", "a.txt"), ("commit", "--quiet", "--message=first")):
         assert made.git(*words).code == 0
-    made.ok("init")
-    for agent in (OTTER, CRANE):
-        made.ok("agent", "register", agent)
+    found(made, OTTER, CRANE)
     return made
 
 

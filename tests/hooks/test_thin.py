@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import socket
@@ -15,8 +16,10 @@ from typing import Any
 import pytest
 
 from moot.flows.tools.hook_command import hook_words
+from tests.cli.founding import found
 from tests.cli.project import MOOT
 from tests.hooks.yard import CALLS, CRANE, OTTER, Yard, call
+from tests.scenarios.lender import Lender
 
 LIMIT = 60
 NOON = "2026-03-01T12:00:00Z"
@@ -29,40 +32,26 @@ def still(tmp_path: Path) -> Yard:
     root.mkdir()
     made = Yard(root, tmp_path / "keys", MOOT_CLOCK=NOON)
     assert made.git("init", "--quiet", "--initial-branch=main").code == 0
-    made.ok("init")
-    for agent in (OTTER, CRANE):
-        made.ok("agent", "register", agent)
+    found(made, OTTER, CRANE)
     return made
 
 
-class Lender:
+class OttersLender(Lender):
     """A process that has lent `OTTER` its folder, and listens."""
 
     def __init__(self, yard: Yard) -> None:
-        words = [str(yard.root), str(yard.keys), OTTER, yard.env.get("MOOT_CLOCK", "")]
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.scenarios.lender", *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stdout is not None
-        self.settings: dict[str, str] = json.loads(self.process.stdout.readline())
+        super().__init__(yard.root, yard.keys, OTTER, yard.env.get("MOOT_CLOCK", ""))
 
     @property
     def env(self) -> dict[str, str]:
         return {**self.settings, "MOOT_AGENT": OTTER, "MOOT_EPOCH": "1"}
 
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait(LIMIT)
-
 
 @pytest.fixture
-def lender(still: Yard) -> Iterator[Lender]:
-    made = Lender(still)
+def lender(still: Yard) -> Iterator[OttersLender]:
+    made = OttersLender(still)
     yield made
-    made.process.communicate(timeout=LIMIT)
+    made.end()
 
 
 def ask(
@@ -93,7 +82,7 @@ NAMES = sorted(path.stem for path in CALLS.glob("*.json"))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_answer_is_the_same_to_the_byte(still: Yard, lender: Lender, name: str) -> None:
+def test_the_answer_is_the_same_to_the_byte(still: Yard, lender: OttersLender, name: str) -> None:
     """Each way has a file of its own, held by another: an incursion is told once."""
     still.ok("--as", CRANE, "join")
     still.ok("--as", CRANE, "reserve", "1.txt", "2.txt", "3.txt", "--work", "T-7")
@@ -107,13 +96,13 @@ def test_the_answer_is_the_same_to_the_byte(still: Yard, lender: Lender, name: s
 
 
 @pytest.mark.parametrize("said", [b"", b"no json", b"[]", b"{" * 10_000, b"\xff\xfe"])
-def test_so_is_what_cannot_be_read(still: Yard, lender: Lender, said: bytes) -> None:
+def test_so_is_what_cannot_be_read(still: Yard, lender: OttersLender, said: bytes) -> None:
     whole = directly(still, "claude", said)
     assert whole[2] == 2
     assert thinly(still, "claude", said, **lender.env) == whole
 
 
-def test_the_run_itself_answers(still: Yard, lender: Lender) -> None:
+def test_the_run_itself_answers(still: Yard, lender: OttersLender) -> None:
     """With a Python that cannot start anything else, the edit is reserved all the same."""
     words = list(hook_words("claude"))
     code = f"import sys, runpy; sys.executable = '/nowhere'; sys.argv = {words[3:]!r};"
@@ -123,7 +112,7 @@ def test_the_run_itself_answers(still: Yard, lender: Lender) -> None:
     assert still.owners() == {"a.txt": OTTER}
 
 
-def test_many_at_once_are_all_answered(still: Yard, lender: Lender) -> None:
+def test_many_at_once_are_all_answered(still: Yard, lender: OttersLender) -> None:
     patient = {"MOOT_HOOK_SECONDS": "60"}  # how soon the watchdog answers is asked elsewhere
     children = []
     for number in range(24):
@@ -144,7 +133,7 @@ def test_many_at_once_are_all_answered(still: Yard, lender: Lender) -> None:
     assert still.owners() == {f"f{number}.txt": OTTER for number in range(24)}
 
 
-def test_with_nobody_listening_it_goes_directly(still: Yard, lender: Lender) -> None:
+def test_with_nobody_listening_it_goes_directly(still: Yard, lender: OttersLender) -> None:
     still.reserve(CRANE, "a.txt")
     said = call("claude-write", still.root)
     whole = directly(still, "claude", said)
@@ -157,17 +146,17 @@ def test_with_nobody_listening_it_goes_directly(still: Yard, lender: Lender) -> 
     assert thinly(still, "claude", said, **without) == whole
 
 
-def test_a_run_that_was_stopped_is_as_good_as_away(still: Yard, lender: Lender) -> None:
+def test_a_run_that_was_stopped_is_as_good_as_away(still: Yard, lender: OttersLender) -> None:
     said = call("claude-write", still.root)
-    lender.process.send_signal(signal.SIGSTOP)
+    os.kill(lender.pid, signal.SIGSTOP)
     try:
         assert thinly(still, "claude", said, **lender.env) == (b"", b"", 0)
     finally:
-        lender.process.send_signal(signal.SIGCONT)
+        os.kill(lender.pid, signal.SIGCONT)
     assert still.owners() == {"a.txt": OTTER}
 
 
-def test_the_hook_of_another_agent_is_not_answered_by_it(still: Yard, lender: Lender) -> None:
+def test_the_hook_of_another_agent_is_not_answered_by_it(still: Yard, lender: OttersLender) -> None:
     """It goes directly, with the keys that it has: the socket lends nobody a name."""
     said = call("claude-write", still.root)
     other = {"MOOT_SOCKET": lender.settings["MOOT_SOCKET"], "MOOT_AGENT": CRANE}
@@ -194,7 +183,9 @@ FRAMES = {
 
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES.keys())
-def test_what_is_no_question_changes_nothing(still: Yard, lender: Lender, frame: bytes) -> None:
+def test_what_is_no_question_changes_nothing(
+    still: Yard, lender: OttersLender, frame: bytes
+) -> None:
     with socket.socket(socket.AF_UNIX) as line:
         line.settimeout(LIMIT)
         line.connect(lender.settings["MOOT_SOCKET"])
@@ -209,7 +200,7 @@ def test_what_is_no_question_changes_nothing(still: Yard, lender: Lender, frame:
     assert still.owners() == {"a.txt": OTTER}
 
 
-def test_it_loads_next_to_nothing(still: Yard, lender: Lender) -> None:
+def test_it_loads_next_to_nothing(still: Yard, lender: OttersLender) -> None:
     python, *words = hook_words("claude")
     said = call("claude-write", still.root)
     done = ask(still, [python, "-X", "importtime", *words], said, **lender.env)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import Project
 from tests.keeper.keeper_process import end_all
 from tests.keeper.kept import KeptLedger
@@ -22,7 +23,7 @@ def kept(tmp_path: Path) -> Iterator[KeptLedger]:
     root = tmp_path / "kept" / "project"
     root.mkdir(parents=True)
     project = Project(root, tmp_path / "kept" / "keys")
-    project.ok("init")
+    found(project)
     ledger = KeptLedger(project)
     yield ledger
     ledger.close()

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.project import Project
 from tests.hooks.test_before import modules_after
-from tests.hooks.test_thin import LIMIT, Lender, thinly
+from tests.hooks.test_thin import OttersLender, thinly
 from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
 from tests.keeper.kept import KeptLedger
 
@@ -80,7 +80,7 @@ def test_a_hook_loads_nothing_that_only_joining_or_keeping_a_ledger_needs(
 def test_a_hook_beside_a_run_asks_over_the_line_that_the_run_has(
     kept: KeptLedger, laptop_yard: Yard, desktop: Project
 ) -> None:
-    run = Lender(laptop_yard)
+    run = OttersLender(laptop_yard)
     try:
         free = thinly(laptop_yard, "claude", call("claude-edit", laptop_yard.root), **run.env)
         assert free == (b"", b"", 0)
@@ -92,6 +92,6 @@ def test_a_hook_beside_a_run_asks_over_the_line_that_the_run_has(
         out, _, code = thinly(laptop_yard, "claude", said, **run.env)
         assert (b"deny" in out, b"keeper" in out, code) == (True, True, 0)
     finally:
-        run.process.communicate(timeout=LIMIT)
+        run.end()
     held = kept.project.ok("scope", "list")["reservations"]
     assert {(row["scope"], row["owner"]) for row in held} == {("a.txt", OTTER), ("b.txt", CRANE)}

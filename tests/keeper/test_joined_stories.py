@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import Project
 from tests.keeper.kept import KeptLedger
-from tests.keys.cheap_locks import make_locks_cheap
 from tests.scenarios import stories
 from tests.scenarios.transports import TRANSPORTS
 from tests.scenarios.world import PASSPHRASE, STORIES, Story, World
@@ -19,15 +19,14 @@ assert stories
 
 
 @pytest.fixture
-def joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+def joined(tmp_path: Path) -> Iterator[Project]:
     """A machine that joined, with two agents and a person whose locked key was copied to it."""
-    make_locks_cheap(monkeypatch)
     root, file = tmp_path / "kept" / "project", tmp_path / "passphrase"
     root.mkdir(parents=True)
     file.write_text(PASSPHRASE)
     file.chmod(0o600)
     kept = Project(root, tmp_path / "kept" / "keys")
-    kept.ok("init", MOOT_PASSPHRASE_FILE=str(file))
+    found(kept, MOOT_PASSPHRASE_FILE=str(file))
     ledger = KeptLedger(kept)
     try:
         project = ledger.join(tmp_path / "project", tmp_path / "keys", "laptop")

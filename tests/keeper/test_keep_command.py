@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import Project
 from tests.golden.plugin import check_data
 from tests.keeper.keeper_process import KeeperProcess
@@ -17,7 +18,7 @@ def founded(tmp_path: Path) -> Project:
     root = tmp_path / "kept" / "project"
     root.mkdir(parents=True)
     project = Project(root, tmp_path / "kept" / "keys")
-    project.ok("init")
+    found(project)
     return project
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.cli.project import Project
-from tests.keys.cheap_locks import make_locks_cheap
 from tests.scenarios import stories
 from tests.scenarios.transports import TRANSPORTS
 from tests.scenarios.world import PASSPHRASE, STORIES, Story, World
@@ -17,9 +16,8 @@ assert stories
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+def project(tmp_path: Path) -> Project:
     """A workspace with a person and two agents; its ledger has moved."""
-    make_locks_cheap(monkeypatch)
     root, file = tmp_path / "project", tmp_path / "passphrase"
     root.mkdir()
     file.write_text(PASSPHRASE)

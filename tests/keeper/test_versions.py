@@ -18,6 +18,7 @@ from moot.keeper import keeping
 from moot.keeper import questions as ask
 from moot.keeper.door import Asked, Door
 from moot.protocols.example.commands import Ask
+from tests.cli.founding import found
 from tests.cli.project import Project
 from tests.keeper import keeper_process
 from tests.keeper.keeper_process import KeeperProcess
@@ -36,7 +37,7 @@ def founded(tmp_path: Path) -> Project:
     root = tmp_path / "kept" / "project"
     root.mkdir(parents=True)
     project = Project(root, tmp_path / "kept" / "keys")
-    project.ok("init")
+    found(project)
     return project
 
 

@@ -44,6 +44,7 @@ def _name(item: pytest.Item) -> str:
 def _ledgers_elsewhere(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[None]:
+    from tests.cli import founding
     from tests.cli.project import Project
     from tests.machines.moved_ledgers import MovedLedgers
 
@@ -57,6 +58,7 @@ def _ledgers_elsewhere(
         moved.set_clock(project, more)
         return spawn(project, *words, **more)
 
+    monkeypatch.setattr(founding, "copies_are_made", False)
     monkeypatch.setattr(Project, "run", run_there)
     monkeypatch.setattr(Project, "spawn", spawn_there)
     yield

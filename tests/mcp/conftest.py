@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.founding import found
 from tests.cli.project import Project
 
 
@@ -14,7 +15,5 @@ def project(tmp_path: Path) -> Project:
     root = tmp_path / "project"
     root.mkdir()
     made = Project(root, tmp_path / "keys")
-    made.ok("init")
-    made.ok("agent", "register", "amber-otter")
-    made.ok("agent", "register", "teal-crane")
+    found(made, "amber-otter", "teal-crane")
     return made

@@ -8,8 +8,8 @@ import pytest
 
 from moot.api.operation import OPERATIONS, all_operations
 from moot.surfaces.web.routes import ROUTES
+from tests.cli.founding import found
 from tests.cli.project import Project
-from tests.keys.cheap_locks import make_locks_cheap
 from tests.scenarios import stories
 from tests.scenarios.mcp_transport import McpTools
 from tests.scenarios.transports import HTTP, TRANSPORTS, Transport
@@ -19,17 +19,14 @@ assert stories
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+def project(tmp_path: Path) -> Project:
     """A workspace with a person and two agents."""
-    make_locks_cheap(monkeypatch)
     root, file = tmp_path / "project", tmp_path / "passphrase"
     root.mkdir()
     file.write_text(PASSPHRASE)
     file.chmod(0o600)
     made = Project(root, tmp_path / "keys")
-    made.ok("init", MOOT_PASSPHRASE_FILE=str(file))
-    made.ok("agent", "register", "amber-otter")
-    made.ok("agent", "register", "teal-crane")
+    found(made, "amber-otter", "teal-crane", MOOT_PASSPHRASE_FILE=str(file))
     return made
 
 

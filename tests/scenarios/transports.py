@@ -8,8 +8,6 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
@@ -28,6 +26,7 @@ from moot.surfaces.cli.main import cli
 from moot.surfaces.terminal.answer import encode_json
 from moot.surfaces.web.routes import ROUTES
 from tests.cli.project import Project
+from tests.scenarios.lender import Lender
 from tests.web.served import ServerThread, Visitor
 
 Arguments = Mapping[str, Any]
@@ -125,8 +124,7 @@ class OwnFolder:
     """
 
     def __init__(self) -> None:
-        self._lenders: dict[tuple[Path, str], subprocess.Popen[str]] = {}
-        self._lent: dict[tuple[Path, str], dict[str, str]] = {}
+        self._lenders: dict[tuple[Path, str], Lender] = {}
 
     def offers(self, operation: str) -> bool:
         return _command(operation) is not None
@@ -142,23 +140,15 @@ class OwnFolder:
 
     def _lent_to(self, project: Project, name: str) -> dict[str, str]:
         known = (project.root, name)
-        if known not in self._lent:
-            words = [str(project.root), str(project.keys), name, project.env.get("MOOT_CLOCK", "")]
-            lender = self._lenders[known] = subprocess.Popen(
-                [sys.executable, "-m", "tests.scenarios.lender", *words],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            assert lender.stdout is not None
-            self._lent[known] = json.loads(lender.stdout.readline())
-        return self._lent[known]
+        if known not in self._lenders:
+            clock = project.env.get("MOOT_CLOCK", "")
+            self._lenders[known] = Lender(project.root, project.keys, name, clock)
+        return self._lenders[known].settings
 
     def close(self) -> None:
         for lender in self._lenders.values():
-            lender.communicate(timeout=30)
+            lender.end()
         self._lenders.clear()
-        self._lent.clear()
 
 
 class Http:

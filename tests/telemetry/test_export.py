@@ -16,6 +16,7 @@ from opentelemetry.semconv._incubating.attributes import error_attributes, gen_a
 from opentelemetry.semconv.schemas import Schemas
 
 from moot.surfaces.telemetry import conventions
+from tests.cli.founding import found
 from tests.cli.project import MOOT, Project
 from tests.hooks.yard import call
 from tests.telemetry.collector import Collector
@@ -28,9 +29,7 @@ def project(tmp_path: Path) -> Project:
     root = tmp_path / "project"
     root.mkdir()
     made = Project(root, tmp_path / "keys")
-    made.ok("init")
-    for agent in ("amber-otter", "teal-crane"):
-        made.ok("agent", "register", agent)
+    found(made, "amber-otter", "teal-crane")
     return made
 
 

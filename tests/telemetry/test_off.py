@@ -12,6 +12,7 @@ import pytest
 from moot.core.debug import DecisionLine, read_decision, write_decision
 from moot.surfaces.telemetry.record_counts import RecordCounts
 from moot.surfaces.telemetry.switch import started_telemetry
+from tests.cli.founding import found
 from tests.cli.project import Project
 from tests.hooks.yard import call
 
@@ -32,8 +33,7 @@ def project(tmp_path: Path) -> Project:
     root = tmp_path / "project"
     root.mkdir()
     made = Project(root, tmp_path / "keys")
-    made.ok("init")
-    made.ok("agent", "register", "amber-otter")
+    found(made, "amber-otter")
     return made
 
 

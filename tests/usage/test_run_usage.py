@@ -14,6 +14,7 @@ from moot.api.page.sessions import sessions
 from moot.api.session import Session
 from moot.api.usage import describe_usage
 from moot.keys.folder import KeyFolder
+from tests.cli.founding import found
 from tests.cli.project import MOOT, Project
 from tests.hooks.stand_ins import put_program
 from tests.telemetry.collector import Collector
@@ -46,7 +47,7 @@ def shop(tmp_path: Path) -> Project:
     root = tmp_path / "project"
     root.mkdir()
     project = Project(root, tmp_path / "keys")
-    project.ok("init")
+    found(project)
     put_program(tmp_path / "bin", "claude", REPORTER)
     project.env["PATH"] = f"{tmp_path / 'bin'}:{project.env['PATH']}"
     return project

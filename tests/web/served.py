@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from moot.api.session import Session
 from moot.keys.folder import KeyFolder
 from moot.surfaces.web.server import Listening, RunningServer, make_server
+from tests.cli.founding import found
 from tests.cli.project import Project
 
 SECONDS = 20
@@ -191,7 +192,4 @@ def make_project(folder: Path) -> Project:
     root = folder / "project"
     root.mkdir(parents=True)
     project = Project(root, folder / "keys")
-    project.ok("init")
-    for name in ("amber-otter", "teal-crane"):
-        project.ok("agent", "register", name)
-    return project
+    return found(project, "amber-otter", "teal-crane")

@@ -1,5 +1,5 @@
-"""A person's passphrase and cheap locks, as the command line's own tests have them."""
+"""A person's passphrase, as the command line's own tests have them."""
 
-from tests.cli.conftest import cheap_locks, passphrase
+from tests.cli.conftest import passphrase
 
-__all__ = ["cheap_locks", "passphrase"]
+__all__ = ["passphrase"]

@@ -16,6 +16,7 @@ from moot.keys.agent_folder import LentFolder, lend_folder
 from moot.keys.folder import KeyFolder
 from moot.protocols.example.commands import Ask
 from moot.workspace.workspace import Workspace
+from tests.cli.founding import found
 from tests.cli.project import LIST, Project
 
 NAME = "amber-otter"
@@ -26,8 +27,7 @@ def shop(tmp_path: Path) -> Project:
     root = tmp_path / "shop"
     root.mkdir()
     made = Project(root, tmp_path / "keys")
-    made.ok("init")
-    made.ok("agent", "register", NAME)
+    found(made, NAME)
     return made
 
 

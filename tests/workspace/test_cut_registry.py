@@ -108,9 +108,8 @@ def test_such_a_loss_is_named_in_every_verdict(desk: Desk, project: Project) -> 
 
 @pytest.mark.requirement("LDG-098")
 def test_a_person_who_is_left_signs_for_it_and_one_who_is_lost_cannot(
-    tmp_path: Path, passphrase: str, cheap_locks: None
+    tmp_path: Path, passphrase: str
 ) -> None:
-    del cheap_locks
     root, settings = tmp_path / "project", {"MOOT_PASSPHRASE_FILE": passphrase}
     root.mkdir()
     project = Project(root, tmp_path / "keys")

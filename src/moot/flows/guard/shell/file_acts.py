@@ -17,6 +17,7 @@ from moot.flows.guard.shell.values import Word
 _WRITING: Final = frozenset({">", ">>", ">|", "&>", "&>>", ">&", "<>"})
 _APPENDING: Final = frozenset({">>", "&>>", "<>"})
 _DEVICES: Final = ("/dev/", "/proc/", "/sys/")
+_FILES_IN_MEMORY: Final = "/dev/shm/"  # of people who work there
 _REMOTE: Final = re.compile(r"[\w.@-]{2,}:")
 
 
@@ -39,6 +40,8 @@ def _is_file(redirect: Redirect) -> bool:
 
 
 def _is_device(word: Word) -> bool:
+    if word.text.startswith(_FILES_IN_MEMORY):
+        return False
     return not word.text or word.text.startswith(_DEVICES)
 
 
