@@ -21,7 +21,7 @@ from moot.keys.tool_notes import NOTES_FOLDER
 from moot.surfaces.hooks import served, thin
 from moot.system import tool_process
 from tests.cli.project import MOOT, Project
-from tests.hooks.test_thin import Lender, directly, thinly
+from tests.hooks.test_thin import OttersLender, directly, thinly
 from tests.hooks.yard import CRANE, OTTER, Yard, call
 from tests.keeper.kept import KeptLedger
 from tests.keeper.test_hooks_elsewhere import laptop_yard
@@ -252,13 +252,13 @@ def test_on_one_machine_alone_nobody_listens(kept: KeptLedger) -> None:
 
 
 def test_beside_a_run_the_run_answers(laptop_yard: Yard) -> None:
-    run = Lender(laptop_yard)
+    run = OttersLender(laptop_yard)
     try:
         with serving(laptop_yard, **run.env):
             assert notes(laptop_yard.keys) == []
             assert notes(Path(run.settings["MOOT_KEYS"])) == []
     finally:
-        run.process.communicate(timeout=LIMIT)
+        run.end()
 
 
 def test_where_hooks_are_exported_each_does_its_own_work(laptop_yard: Yard) -> None:

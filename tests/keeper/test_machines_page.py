@@ -7,21 +7,16 @@ import shlex
 from pathlib import Path
 
 import click
-import pytest
 
 from moot.surfaces.cli.main import cli
 from tests.cli.project import Project
 from tests.keeper.keeper_process import KeeperProcess
-from tests.keys.cheap_locks import make_locks_cheap
 
 PAGE = Path(__file__).parents[2] / "docs" / "machines.md"
 _BLOCK = re.compile(r"^```sh\n# on (\w+)\n(.*?)^```$", re.M | re.S)
 
 
-def test_every_command_of_the_page_works_in_its_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make_locks_cheap(monkeypatch)
+def test_every_command_of_the_page_works_in_its_order(tmp_path: Path) -> None:
     file = tmp_path / "passphrase"
     file.write_text("correct horse battery staple")
     file.chmod(0o600)

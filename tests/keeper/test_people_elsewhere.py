@@ -24,14 +24,8 @@ from tests.cli.terminal import on_a_terminal
 from tests.keeper.kept import KeptLedger
 from tests.keeper.test_broken_lines import Intruder
 from tests.keeper.test_many_machines import OTTER, events_of
-from tests.keys.cheap_locks import make_locks_cheap
 
 PASSPHRASE = "correct horse battery staple"
-
-
-@pytest.fixture(autouse=True)
-def _cheap_locks(monkeypatch: pytest.MonkeyPatch) -> None:
-    make_locks_cheap(monkeypatch)
 
 
 @pytest.fixture
