@@ -8,6 +8,7 @@ seed stays a whole history.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -85,7 +86,7 @@ def _answer(
     door.receive(Asked(member, line, question, said.append, aside))
     moment = door.step()
     while not said:
-        time.sleep(max(0.0, moment - time.monotonic()))
+        threading.Event().wait(max(0.0, moment - time.monotonic()))
         moment = door.step()
     return said[0]
 

@@ -8,8 +8,8 @@ rests on states that are committed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from moot.core.names import REGISTRY
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from moot.core.clock import Millis
     from moot.core.ledger import View
     from moot.engine.batch import Batch
-    from moot.engine.engine import Engine
     from moot.engine.keys import Keys
 
 MOST_TOGETHER: Final = 64
@@ -47,9 +46,6 @@ class SignedCommit(Generic[T]):
         self.error: Exception | None = None
 
 
-Commits = Sequence[SignedCommit[Any]]
-
-
 def split_into_groups(commits: Iterable[SignedCommit[T]]) -> Iterator[list[SignedCommit[T]]]:
     """Groups in which no two share a stream, those that came first in the first."""
     waiting = list(commits)
@@ -67,17 +63,3 @@ def split_into_groups(commits: Iterable[SignedCommit[T]]) -> Iterator[list[Signe
             streams |= one.streams
         waiting = left
         yield group
-
-
-def commit_group(engine: Engine, group: Commits) -> None:
-    """One transaction for all; if that fails, one for each: only who caused it is told. An error
-    of one is DecidedOtherwise if it came out different here."""
-    try:
-        engine.commit_signed(group)
-    except Exception as error:  # noqa: BLE001 - nothing was recorded, and each is told
-        if len(group) == 1:
-            group[0].error = error
-            return
-        for one in group:
-            one.error = None
-            commit_group(engine, [one])

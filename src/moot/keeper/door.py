@@ -8,10 +8,10 @@ long is answered by another thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -25,7 +25,7 @@ from moot.engine.engine import Engine
 from moot.engine.given_signatures import DecidedOtherwise, GivenKeys
 from moot.engine.job import Job
 from moot.engine.machines import Machines
-from moot.engine.signed_commits import SignedCommit, commit_group, split_into_groups
+from moot.engine.signed_commits import SignedCommit, split_into_groups
 from moot.engine.signs_of_life import is_genuine_heartbeat
 from moot.engine.working_ahead import WorkingAhead
 from moot.keeper import questions as ask
@@ -95,10 +95,7 @@ class Door:
 
     def receive(self, asked: Asked) -> None:
         """Take a question; it is answered now, by `step`, or later."""
-        try:
-            self._receive(asked)
-        except Exception as error:  # noqa: BLE001 - the machine is told; the keeper goes on
-            asked.reply(as_answer(error))
+        reply_if_it_fails(lambda: self._receive(asked), asked.reply)
 
     def _receive(self, asked: Asked) -> None:
         question = asked.question
@@ -183,7 +180,7 @@ class Door:
             else:
                 command.asked.reply(self._finish(command, commit.told))
         except Exception as error:  # noqa: BLE001 - as in `receive`
-            command.asked.reply(as_answer(error))
+            command.asked.reply(_as_answer(error))
 
     def _decide_again(self, command: _Command, otherwise: DecidedOtherwise) -> None:
         """It lines up at once: the answer is what is new when its turn has come."""
@@ -215,7 +212,7 @@ class Door:
                 return
         except Exception as further:  # noqa: BLE001 - as in `receive`
             error = further
-        command.asked.reply(as_answer(error))
+        command.asked.reply(_as_answer(error))
 
     def _answer_again(self, command: _Command) -> None:
         self._turns.release(command.asked.line)
@@ -386,6 +383,20 @@ def _require_its_part(batch: Batch, member: Member, jobs: list[Job]) -> set[str]
     return {name for name in with_home if view.head(name) is None}
 
 
+def commit_group(engine: Engine, group: Sequence[SignedCommit[Any]]) -> None:
+    """One transaction for all; if that fails, one for each: only who caused it is told. An error
+    of one is DecidedOtherwise if it came out different here."""
+    try:
+        engine.commit_signed(group)
+    except Exception as error:  # noqa: BLE001 - nothing was recorded, and each is told
+        if len(group) == 1:
+            group[0].error = error
+            return
+        for one in group:
+            one.error = None
+            commit_group(engine, [one])
+
+
 def _is_home(view: View, member: Member, stream: str) -> bool:
     return view.head(stream) is None or view.cursor(HOME, stream) == member.number
 
@@ -394,15 +405,23 @@ def _reply_safely(asked: Asked, answer: Callable[[], ask.AnyAnswer]) -> None:
     asked.reply(answer_safely(answer))
 
 
+def reply_if_it_fails(act: Callable[[], None], reply: Callable[[ask.Failed], None]) -> None:
+    """Do what leads to an answer sooner or later; if it fails that is the answer."""
+    try:
+        act()
+    except Exception as error:  # noqa: BLE001 - the machine is told; the keeper goes on
+        reply(_as_answer(error))
+
+
 def answer_safely(answer: Callable[[], ask.AnyAnswer]) -> ask.AnyAnswer:
     """The answer, or the error as one. The outermost function of a question."""
     try:
         return answer()
     except Exception as error:  # noqa: BLE001 - the machine is told; the keeper goes on
-        return as_answer(error)
+        return _as_answer(error)
 
 
-def as_answer(error: BaseException) -> ask.Failed:
+def _as_answer(error: BaseException) -> ask.Failed:
     if not isinstance(error, MootError):
         error = MootError("internal_error", f"{type(error).__name__}: {error}")
     return ask.fail(error)

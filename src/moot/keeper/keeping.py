@@ -13,7 +13,7 @@ from moot.engine.engine import Engine
 from moot.keeper import questions as ask
 from moot.keeper.certificate import ensure_certificate, read_fingerprint, server_context
 from moot.keeper.connection import Connection
-from moot.keeper.door import Asked, Door, answer_safely, as_answer
+from moot.keeper.door import Asked, Door, answer_safely, reply_if_it_fails
 from moot.keeper.line import MAX_FRAME
 from moot.keeper.listening import KeeperListening
 from moot.keeper.members import Member, MemberFile, Members, joining_statement
@@ -95,26 +95,31 @@ class Keeping:
     def receive(self, line: Connection, frame: bytes) -> None:
         """The first frame of a line says who it is; each further one is a question."""
         visitor = self._visitors.get(line)
-        try:
+
+        def fail(why: ask.Failed) -> None:
+            line.is_last = visitor is None
+            self._listening.answer(line, ask.encode(why))
+
+        def read() -> None:
             question = ask.decode_question(frame)
             if visitor is None:
                 self._greet(line, question)
-                return
-            visitor.asked_at = time.monotonic()
-            asked = Asked(
-                self._current_member(visitor),
-                line,
-                question,
-                lambda answer: self._listening.answer(line, ask.encode(answer)),
-                lambda find: self._listening.answer_aside(
-                    line, lambda: ask.encode(answer_safely(find))
-                ),
-            )
-        except Exception as error:  # noqa: BLE001 - the machine is told; the keeper goes on
-            line.is_last = visitor is None
-            self._listening.answer(line, ask.encode(as_answer(error)))
-            return
-        self._door.receive(asked)
+            else:
+                self._door.receive(self._asked(line, visitor, question))
+
+        reply_if_it_fails(read, fail)
+
+    def _asked(self, line: Connection, visitor: _Visitor, question: ask.AnyQuestion) -> Asked:
+        visitor.asked_at = time.monotonic()
+        return Asked(
+            self._current_member(visitor),
+            line,
+            question,
+            lambda answer: self._listening.answer(line, ask.encode(answer)),
+            lambda find: self._listening.answer_aside(
+                line, lambda: ask.encode(answer_safely(find))
+            ),
+        )
 
     def step(self) -> float:
         self._listed = None

@@ -12,7 +12,8 @@ from moot.core.names import REGISTRY
 from moot.engine.batch import Batch
 from moot.engine.given_signatures import DecidedOtherwise
 from moot.engine.job import Job
-from moot.engine.signed_commits import SignedCommit, commit_group, split_into_groups
+from moot.engine.signed_commits import SignedCommit, split_into_groups
+from moot.keeper.door import commit_group
 from moot.protocols.example.commands import Ask
 from moot.testing import World
 
