@@ -362,13 +362,10 @@ def test_at_a_terminal_it_says_what_it_does_and_offers_the_page(bare: Project) -
     assert (bare.root / "opened").read_text("utf-8").splitlines() == [page]
 
 
-def test_without_a_terminal_nobody_is_asked_and_short_is_the_default(bare: Project) -> None:
-    done = bare.spawn("demo", "--short", "--out", "stage", BROWSER="false %s")
-    assert (done.code, done.err) == (0, "")
-    assert "$ " not in done.out
-    assert f"the decision   {bare.root / 'stage' / 'decision.html'}" in done.out
-    assert done.out.rstrip().endswith("run -- claude")
+def test_short_and_with_every_command_is_a_contradiction(bare: Project) -> None:
+    """Short is the default: docs/tour/demo.md holds its every line, tests/web/test_demo.py asks."""
     assert bare.refused("demo", "--short", "--commands") == ("usage", 2)
+    assert not (bare.root / "stage").exists()
 
 
 def test_a_step_that_fails_is_named(bare: Project) -> None:
