@@ -24,6 +24,7 @@ SUBJECTS: Final = (
     *(
         "guard.checks",
         "guard.edits",
+        "guard.reading",
         "guard.commands",
         "guard.tool_sessions",
         "guard.sub_agents",

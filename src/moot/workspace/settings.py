@@ -51,6 +51,12 @@ SETTINGS: Final = (
         in_repository=True,
     ),
     Setting(
+        "protect.reading",
+        "a file that another agent holds was read: `tell` the model, or be `silent`",
+        choices=("tell", "silent"),
+        in_repository=True,
+    ),
+    Setting(
         "notify.command",
         "your own program, which is given one sentence when something waits for you: an agent is"
         " blocked on you, your word is needed on a decision, somebody changed what another holds,"
@@ -100,6 +106,7 @@ class Protect(msgspec.Struct, frozen=True):
     """What the guard does beyond what it always does."""
 
     unmerged: str = "tell"
+    reading: str = "tell"
 
 
 class Notify(msgspec.Struct, frozen=True):

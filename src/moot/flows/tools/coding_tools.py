@@ -42,6 +42,7 @@ class Rewriting(StrEnum):
 class Tool(msgspec.Struct, frozen=True):
     """`edits`, `patches` and `shells` map a tool's own tool names to the field that matters.
 
+    `reads` does the same for tools that only show files; Codex has none, it reads by its shell.
     `plain_start`: text for the model is plain stdout at the start of a session, else JSON.
     `go_on`: the decision that makes the model go on instead of stopping; empty if there is none.
     `tells_failure`: a call that failed has an event of its own, or none at all.
@@ -60,6 +61,7 @@ class Tool(msgspec.Struct, frozen=True):
     shells: Mapping[str, str]
     plain_start: bool
     go_on: str
+    reads: Mapping[str, str] = {}
     tells_failure: bool = False
     tells_before: bool = False
     shows_message: bool = False
@@ -100,6 +102,7 @@ CLAUDE: Final = Tool(
     edits=_FILES,
     patches={},
     shells={"Bash": "command"},
+    reads={"Read": "file_path"},
     plain_start=True,
     go_on="block",
     tells_failure=True,

@@ -27,6 +27,14 @@ def touched(call: HookCall) -> tuple[str, ...]:
     return _files_in_shell(call) if name in tool.shells else ()
 
 
+def files_read(call: HookCall) -> tuple[str, ...]:
+    """The files that a reading call has shown, as far as it names them one by one."""
+    named = call.input.get(call.tool.reads[call.name])
+    texts = named if isinstance(named, list) else [named]
+    plain = tuple(text for text in texts if isinstance(text, str) and text and "\0" not in text)
+    return tuple(filter(os.path.isfile, _all_readings(call, plain)))
+
+
 def _all_readings(call: HookCall, texts: tuple[str, ...]) -> tuple[str, ...]:
     """What the tool may make of each path, in the order of the paths."""
     rewritings = call.tool.rewritings_for(call.name)
