@@ -16,7 +16,8 @@ from moot.surfaces.hooks.entry import Reply
 from moot.workspace.file_versions import FILE
 from tests.hooks.yard import CRANE, OTTER, Yard, call, told
 
-EACH_READER = pytest.mark.parametrize("tool", ["claude"])
+READERS = ["claude", "gemini", "opencode"]  # Codex reads by its shell, whose calls are recorded
+EACH_TOOL = pytest.mark.parametrize("tool", [*READERS, "codex"])
 
 
 def read(yard: Yard, file: str = "a.txt", tool: str = "claude", **more: Any) -> Reply:
@@ -32,7 +33,7 @@ def what_is_kept(yard: Yard) -> tuple[Any, ...]:
         return view.newest_position(), beats, files.read_bytes() if files.exists() else b""
 
 
-@EACH_READER
+@EACH_TOOL
 def test_who_reads_what_another_holds_is_told_who_and_what_comes_of_it(
     yard: Yard, tool: str
 ) -> None:
@@ -44,7 +45,7 @@ def test_who_reads_what_another_holds_is_told_who_and_what_comes_of_it(
     assert "moot guard check :/a.txt` says yes" in said
 
 
-@EACH_READER
+@pytest.mark.parametrize("tool", READERS)
 def test_it_is_a_look_and_nothing_more(yard: Yard, tool: str) -> None:
     """Nothing on record, no sign of life, nothing reserved, no copy."""
     yard.reserve(CRANE, "a.txt")

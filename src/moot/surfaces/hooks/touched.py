@@ -28,11 +28,11 @@ def touched(call: HookCall) -> tuple[str, ...]:
 
 
 def files_read(call: HookCall) -> tuple[str, ...]:
-    """The files that a reading call has shown, as far as it names them one by one."""
-    named = call.input.get(call.tool.reads[call.name])
-    texts = named if isinstance(named, list) else [named]
-    plain = tuple(text for text in texts if isinstance(text, str) and text and "\0" not in text)
-    return tuple(filter(os.path.isfile, _all_readings(call, plain)))
+    """The file that a reading call has shown; nothing if it cannot be seen which."""
+    text = call.input.get(call.tool.reads[call.name])
+    if not isinstance(text, str) or not text or "\0" in text:
+        return ()
+    return tuple(filter(os.path.isfile, _all_readings(call, (text,))))
 
 
 def _all_readings(call: HookCall, texts: tuple[str, ...]) -> tuple[str, ...]:
