@@ -170,6 +170,12 @@ def read_settings_or_strictest(worktree: Path, user_file: Path | None) -> Settin
         return strictest_settings(error)
 
 
+def tells_reading(worktree: Path, env: Mapping[str, str]) -> bool:
+    """Is a model told who holds what it reads? A bad file hides nothing until it is mended."""
+    settings = read_settings_or_strictest(worktree, user_settings_file(env))
+    return settings.protect.reading == "tell" or bool(settings.problem)
+
+
 def read_user_settings(env: Mapping[str, str]) -> Settings:
     """What the user's own file says, whatever repository this is. Malformed if it is bad."""
     file = user_settings_file(env)

@@ -51,7 +51,11 @@ def after_read(session: Session, paths: Sequence[str]) -> ReadFiles:
 
 def _untold_holders(session: Session, guarded: GuardedPaths, name: str) -> Iterator[Holder]:
     conflicts = _find_living(session, guarded, name)
-    if not conflicts or not _is_wanted(session, guarded):
+    if not conflicts:
+        return
+    from moot.workspace.settings import tells_reading
+
+    if not tells_reading(guarded.worktree_root, session.env):
         return
     from moot.flows.guard.told_once import is_first_time
     from moot.protocols.presence import STREAM
@@ -88,13 +92,3 @@ def _is_gone(session: Session, conflict: OverlapConflict) -> bool:
     held = conflict.held
     evidence = look_at_run(session.workspace, held.owner, held.epoch)
     return evidence is not None and evidence.state == GONE
-
-
-def _is_wanted(session: Session, guarded: GuardedPaths) -> bool:
-    """Until a bad file is mended nothing is hidden by it."""
-    from moot.workspace.settings import read_settings_or_strictest
-    from moot.workspace.settings_file import user_settings_file
-
-    user_file = user_settings_file(session.env)
-    settings = read_settings_or_strictest(guarded.worktree_root, user_file)
-    return settings.protect.reading == "tell" or bool(settings.problem)

@@ -4,8 +4,8 @@ What a session knows of a file is the version it last left there, was told of, o
 shell command that prints files; else the file as it was when the session began. A version that
 somebody else made after that is unseen. It is told once: then the session is taken to know it.
 
-Reading tools have no hook of ours (docs/decisions/0021), so a session that read the new version by
-one of them is held back once without need.
+What a reading tool showed is not noted (docs/decisions/0020), so a session that read the new
+version by one of them is held back once without need.
 """
 
 from __future__ import annotations

@@ -80,6 +80,7 @@ class Tool(msgspec.Struct, frozen=True):
 FAILURE: Final = "PostToolUseFailure"
 # The session of `moot hook test`: it is only ever refused, and leaves no trace.
 TEST_SESSION: Final = "moot-hook-test"
+READING_HEARD: Final = "moot: this reading was heard of"  # what it is told
 _COMMON: Final = {
     "PreToolUse": HookMoment.BEFORE,
     "PostToolUse": HookMoment.AFTER,

@@ -123,7 +123,7 @@ def answer(
         call = read_call(TOOLS[tool], data, here)
         tell_call(call)
         if call.session == TEST_SESSION and call.moment is not HookMoment.BEFORE:
-            return Reply()
+            return Reply(_answer_trial(call, env))
         from moot.surfaces.hooks.moments import HANDLERS
 
         session = session_for(env, call.cwd, call.tool_session, stays_open)
@@ -144,6 +144,17 @@ def _trouble(error: Exception, call: HookCall | None, env: Mapping[str, str], he
         folders = (here,) if call is None else (here, call.cwd)
         return _unreadable(error, call, env, folders)
     return _in_trouble(error, None if call is None else call.moment)
+
+
+def _answer_trial(call: HookCall, env: Mapping[str, str]) -> str:
+    """For `moot hook test`: only a reading is answered, where one would be told of."""
+    if not call.is_reading:
+        return answers.ALLOW
+    from moot.flows.tools.coding_tools import READING_HEARD
+    from moot.workspace.settings import tells_reading
+
+    is_told = tells_reading(Path(call.cwd), env)
+    return answers.context(call.tool, HookMoment.AFTER, READING_HEARD if is_told else "")
 
 
 def answer_within(
