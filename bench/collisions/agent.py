@@ -40,11 +40,12 @@ class AgentPlan(msgspec.Struct, frozen=True):
     scale: float
     seed: int
     heeded: float | None = None
+    told_heeded: float = 0.0
     has_moot: bool = False
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """A change that was held back, because `holder` has the file."""
+    """A change that was held back, or put off, because `holder` has the file."""
 
     change: int
     holder: str
@@ -63,6 +64,7 @@ class AgentResult(msgspec.Struct):
     conflicts: int = 0
     needless_tellings: int = 0
     refusals: list[Refusal] = []
+    put_off: list[Refusal] = []
     given_up: list[int] = []
 
 
@@ -71,7 +73,7 @@ class Worker:
 
     def __init__(self, plan: AgentPlan, coordination: Coordination) -> None:
         self.plan, self.root = plan, Path(plan.root)
-        self.result = AgentResult(refusals=[], given_up=[])
+        self.result = AgentResult(refusals=[], put_off=[], given_up=[])
         self.coordination = coordination
         self._thought: dict[int, str] = {}
         self._made: list[Change] = []
@@ -106,8 +108,12 @@ class Worker:
             return False
         for _ in range(TRIES):
             seen = (self.root / change.path).read_text("utf-8")
+            holder = self.coordination.read(change)
             if change.is_in(seen):  # it is there after all
                 return True
+            if holder:
+                self.result.put_off.append(Refusal(change.number, holder))
+                return False
             self._think_about(change, seen)
             call = tool.make_call(self.plan.tool, self.root, change, seen)
             answer = self.coordination.ask(change, call)
@@ -212,7 +218,8 @@ def _coordinate(plan: AgentPlan) -> Coordination:
     if plan.has_moot:
         name = os.environ["MOOT_AGENT"]
         agent = Agent(name, plan.tool, Path(plan.root).name)
-        return MootHook(agent, Path(plan.main), Path(plan.root), heeding)
+        told = Heeding(plan.told_heeded, f"{plan.seed} {plan.number} told")
+        return MootHook(agent, Path(plan.main), Path(plan.root), heeding, told)
     if plan.heeded is not None:
         return PromptLock(Path(plan.folder) / "locks", plan.name, heeding)
     return Unasked()

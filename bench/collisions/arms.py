@@ -28,6 +28,7 @@ ARMS: Final = (
     Arm("moot-first", "Moot, and told to reserve first (heeded 80 %)", has_moot=True, heeded=0.8),
     Arm("moot-worktrees", "Moot with worktrees", has_moot=True, has_worktrees=True),
 )
+TOLD_HEEDED: Final = 0.8  # what a model is told with a file that it reads, as often as the lock
 HEEDED: Final = (0.0, 0.5, 0.8, 0.95, 1.0)  # the curve of the lock
 LOCKS: Final = tuple(
     Arm(f"lock-{heeded:.2f}", f"A lock asked for in a prompt (heeded {heeded:.0%})", heeded=heeded)

@@ -40,6 +40,9 @@ class Coordination(Protocol):
     def claim(self, change: Change) -> bool:
         """Before the file is read. False: somebody else has it."""
 
+    def read(self, change: Change) -> str:
+        """After the file was read: who holds it, if the agent was told and heeds that."""
+
     def ask(self, change: Change, call: Call) -> Answer:
         """Before the file is written."""
 
@@ -63,6 +66,9 @@ class Unasked:
 
     def claim(self, change: Change) -> bool:  # noqa: ARG002
         return True
+
+    def read(self, change: Change) -> str:  # noqa: ARG002
+        return ""
 
     def ask(self, change: Change, call: Call) -> Answer:  # noqa: ARG002
         return Answer()
@@ -134,10 +140,13 @@ class PromptLock(Unasked):
 
 class MootHook(Unasked):
     """The installed hook, as the tool starts it, under `moot run`. Who was told to, and heeds it,
-    reserves a file before reading it."""
+    reserves a file before reading it. Who reads a held file is told by the hook, and may heed that
+    (`told`)."""
 
-    def __init__(self, agent: Agent, main: Path, root: Path, heeding: Heeding) -> None:
-        self._agent, self._root, self._heeding = agent, root, heeding
+    def __init__(
+        self, agent: Agent, main: Path, root: Path, heeding: Heeding, told: Heeding
+    ) -> None:
+        self._agent, self._root, self._heeding, self._told = agent, root, heeding, told
         self._hooks = Hooks(main, os.environ, process_every=1)
         self._number = 0
         self.millis = 0.0
@@ -145,6 +154,13 @@ class MootHook(Unasked):
 
     def claim(self, change: Change) -> bool:
         return not self._heeding.is_heeded(change) or self._run("reserve", change.path) == 0
+
+    def read(self, change: Change) -> str:
+        call = tool_calls.read_call(self._agent.tool, str(self._root), change.path)
+        if call.name == tool_calls.shell_call(self._agent.tool, "").name:
+            self._ask_before(call)  # a shell's hook runs before it, too
+        holder = HOLDER.search(self._tell_after(call))
+        return holder[1] if holder and self._told.is_heeded(change) else ""
 
     def ask(self, change: Change, call: Call) -> Answer:  # noqa: ARG002
         reason = self._ask_before(call)
@@ -155,8 +171,7 @@ class MootHook(Unasked):
         return Answer(False, holder[1] if holder else "", branches)
 
     def tell(self, call: Call) -> None:
-        message = tool_calls.message_after(self._agent, call, str(self._root), self._number)
-        self.millis += self._hooks.ask(self._agent, message).millis
+        self._tell_after(call)
 
     def is_free(self, change: Change) -> bool:
         return self._run("guard", "check", change.path) == 0
@@ -173,6 +188,12 @@ class MootHook(Unasked):
         asked = self._hooks.ask(self._agent, message)
         self.millis += asked.millis
         return asked.reason
+
+    def _tell_after(self, call: Call) -> str:
+        message = tool_calls.message_after(self._agent, call, str(self._root), self._number)
+        asked = self._hooks.ask(self._agent, message)
+        self.millis += asked.millis
+        return asked.told
 
     def _run(self, *words: str) -> int:
         began = time.monotonic()

@@ -8,14 +8,14 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from bench.collisions.agent import AgentPlan, AgentResult
-from bench.collisions.arms import Arm
+from bench.collisions.agent import AgentPlan, AgentResult, Refusal
+from bench.collisions.arms import TOLD_HEEDED, Arm
 from bench.collisions.merging import merge_branch, run_git, would_merge
 from bench.collisions.work import Change, choose_changes, write_repository, write_tests
 from bench.loss.repository import MOOT, Repository, write_file
@@ -31,7 +31,9 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
     `lost` are changes that their agents took for done and that are not there at the end. `noticed`
     are writes that were found stale or gone in time, and done again. `needless` are refusals of
-    edits that git would have merged by itself, of `refused`.
+    edits that git would have merged by itself, of `refused`. `put_off` are changes that an agent
+    left for later because it was told, when it read the file, that another holds it;
+    `needlessly_put_off` are those of them that git would have merged.
     """
 
     arm: str
@@ -52,6 +54,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     needless: int
     needless_tellings: int
     given_up: int
+    put_off: int = 0
+    needlessly_put_off: int = 0
 
 
 class Course(Repository):
@@ -114,6 +118,7 @@ class Course(Repository):
             scale=scale,
             seed=self.seed,
             heeded=self.arm.heeded,
+            told_heeded=TOLD_HEEDED,
             has_moot=self.arm.has_moot,
         )
 
@@ -149,9 +154,8 @@ class Course(Repository):
     ) -> Row:
         given_up = {number for result in results for number in result.given_up}
         missing = [change for change in self.changes if not self._is_there(change)]
-        refused = {
-            (refusal.change, refusal.holder) for result in results for refusal in result.refusals
-        }
+        refused = _pairs(refusal for result in results for refusal in result.refusals)
+        put_off = _pairs(refusal for result in results for refusal in result.put_off)
         edits = sum(result.edits for result in results)
         return Row(
             arm=self.arm.name,
@@ -172,6 +176,8 @@ class Course(Repository):
             needless=sum(self._is_needless(number, holder) for number, holder in refused),
             needless_tellings=sum(result.needless_tellings for result in results),
             given_up=len(given_up),
+            put_off=len(put_off),
+            needlessly_put_off=sum(self._is_needless(number, holder) for number, holder in put_off),
         )
 
     def _is_there(self, change: Change) -> bool:
@@ -200,6 +206,11 @@ class Course(Repository):
         )
         failed = _FAILED.search(done.stderr)
         return sum(map(int, re.findall(r"\d+", failed[1]))) if failed else 0
+
+
+def _pairs(refusals: Iterable[Refusal]) -> set[tuple[int, str]]:
+    """Each change and holder once, however often it was tried."""
+    return {(refusal.change, refusal.holder) for refusal in refusals}
 
 
 def make_template(folder: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 from bench.bar_picture import draw_bars
 from bench.collisions import tally, work
 from bench.collisions.agent import LOOKS_EVERY, TOGETHER
-from bench.collisions.arms import ARMS, LOCKS, REAL, Arm
+from bench.collisions.arms import ARMS, LOCKS, REAL, TOLD_HEEDED, Arm
 from bench.collisions.course import Row
 from bench.collisions.tally import USUAL_AGENTS, USUAL_OVERLAP, Cell, describe_spread, rows_of
 from moot.core.plural import plural
@@ -40,6 +40,8 @@ _COSTS: Final[tuple[tuple[str, Measure], ...]] = (
     ("Moot's own time, ms an edit", lambda row: row.hook_millis_per_edit),
     ("Edits refused", lambda row: row.refused),
     ("of them needless", lambda row: row.needless),
+    ("Put off when read", lambda row: row.put_off),
+    ("of them needlessly", lambda row: row.needlessly_put_off),
     ("Told without need", lambda row: row.needless_tellings),
     ("Given up", lambda row: row.given_up),
 )
@@ -61,10 +63,12 @@ _METHOD: Final = (
     " prompt is a file that is made in one step, and is given back after the commit; an agent that"
     " does not heed it just writes. Branches are merged one after another; a conflict is resolved"
     " without a mistake, and costs the thinking of that change once more. Under Moot each agent"
-    " runs under `moot run`, and every edit and commit asks the installed hook in the form its tool"
-    " sends; in one arm its agents are also told to reserve a file before they read it, and heed"
-    ' that as often as the lock. With worktrees `protect.unmerged = "block"` is set: who edits a'
-    " file that another branch has changed merges that branch first.\n\n"
+    " runs under `moot run`, and every reading, edit and commit asks the installed hook in the form"
+    " its tool sends. Who reads a file that another holds is told so by the hook, and in"
+    f" {TOLD_HEEDED:.0%} of the cases, as often as the lock is heeded, goes on with another change"
+    " before thinking about this one. In one arm agents are also told to reserve a file before they"
+    ' read it, and heed that as often as the lock. With worktrees `protect.unmerged = "block"` is'
+    " set: who edits a file that another branch has changed merges that branch first.\n\n"
     "All arms get the same changes, tools and thinking times, from the seed alone. Order between"
     " processes is the machine's, so a row comes again in kind and not to the digit."
 )

@@ -19,7 +19,7 @@ from tests.agents.tools import TOOLS, installed
 
 from bench.collisions import tool as tool_model
 from bench.collisions.agent import TRIES, AgentPlan, AgentResult, Refusal, Worker
-from bench.collisions.coordination import HOLDER, Unasked
+from bench.collisions.coordination import HOLDER, Heeding, Unasked
 from bench.collisions.course import Course
 from bench.collisions.directed_model import DirectedModel
 from bench.collisions.work import Change
@@ -35,6 +35,7 @@ class ToolWorker(Worker):
     def __init__(self, plan: AgentPlan, model: DirectedModel) -> None:
         self._model, self._tool = model, TOOLS[plan.tool]
         self._known_refusals = 0
+        self._heeding = Heeding(plan.told_heeded, f"{plan.seed} {plan.number} told")
         super().__init__(plan, _GivingBack(self._shell) if plan.has_moot else Unasked())
 
     def work(self) -> None:
@@ -46,9 +47,12 @@ class ToolWorker(Worker):
     def _attempt(self, change: Change) -> bool:
         file = self.root / change.path
         for _ in range(TRIES):
-            seen = self._read(file)
+            seen, told = self._read(file)
             if change.is_in(seen):
                 return True
+            if (holder := self._find_holder(told)) and self._heeding.is_heeded(change):
+                self.result.put_off.append(Refusal(change.number, holder))
+                return False
             self._think_about(change, seen)
             told = self._model.use(self._make_use(change, seen))
             if change.is_in(file.read_text("utf-8")):
@@ -60,14 +64,14 @@ class ToolWorker(Worker):
             self._note_stale(change, seen)
         return False
 
-    def _read(self, file: Path) -> str:
-        """What the tool was shown: read again if the file changed meanwhile."""
+    def _read(self, file: Path) -> tuple[str, str]:
+        """What the tool was shown, read again if the file changed meanwhile; all it was told."""
         for _ in range(TRIES):
             before = file.read_text("utf-8")
-            self._model.use(self._tool.read(str(file)))
+            told = self._model.use(self._tool.read(str(file)))
             if file.read_text("utf-8") == before:
                 break
-        return before
+        return before, told
 
     def _make_use(self, change: Change, seen: str) -> Use:
         call = tool_model.make_call(self.plan.tool, self.root, change, seen)

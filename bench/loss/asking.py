@@ -25,11 +25,13 @@ _SECONDS: Final = 60
 
 
 class Asked(NamedTuple):
-    """What a hook answered: the reason if it refused, and how long it took."""
+    """What a hook answered: the reason if it refused, and how long it took; `told` is what it put
+    into the model's context."""
 
     reason: str
     millis: float
     as_process: bool
+    told: str = ""
 
     @property
     def is_refused(self) -> bool:
@@ -55,7 +57,8 @@ class Hooks:
             reply = self._run(agent.tool, message["hook_event_name"], data, env, folder)
         else:
             reply = answer(agent.tool, data, env, folder)
-        return Asked(_reason(reply), (time.perf_counter() - began) * 1_000, as_process)
+        millis = (time.perf_counter() - began) * 1_000
+        return Asked(_reason(reply), millis, as_process, _told(reply))
 
     def _run(self, tool: str, event: str, data: bytes, env: dict[str, str], folder: str) -> Reply:
         """As the tool does: by the shell; opencode's plugin starts `moot hook` itself."""
@@ -76,6 +79,11 @@ def _read_commands(root: Path, tool: str) -> dict[str, str]:
     """The command of each event, out of the tool's own settings."""
     settings = json.loads((root / _SETTINGS[tool]).read_text("utf-8"))
     return {event: rows[0]["hooks"][0]["command"] for event, rows in settings["hooks"].items()}
+
+
+def _told(reply: Reply) -> str:
+    said = json.loads(reply.out) if reply.out.startswith("{") else {}
+    return str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
 def _reason(reply: Reply) -> str:

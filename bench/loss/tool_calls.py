@@ -34,6 +34,18 @@ def shell_call(tool: str, command: str) -> Call:
     return Call(_SHELL[tool], {"command": command})
 
 
+def read_call(tool: str, root: str, path: str) -> Call:
+    """A file is read: Codex has no tool for it but the shell."""
+    if tool == "codex":
+        return shell_call(tool, f"cat {path}")
+    name, field = {
+        "claude": ("Read", "file_path"),
+        "gemini": ("read_file", "file_path"),
+        "opencode": ("read", "filePath"),
+    }[tool]
+    return Call(name, {field: f"{root}/{path}"})
+
+
 def write_call(tool: str, root: str, path: str, text: str) -> Call:
     """A whole file: Codex adds it by a patch, the others have a tool for it."""
     if tool == "codex":

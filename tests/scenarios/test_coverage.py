@@ -16,6 +16,7 @@ NEVER_REFUSED: dict[str, str] = {}
 LIBRARY_ALONE: dict[str, str] = {
     "hook.before_edit": "asked by `moot hook TOOL`, which answers in the tool's own JSON",
     "hook.before_command": "asked by `moot hook TOOL`",
+    "hook.after_read": "asked by `moot hook TOOL`",
     "hook.before_commit": "asked by `moot hook git`, which answers git by its exit code",
     "hook.start_session": "asked by `moot hook TOOL`",
     "hook.after_call": "asked by `moot hook TOOL`",

@@ -34,6 +34,7 @@ SUBJECTS: Final = (
     *(
         "guard.checks",
         "guard.edits",
+        "guard.reading",
         "guard.commands",
         "guard.tool_sessions",
         "guard.sub_agents",

@@ -24,6 +24,8 @@ class ToolHooks(msgspec.Struct, frozen=True):
     hook of it last called here. `wrong` is what keeps it from working, the first of `findings`;
     `mend` the command to type against it. `found`: the tool is on PATH. `mcp_file` has it start
     `moot mcp`, if it does; `mcp_wrong` is what keeps that from working, `mcp_mend` what to do.
+    `reading` is whether its model is `told` who holds what it reads: `silent` if settings say so,
+    `outdated` if the hooks are an earlier moot's, which `moot run` and `moot hook install` renew.
     """
 
     tool: str
@@ -40,6 +42,7 @@ class ToolHooks(msgspec.Struct, frozen=True):
     mcp_file: str | None = None
     mcp_wrong: str | None = None
     mcp_mend: str | None = None
+    reading: str | None = None
 
 
 class HookStatus(msgspec.Struct, frozen=True):
@@ -53,7 +56,9 @@ class TriedHooks(msgspec.Struct, frozen=True):
 
     `exit_status`, `out` and `err` are exactly what came back; no status: no answer in time.
     `mcp_command` is what the tool is told to start as our server, None if nothing; `mcp_passed` if
-    that offered its tools, which are in `mcp_answer`, else what it said.
+    that offered its tools, which are in `mcp_answer`, else what it said. `reading` is what came of
+    a reading that was sent through it, too: `told`, `silent` if settings say so, `outdated` if it
+    is an earlier moot's and not called then, else `failed`; None if the tool reads by its shell.
     """
 
     tool: str
@@ -67,11 +72,12 @@ class TriedHooks(msgspec.Struct, frozen=True):
     mcp_command: str | None = None
     mcp_passed: bool | None = None
     mcp_answer: Quoted = Quoted("")
+    reading: str | None = None
 
     @property
     def whole(self) -> bool:
         """True if everything that is installed did what it must."""
-        return self.passed and self.mcp_passed is not False
+        return self.passed and self.mcp_passed is not False and self.reading != "failed"
 
 
 @operation("hook.status", runs_programs=True)
@@ -105,6 +111,7 @@ def _tool_hooks(state: ToolState) -> ToolHooks:
         mcp_file=None if state.server is None else str(state.server.file),
         mcp_wrong=None if flaw is None else flaw.message,
         mcp_mend=None if flaw is None else flaw.hint,
+        reading=state.reading,
     )
 
 
@@ -119,7 +126,7 @@ def try_hooks(session: Session, tool: str) -> TriedHooks:
     """
     from shlex import join
 
-    from moot.flows.tools.hook_probe import send_probe
+    from moot.flows.tools.hook_probe import send_probe, send_reading
     from moot.flows.tools.mcp_health import find_entry
     from moot.flows.tools.mcp_probe import ServerProbe, probe_server
 
@@ -144,4 +151,5 @@ def try_hooks(session: Session, tool: str) -> TriedHooks:
         mcp_command=None if entry is None else join(entry.command),
         mcp_passed=None if server is None else server.passed,
         mcp_answer=Quoted("" if server is None else server.answer),
+        reading=send_reading(tool, guarded, session.env) if probe.passed else None,
     )

@@ -227,12 +227,18 @@ def ensure_hooks(
 
     With `mcp` together with the entry for our server; where hooks are, a person has decided on it.
     """
-    from moot.flows.tools.install import WantedParts, install_hooks, is_installed
+    from moot.flows.tools.install import WantedParts, install_hooks, is_installed, is_outdated
 
-    if is_installed(tool, guarded, env=env):
-        return False
-    install_hooks(tool, guarded, WantedParts(server=mcp), env=env)
-    return True
+    if not is_installed(tool, guarded, env=env):
+        install_hooks(tool, guarded, WantedParts(server=mcp), env=env)
+        return True
+    if is_outdated(tool, guarded, env=env):
+        from moot.flows.tools.mcp_health import find_entry
+
+        has_server = find_entry(tool, guarded, env) is not None
+        with suppress(MootError, OSError):  # the guard is whole without it
+            install_hooks(tool, guarded, WantedParts(skill=False, server=has_server), env=env)
+    return False
 
 
 def unguarded_programs(session: Session) -> tuple[str, ...]:

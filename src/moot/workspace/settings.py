@@ -51,6 +51,12 @@ SETTINGS: Final = (
         in_repository=True,
     ),
     Setting(
+        "protect.reading",
+        "a file that another agent holds was read: `tell` the model, or be `silent`",
+        choices=("tell", "silent"),
+        in_repository=True,
+    ),
+    Setting(
         "notify.command",
         "your own program, which is given one sentence when something waits for you: an agent is"
         " blocked on you, your word is needed on a decision, somebody changed what another holds,"
@@ -100,6 +106,7 @@ class Protect(msgspec.Struct, frozen=True):
     """What the guard does beyond what it always does."""
 
     unmerged: str = "tell"
+    reading: str = "tell"
 
 
 class Notify(msgspec.Struct, frozen=True):
@@ -161,6 +168,12 @@ def read_settings_or_strictest(worktree: Path, user_file: Path | None) -> Settin
         return read_settings(worktree, user_file)
     except Malformed as error:
         return strictest_settings(error)
+
+
+def tells_reading(worktree: Path, env: Mapping[str, str]) -> bool:
+    """Is a model told who holds what it reads? A bad file hides nothing until it is mended."""
+    settings = read_settings_or_strictest(worktree, user_settings_file(env))
+    return settings.protect.reading == "tell" or bool(settings.problem)
 
 
 def read_user_settings(env: Mapping[str, str]) -> Settings:

@@ -97,6 +97,21 @@ def what_is_free_is_reserved_before_an_edit(world: World) -> None:
     assert outside == {"allowed": True, "agent": None, **nothing}
 
 
+@story(does="hook.after_read")
+def who_reads_what_another_holds_is_told_once(world: World) -> None:
+    path = str(world.project.root / "a.py")
+    join(world, OTTER)
+    reserve(world, OTTER, "a.py")
+    before = world.events()
+    assert world.do("hook.after_read", acting=OTTER, paths=[path])["holders"] == []
+    read = world.do("hook.after_read", acting=CRANE, paths=[path])
+    (holder,) = read["holders"]
+    assert (read["agent"], holder["owner"], holder["path"]) == (CRANE, OTTER, "a.py")
+    assert world.do("hook.after_read", acting=CRANE, paths=[path])["holders"] == []
+    assert world.do("hook.after_read", paths=[path]) == {"agent": None, "holders": []}
+    assert world.events() == before, "it is a look"
+
+
 @story(
     does="hook.start_session hook.after_call hook.wants_to_stop hook.end_session",
     refuses="hook.start_session hook.after_call hook.wants_to_stop hook.end_session",

@@ -4,8 +4,8 @@ What a session knows of a file is the version it last left there, was told of, o
 shell command that prints files; else the file as it was when the session began. A version that
 somebody else made after that is unseen. It is told once: then the session is taken to know it.
 
-Reading tools have no hook of ours (docs/decisions/0021), so a session that read the new version by
-one of them is held back once without need.
+What a reading tool showed is not noted (docs/decisions/0020), so a session that read the new
+version by one of them is held back once without need.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -68,12 +69,19 @@ def find_unseen(copies: Copies, paths: Iterable[str], editor: Editor) -> tuple[U
 def note_printed(copies: Copies, command: str, folder: str, editor: Editor) -> None:
     """Note the files that a shell command has shown to the session."""
     rows = []
-    for path in list(_printed_files(command, folder, copies.root))[:MOST_PRINTED]:
+    below = (os.path.relpath(file, copies.root) for file in find_printed(command, folder))
+    for path in [path for path in below if not path.startswith(os.pardir)]:
         present = copies.read(path)
         if present is not None and present.blob:
             rows.append(_read_by(copies, path, present, editor))
     if rows:
         copies.versions.note(rows)
+
+
+def find_printed(command: str, folder: str) -> list[str]:
+    """The files, absolute, that a shell command shows; the first few."""
+    words = (os.path.normpath(os.path.join(folder, word)) for word in _words_printed(command))
+    return list(islice(filter(os.path.isfile, words), MOST_PRINTED))
 
 
 def _find_change(
@@ -128,14 +136,11 @@ def _is_uncommitted(root: Path, path: str) -> bool:
     return path in changed_files(root, [path])
 
 
-def _printed_files(command: str, folder: str, root: Path) -> Iterator[str]:
-    """Files of the worktree that a part of the command prints."""
+def _words_printed(command: str) -> Iterator[str]:
+    """The words of each part of the command that prints files, but for options."""
     for start in _PRINTS.finditer(command):
         part = _PART.match(command, start.end())
         for word in (part.group() if part else "").split():
             plain = word.strip("'\"")
-            file = os.path.normpath(os.path.join(folder, plain))
-            if plain and not plain.startswith("-") and os.path.isfile(file):
-                path = os.path.relpath(file, root)
-                if not path.startswith(os.pardir):
-                    yield path
+            if plain and not plain.startswith("-"):
+                yield plain

@@ -42,6 +42,7 @@ class Rewriting(StrEnum):
 class Tool(msgspec.Struct, frozen=True):
     """`edits`, `patches` and `shells` map a tool's own tool names to the field that matters.
 
+    `reads` does the same for tools that only show files; Codex has none, it reads by its shell.
     `plain_start`: text for the model is plain stdout at the start of a session, else JSON.
     `go_on`: the decision that makes the model go on instead of stopping; empty if there is none.
     `tells_failure`: a call that failed has an event of its own, or none at all.
@@ -60,6 +61,7 @@ class Tool(msgspec.Struct, frozen=True):
     shells: Mapping[str, str]
     plain_start: bool
     go_on: str
+    reads: Mapping[str, str] = {}
     tells_failure: bool = False
     tells_before: bool = False
     shows_message: bool = False
@@ -78,6 +80,7 @@ class Tool(msgspec.Struct, frozen=True):
 FAILURE: Final = "PostToolUseFailure"
 # The session of `moot hook test`: it is only ever refused, and leaves no trace.
 TEST_SESSION: Final = "moot-hook-test"
+READING_HEARD: Final = "moot: this reading was heard of"  # what it is told
 _COMMON: Final = {
     "PreToolUse": HookMoment.BEFORE,
     "PostToolUse": HookMoment.AFTER,
@@ -100,6 +103,7 @@ CLAUDE: Final = Tool(
     edits=_FILES,
     patches={},
     shells={"Bash": "command"},
+    reads={"Read": "file_path"},
     plain_start=True,
     go_on="block",
     tells_failure=True,
@@ -133,6 +137,7 @@ GEMINI: Final = Tool(
     edits={"write_file": "file_path", "replace": "file_path"},
     patches={},
     shells={"run_shell_command": "command"},
+    reads={"read_file": "file_path"},
     plain_start=False,
     go_on="deny",
     shows_message=True,
@@ -149,6 +154,7 @@ OPENCODE: Final = Tool(
     edits={"write": "filePath", "edit": "filePath", "multiedit": "filePath"},
     patches={"apply_patch": "patchText", "patch": "patchText"},
     shells={"bash": "command"},
+    reads={"read": "filePath"},
     plain_start=False,
     go_on="",
     tells_failure=True,

@@ -92,5 +92,14 @@ def _entry(settings: Settings, event: str, command: str) -> dict[str, Any]:
     }
     if event in settings.names:
         handler["statusMessage"] = settings.names[event]
-    matched = TOOLS[settings.tool].events[event] in _MATCHED
-    return {**({"matcher": settings.matcher} if matched else {}), "hooks": [handler]}
+    matcher = matcher_of(settings, event)
+    return {**({} if matcher is None else {"matcher": matcher}), "hooks": [handler]}
+
+
+def matcher_of(settings: Settings, event: str) -> str | None:
+    """Which calls of the tool an event is for; after them also those that only read."""
+    tool = TOOLS[settings.tool]
+    if tool.events[event] not in _MATCHED:
+        return None
+    is_end = event == tool.event_named(HookMoment.AFTER)  # one that failed has shown nothing
+    return "|".join((settings.matcher, *(tool.reads if is_end else ())))

@@ -10,17 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from moot.core.errors import MootError, Refused
 from moot.flows.guard.guarded_paths import GuardedPaths
 from moot.flows.tools import hook_command, hook_entries, json_settings, manual, opencode_plugin
+from moot.flows.tools.coding_tools import TOOLS, HookMoment
 from moot.flows.tools.original_files import bytes_of
 from moot.flows.tools.settings_files import Reach, SettingsFile, project_file, settings_files
 from moot.workspace.trust import read_trust_file
 
 Merge = Callable[[str | None], str]
 Mend = Callable[[str], str | None]
+_ALL: Final = ("", "*", ".*")  # matchers that leave out nothing
 # What an event runs, by the event.
 CommandOf = Callable[[str], str]
 
@@ -125,6 +127,21 @@ def is_complete(tool: str, file: SettingsFile, guarded: GuardedPaths) -> bool:
     if tool == "opencode":
         return any(_read(plugin) == text for plugin, text in plugin_texts(file, guarded))
     return not missing_events(tool, read_document(file.path), accepted_forms(tool, guarded))
+
+
+def is_outdated(tool: str, file: SettingsFile, guarded: GuardedPaths) -> bool:
+    """True if an earlier moot wrote it, for this user alone, and its guard is whole: it is only not
+    called when a file was read. Lines that everyone has are not replaced for that."""
+    if tool == "opencode":
+        return False  # a plugin counts only as this moot writes it
+    document, event = read_document(file.path), TOOLS[tool].event_named(HookMoment.AFTER)
+    own = (_workspace_of(guarded), None)
+    commands = (hook_command.hook_command(tool, event, workspace) for workspace in own)
+    found = [
+        one for command in commands for one in json_settings.matchers(document, event, command)
+    ]
+    wanted = set(TOOLS[tool].reads)
+    return bool(found) and not any(one in _ALL or wanted <= set(one.split("|")) for one in found)
 
 
 def missing_events(

@@ -13,13 +13,17 @@ from msgspec.structs import replace
 from moot.core.errors import MootError
 from moot.core.findings import Finding, Severity
 from moot.flows.guard.guarded_paths import GuardedPaths
+from moot.flows.tools.hook_files import is_outdated
 from moot.flows.tools.hook_health import find_problems_of
 from moot.flows.tools.hook_stamps import last_spoken
 from moot.flows.tools.install import TOOLS, find_installed
 from moot.flows.tools.mcp_health import FoundEntry, find_entry
 from moot.flows.tools.settings_files import Reach, SettingsFile
 from moot.flows.tools.worktrees import all_worktrees
+from moot.workspace.settings import tells_reading
 
+# Told; not, because settings say so; not yet, because an earlier moot installed the hooks.
+READING: Final = ("told", "silent", "outdated")
 _NEEDS_TRUST: Final = frozenset({"codex", "gemini"})
 _UNTRUSTED: Final = "hook_untrusted"
 # What is typed against each problem; the rest is mended by installing anew.
@@ -33,7 +37,8 @@ _USUAL_MEND: Final = "moot hook install {tool}"
 class ToolState(NamedTuple):
     """One tool in one worktree. `spoke` is in seconds since the epoch; `found`: it is on PATH.
 
-    `trusted` is None where the tool asks for no trust, or nothing is there to be trusted.
+    `trusted` is None where the tool asks for no trust, or nothing is there to be trusted. `reading`
+    is whether its model is told who holds what it reads (`READING`); None where nothing is.
     """
 
     tool: str
@@ -45,6 +50,7 @@ class ToolState(NamedTuple):
     problems: tuple[Finding, ...]
     mend: str | None
     server: FoundEntry | None
+    reading: str | None = None
 
 
 def find_tool_states(guarded: GuardedPaths, env: Mapping[str, str]) -> Iterator[ToolState]:
@@ -74,7 +80,17 @@ def _state_of(tool: str, guarded: GuardedPaths, env: Mapping[str, str], here: Pa
         problems,
         _mend(tool, problems[0], root, here) if problems else None,
         find_entry(tool, guarded, env),
+        None if file is None or tool == "git" else _reading_of(tool, file, guarded, env),
     )
+
+
+def _reading_of(
+    tool: str, file: SettingsFile, guarded: GuardedPaths, env: Mapping[str, str]
+) -> str:
+    told, silent, outdated = READING
+    if not tells_reading(guarded.worktree_root, env):
+        return silent
+    return outdated if is_outdated(tool, file, guarded) else told
 
 
 def _look(

@@ -145,6 +145,12 @@ def is_installed(tool: str, guarded: GuardedPaths, *, env: Mapping[str, str] = o
     return find_installed(tool, guarded, env) is not None
 
 
+def is_outdated(tool: str, guarded: GuardedPaths, *, env: Mapping[str, str] = os.environ) -> bool:
+    """Is it whole, but written by an earlier moot? Then `moot run` writes it anew."""
+    found = find_installed(tool, guarded, env)
+    return found is not None and tool != "git" and hook_files.is_outdated(tool, found, guarded)
+
+
 def find_installed(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> SettingsFile | None:
     """The file whose hooks guard this worktree, if they are complete."""
     if tool == "git":
@@ -190,9 +196,11 @@ def _plan(
     put_in: list[InstalledFile] = []
     if share:
         put_in = hook_files.shared_files(tool, guarded)
-    elif not hook_files.is_shared(tool, guarded) and not _serves_all_projects(tool, guarded, env):
-        chosen = choose_settings_file(tool, guarded, env)
-        put_in = hook_files.files_for(tool, chosen, guarded, env)
+    elif not hook_files.is_shared(tool, guarded):
+        serving = _serves_all_projects(tool, guarded, env)
+        if serving is None or hook_files.is_outdated(tool, serving, guarded):
+            chosen = serving or choose_settings_file(tool, guarded, env)
+            put_in = hook_files.files_for(tool, chosen, guarded, env)
     stays = {file.path for file in put_in or hook_files.shared_files(tool, guarded)}
     take_out = [
         file
@@ -227,10 +235,12 @@ def _with_server(
     return _Plan(mcp_files.join_files(put_in, cleaned), mcp_files.join_files(take_out, removed))
 
 
-def _serves_all_projects(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> bool:
-    """True if the user's own settings have our hooks: the tool would run them twice."""
+def _serves_all_projects(
+    tool: str, guarded: GuardedPaths, env: Mapping[str, str]
+) -> SettingsFile | None:
+    """The user's own settings, if they have our hooks: the tool would run others beside them."""
     found = find_installed(tool, guarded, env)
-    return found is not None and found.reach is Reach.USER
+    return found if found is not None and found.reach is Reach.USER else None
 
 
 def _is_for_this_clone(tool: str, guarded: GuardedPaths) -> bool:

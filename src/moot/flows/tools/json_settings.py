@@ -96,6 +96,14 @@ def commands(document: Document, event: str) -> list[str]:
     return [command for entry in found for command in _commands(entry)]
 
 
+def matchers(document: Document, event: str, command: str) -> list[str]:
+    """For which calls a command runs at an event; an empty text: for all of them."""
+    hooks = document.get("hooks")
+    entries = hooks.get(event) if isinstance(hooks, dict) else None
+    found = entries if isinstance(entries, list) else []
+    return [str(entry.get("matcher") or "") for entry in found if command in _commands(entry)]
+
+
 def _commands(entry: Any) -> list[str]:
     handlers = entry.get("hooks") if isinstance(entry, dict) else None
     if not isinstance(handlers, list):

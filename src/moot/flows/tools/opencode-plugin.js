@@ -1,8 +1,10 @@
-// moot's plugin for opencode: every edit is checked before it is written.
+// moot's plugin for opencode: every edit is checked before it is written, and the model is told who
+// holds a file that it read.
 // Written by `moot hook install opencode`, removed by `moot hook uninstall opencode`.
 import { spawn } from "node:child_process"
 
 const EDITS = new Set(["write", "edit", "multiedit", "patch", "apply_patch", "bash"])
+const READS = new Set(["read"])
 const TIMEOUT = 10000
 // The same command lines that other tools have in their settings; only the first one may refuse.
 const BEFORE = ""
@@ -78,7 +80,7 @@ export const Moot = async ({ directory }) => {
       if (answer.decision === "block") throw new Error(answer.reason)
     },
     "tool.execute.after": async (input, output) => {
-      if (!EDITS.has(input.tool)) return
+      if (!EDITS.has(input.tool) && !READS.has(input.tool)) return
       const result = await say("PostToolUse", input.sessionID, {
         tool_name: input.tool,
         tool_input: input.args ?? {},

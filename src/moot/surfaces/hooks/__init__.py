@@ -8,7 +8,7 @@ is read and answered, and nothing else:
     patches.py    the files a patch names, as the tools that apply it read them
     shell_patches.py  the same inside a shell command, from where the shell has gone
     rewritings.py what a tool may make of a path before it opens the file
-    touched.py    the files a call is about to write
+    touched.py    the files a call is about to write, or has read
     moments.py    what each moment asks the library
     answers.py    the words each tool understands
     reasons.py    why not, and what to do instead

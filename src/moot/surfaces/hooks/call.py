@@ -69,6 +69,11 @@ class HookCall(msgspec.Struct, frozen=True):
     model: str = ""
 
     @property
+    def is_reading(self) -> bool:
+        """A file was read: nothing is held back for it, whatever goes wrong."""
+        return self.moment is HookMoment.AFTER and self.name in self.tool.reads
+
+    @property
     def tool_session(self) -> ToolSession:
         """Under which the agent of this session is found again, and who of the session acts."""
         key, kind = session_key(self.tool.name, self.session), self.sub_agent_kind

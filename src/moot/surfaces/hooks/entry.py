@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from moot.keys.folder import KeyFolder
 
 SECONDS: Final = 8.0
+READING_SECONDS: Final = 1.0  # nobody waits longer to be told who holds what was read
 SECONDS_VARIABLE: Final = "MOOT_HOOK_SECONDS"
 UNREADABLE: Final = 2
 # Variables that tools set in the shells they start: whose session it is.
@@ -76,13 +77,17 @@ def main(tool: str) -> NoReturn:
     if env.get("MOOT_DEBUG"):
         import moot.system.debug  # noqa: F401 - its clock starts when it is loaded
     voice = _Voice(env, here)
-    watchdog = threading.Timer(deadline(env), voice.too_late)
-    watchdog.daemon = True
-    watchdog.start()
+    _start_watchdog(deadline(env), voice.too_late)
     data = sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin is not None else b""
     if env.get("MOOT_OTEL"):
         voice.after_answer = _prepare_export(tool, data, env)
     voice.say(answer(tool, data, env, here, voice.tell_call, leave=voice.say))
+
+
+def _start_watchdog(seconds: float, too_late: Callable[[], None]) -> None:
+    watchdog = threading.Timer(seconds, too_late)
+    watchdog.daemon = True
+    watchdog.start()
 
 
 def _prepare_export(tool: str, data: bytes, env: Mapping[str, str]) -> Callable[[Reply], None]:
@@ -118,7 +123,7 @@ def answer(
         call = read_call(TOOLS[tool], data, here)
         tell_call(call)
         if call.session == TEST_SESSION and call.moment is not HookMoment.BEFORE:
-            return Reply()
+            return Reply(_answer_trial(call, env))
         from moot.surfaces.hooks.moments import HANDLERS
 
         session = session_for(env, call.cwd, call.tool_session, stays_open)
@@ -130,11 +135,26 @@ def answer(
                 _stamp_spoken(call, session)
         leave(reply)
         return reply
-    except Unreadable as problem:
-        folders = (here,) if call is None else (here, call.cwd)
-        return _unreadable(problem, call, env, folders)
     except Exception as error:  # noqa: BLE001 - never a traceback, never silently open
-        return _in_trouble(error, None if call is None else call.moment)
+        return Reply() if call is not None and call.is_reading else _trouble(error, call, env, here)
+
+
+def _trouble(error: Exception, call: HookCall | None, env: Mapping[str, str], here: str) -> Reply:
+    if isinstance(error, Unreadable):
+        folders = (here,) if call is None else (here, call.cwd)
+        return _unreadable(error, call, env, folders)
+    return _in_trouble(error, None if call is None else call.moment)
+
+
+def _answer_trial(call: HookCall, env: Mapping[str, str]) -> str:
+    """For `moot hook test`: only a reading is answered, where one would be told of."""
+    if not call.is_reading:
+        return answers.ALLOW
+    from moot.flows.tools.coding_tools import READING_HEARD
+    from moot.workspace.settings import tells_reading
+
+    is_told = tells_reading(Path(call.cwd), env)
+    return answers.context(call.tool, HookMoment.AFTER, READING_HEARD if is_told else "")
 
 
 def answer_within(
@@ -154,7 +174,9 @@ def answer_within(
 
     worker = threading.Thread(target=work, daemon=True)
     worker.start()
-    worker.join(seconds)
+    worker.join(min(seconds, READING_SECONDS))
+    if not replies and not (calls and calls[0].is_reading):
+        worker.join(max(0.0, seconds - READING_SECONDS))
     return replies[0] if replies else too_late(calls[0] if calls else None, env, here)
 
 
@@ -163,7 +185,9 @@ def knows_tool(name: str) -> bool:
 
 
 def too_late(call: HookCall | None, env: Mapping[str, str], here: str) -> Reply:
-    """The tool would soon give up on us and write."""
+    """The tool would soon give up on us and write; one that has read goes on."""
+    if call is not None and call.is_reading:
+        return Reply()
     problem = Unreadable(
         "the check took too long (is the ledger busy?)",
         says_where=call is not None and _can_be_read_quickly(call),
@@ -347,6 +371,8 @@ class _Voice:
 
     def tell_call(self, call: HookCall) -> None:
         self._call = call
+        if call.is_reading:
+            _start_watchdog(READING_SECONDS, self.too_late)
 
     def say(self, reply: Reply) -> NoReturn:
         if not self._first.acquire(blocking=False):

@@ -12,7 +12,7 @@ from moot.flows.tools.coding_tools import HookMoment
 from moot.surfaces.hooks import answers
 from moot.surfaces.hooks.call import HookCall
 from moot.surfaces.hooks.overwritten import find_overwritten
-from moot.surfaces.hooks.touched import shell_folder, shell_text, touched
+from moot.surfaces.hooks.touched import files_read, shell_folder, shell_text, touched
 
 if TYPE_CHECKING:
     from moot.api.guard.waiting import Waiting
@@ -65,6 +65,9 @@ def before(call: HookCall, session: Session) -> str:
 
 def after(call: HookCall, session: Session) -> str:
     """What slipped past the guard, and what waits; nothing can be stopped any more."""
+    if call.is_reading:
+        text = _held_line(call, session, files_read(call))
+        return answers.context(call.tool, HookMoment.AFTER, text)
     from moot.api.guard import tool_sessions
 
     command = shell_text(call)
@@ -94,9 +97,11 @@ def after(call: HookCall, session: Session) -> str:
         )
     if ended.unmerged:
         lines.append(_unmerged_line(ended.unmerged))
+    if command is not None:
+        lines.append(_printed_line(call, session, command))
     if ended.waiting:
         lines.append(_waiting_line(call, session, ended.agent, ended.waiting))
-    return answers.context(call.tool, HookMoment.AFTER, "\n".join(lines))
+    return answers.context(call.tool, HookMoment.AFTER, "\n".join(filter(None, lines)))
 
 
 def start(call: HookCall, session: Session) -> str:
@@ -159,6 +164,34 @@ def asks_person(call: HookCall, session: Session) -> str:
     if "permission" in call.message:
         person_waiting.tell_permission(session, call.tool.name, call.message)
     return answers.ALLOW
+
+
+def _held_line(call: HookCall, session: Session, files: Sequence[str]) -> str:
+    """Who holds what was read, if anybody else does and that was not told yet."""
+    if not files:
+        return ""
+    from moot.api.guard import reading
+
+    read = reading.after_read(session, files)
+    if not read.holders or read.agent is None:
+        return ""
+    from moot.api.guard.offered_tools import find_tool_names
+    from moot.surfaces.hooks.reasons import explain_read
+
+    moot = answers.moot_command(call.tool, session, read.agent)
+    tool_name = find_tool_names(call.tool.name, session)
+    return explain_read(read.holders, moot, tool_name)
+
+
+def _printed_line(call: HookCall, session: Session, command: str) -> str:
+    """The same for files that a shell command printed; trouble with it hides nothing else."""
+    from moot.core.errors import MootError
+    from moot.flows.guard.stale_reads import find_printed
+
+    try:
+        return _held_line(call, session, find_printed(command, shell_folder(call)))
+    except MootError:
+        return ""
 
 
 def _unmerged_line(changes: Sequence[UnmergedChange]) -> str:

@@ -33,6 +33,10 @@ _SIBLING: Final = (
     "{holder} belongs to this very session, so do not write to it: work on another file until it"
     " ends, or leave this change out and say so when you are done."
 )
+_READ: Final = "You may read it; an edit will be refused until it is given back."
+_READ_INSTEAD: Final = (
+    "If you mean to change it, do something else first, or wait until `{check}` says yes."
+)
 _STAY_OFF: Final = "Nothing was written. Do not write it by another way."
 # Refusals that are the result of a check, and not the lack of one.
 _CHECKED: Final = frozenset({"not_for_agents", "other_root", "unmerged_changes"})
@@ -45,9 +49,7 @@ def explain_held(
 
     `moot` is how the agent calls us in a shell, `tool_name` how it calls tools of our server.
     """
-    sentences = [_sentence(holder) for holder in holders[:SHOWN]]
-    if len(holders) > SHOWN:
-        sentences.append(f"So are {len(holders) - SHOWN} more.")
+    sentences = _sentences(holders)
     others = [holder for holder in holders if not holder.own_session]
     if not others:
         advice = _SIBLING.format(holder=holders[0].holder)
@@ -58,14 +60,22 @@ def explain_held(
         return " ".join(("moot:", *sentences, _STAY_OFF, advice))
     words = {"moot": moot, "agent": agent, **_words(most_alive)}
     if tool_name is None:
-        words |= {
-            "ask": _ASK.format(**words),
-            "check": f"{moot} guard check {most_alive.typed_path}",
-        }
+        check = _way_to_check(most_alive, moot, None)
+        words |= {"ask": _ASK.format(**words), "check": check}
     else:
         words |= _calls_of_tools(most_alive, tool_name)
     advice = _INSTEAD[most_alive.liveness].format(**words)
     return " ".join(("moot:", *sentences, _STAY_OFF, advice))
+
+
+def explain_read(holders: Sequence[Holder], moot: str, tool_name: ToolName | None = None) -> str:
+    """What is told with a file that another holds: now is the time to think of something else."""
+    first = next((holder for holder in holders if not holder.own_session), None)
+    if first is None:
+        advice = _SIBLING.format(holder=holders[0].holder)
+    else:
+        advice = _READ_INSTEAD.format(check=_way_to_check(first, moot, tool_name))
+    return " ".join(("moot:", *_sentences(holders), _READ, advice))
 
 
 def explain_unseen(changes: Sequence[UnseenChange]) -> str:
@@ -89,6 +99,20 @@ def explain_trouble(error: MootError) -> str:
     hint = f" To mend it: {error.hint}." if error.hint else ""
     why = "" if error.code in _CHECKED else ", because it cannot be checked"
     return f"moot: held back{why}: [{error.code}] {message}.{hint}"
+
+
+def _way_to_check(holder: Holder, moot: str, tool_name: ToolName | None) -> str:
+    """How one sees whether it is free by now."""
+    if tool_name is None:
+        return f"{moot} guard check {holder.typed_path}"
+    return _calls_of_tools(holder, tool_name)["check"]
+
+
+def _sentences(holders: Sequence[Holder]) -> list[str]:
+    sentences = [_sentence(holder) for holder in holders[:SHOWN]]
+    if len(holders) > SHOWN:
+        sentences.append(f"So are {len(holders) - SHOWN} more.")
+    return sentences
 
 
 def _words(holder: Holder) -> dict[str, str]:

@@ -27,6 +27,14 @@ def touched(call: HookCall) -> tuple[str, ...]:
     return _files_in_shell(call) if name in tool.shells else ()
 
 
+def files_read(call: HookCall) -> tuple[str, ...]:
+    """The file that a reading call has shown; nothing if it cannot be seen which."""
+    text = call.input.get(call.tool.reads[call.name])
+    if not isinstance(text, str) or not text or "\0" in text:
+        return ()
+    return tuple(filter(os.path.isfile, _all_readings(call, (text,))))
+
+
 def _all_readings(call: HookCall, texts: tuple[str, ...]) -> tuple[str, ...]:
     """What the tool may make of each path, in the order of the paths."""
     rewritings = call.tool.rewritings_for(call.name)

@@ -12,6 +12,7 @@ from moot.api.tools import InstalledHooks, McpSetUp
 from moot.surfaces.terminal.answer import finding_line, paint, visible
 
 WIDTH: Final = 80
+_READING: Final = {"silent": "silent on reading", "outdated": "reading not told yet"}
 _INDENT: Final = " " * 16
 
 
@@ -61,6 +62,8 @@ def _tool_lines(row: ToolHooks) -> Iterator[str]:
         facts.insert(0, "trusted" if row.trusted else "not trusted")
     if row.mcp_file is not None:
         facts.append("mcp" if row.mcp_wrong is None else "mcp broken")
+    if row.reading in _READING:
+        facts.append(_READING[row.reading])
     yield f"  {row.tool:<10}{paint(f'{word:<4}', colour)}{', '.join(facts)}".rstrip()
     if row.file is not None:
         yield f"{_INDENT}{visible(_short(row.file, row.worktree))}"
@@ -103,6 +106,8 @@ def test_lines(tried: TriedHooks) -> Iterator[str]:
     yield f"answer    {visible(tried.out) or '(nothing)'}"
     if tried.err:
         yield f"stderr    {visible(tried.err)}"
+    if tried.reading is not None:
+        yield f"reading   {tried.reading}"
     if tried.mcp_command is not None:
         word, colour = ("passed", "green") if tried.mcp_passed else ("failed", "red")
         yield f"server    {visible(tried.mcp_command)}: {paint(word, colour)}"

@@ -1,0 +1,94 @@
+"""After a file was read: does another agent hold it? The model is told before it thinks about it.
+
+A pure look. Nothing is reserved, nothing goes on record, and reading is never stopped: the edit is
+what would be refused, and by then a minute of thinking may be in vain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from moot.api.guard.holders import Holder, describe_holder
+from moot.api.operation import operation
+
+if TYPE_CHECKING:
+    from moot.api.session import Session
+    from moot.flows.guard.guarded_paths import GuardedPaths
+    from moot.protocols.presence.overlap import OverlapConflict
+
+
+class ReadFiles(msgspec.Struct, frozen=True):
+    """`holders` are those of whom `agent`, who has read, is to be told: each reservation once."""
+
+    agent: str | None = None
+    holders: tuple[Holder, ...] = ()
+
+
+@operation("hook.after_read")
+def after_read(session: Session, paths: Sequence[str]) -> ReadFiles:
+    """Who keeps the session's agent from writing these files (absolute paths), which it has read?
+
+    Only holders that are alive, and each reservation once for each session and sub-agent.
+    Nothing if nobody knows who acts, if `moot.toml` says so (`protect.reading`), and for what lies
+    in no workspace. Refused as `session_replaced` if another session has adopted the name.
+    """
+    from moot.flows.guard.guarded_paths import find_guarded_paths
+
+    name: str | None = None
+    told: list[Holder] = []
+    for guarded in find_guarded_paths(paths, session.folder, session.home):
+        if guarded.is_outer:
+            continue
+        there = session.in_workspace(guarded.workspace)
+        name = there.known_actor()
+        if name is not None:
+            told += _untold_holders(there, guarded, name)
+    return ReadFiles(name, tuple(told))
+
+
+def _untold_holders(session: Session, guarded: GuardedPaths, name: str) -> Iterator[Holder]:
+    conflicts = _find_living(session, guarded, name)
+    if not conflicts:
+        return
+    from moot.workspace.settings import tells_reading
+
+    if not tells_reading(guarded.worktree_root, session.env):
+        return
+    from moot.flows.guard.told_once import is_first_time
+    from moot.protocols.presence import STREAM
+    from moot.protocols.presence.machine import MACHINE as PRESENCE
+    from moot.protocols.presence.overlap import first_by_reservation
+
+    state = session.workspace.engine.state(PRESENCE, STREAM)
+    reader = "read", session.tool_session_name, name, str(session.sub_agent or "")
+    for conflict in first_by_reservation(conflicts):
+        if is_first_time(guarded.workspace, *reader, str(conflict.held.fencing)):
+            yield describe_holder(conflict, state)
+
+
+def _find_living(session: Session, guarded: GuardedPaths, name: str) -> tuple[OverlapConflict, ...]:
+    """Whoever would refuse the edit, and works: what the others hold can be had."""
+    from moot.flows.guard.blockers import find_blockers
+    from moot.protocols.presence.model import Liveness
+
+    workspace, root = session.workspace, guarded.worktree_root
+    conflicts = find_blockers(
+        workspace, guarded.scopes, root, name, session.stale_millis, session.sub_agent
+    )
+    return tuple(
+        conflict
+        for conflict in conflicts
+        if conflict.verdict.liveness is Liveness.ACTIVE and not _is_gone(session, conflict)
+    )
+
+
+def _is_gone(session: Session, conflict: OverlapConflict) -> bool:
+    """Is its program gone, although its last sign of life is not old?"""
+    from moot.flows.presence.run_evidence import GONE, look_at_run
+
+    held = conflict.held
+    evidence = look_at_run(session.workspace, held.owner, held.epoch)
+    return evidence is not None and evidence.state == GONE
