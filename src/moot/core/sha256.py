@@ -1,7 +1,7 @@
 """SHA-256 without OpenSSL: to load that takes longer than to hash what most commands hash.
 
 For long bytes OpenSSL is several times as fast, which makes up for loading it; where it is loaded
-anyway, as in a server, for all but the shortest. Whoever hashes files piece by piece takes
+anyway, as in a server, for a single event already. Whoever hashes files piece by piece takes
 `hashlib` itself.
 """
 
@@ -22,13 +22,20 @@ else:
         except ImportError:
             from hashlib import sha256 as _compiled
 
-SHORT: Final = 8_192
+SHORT: Final = 256  # an event is longer
 LONG: Final = 1_000_000
 
 
 def sha256(data: bytes | memoryview) -> _Hash:
     """As `hashlib.sha256`, of all of it at once."""
-    if len(data) < SHORT or (len(data) < LONG and "_hashlib" not in sys.modules):
+    size = len(data)
+    if size < SHORT:
+        return _compiled(data)
+    loaded = sys.modules.get("_hashlib")
+    if loaded is not None:
+        digest: _Hash = loaded.openssl_sha256(data)
+        return digest
+    if size < LONG:
         return _compiled(data)
     from hashlib import sha256 as fast
 
