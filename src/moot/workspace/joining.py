@@ -107,12 +107,13 @@ def _join_anew(
 ) -> bool:
     """Go on with the copy of a machine that has left, was taken off, or lost its secret; False if
     its keeper knows it: then there is nothing to do."""
-    origin = trust_files.read_trust_file(place / "trust.json").origin
+    known = trust_files.read_trust_file(place / "trust.json")
+    origin = known.origin
     if _is_member(place, folder, origin):
         return False
     folder.require_own("this machine's secret")
     answer = _ask_to_join(invitation, folder.custodian, machine, repository)
-    if trust_files.parse_trust_file(answer.trust).origin != origin:
+    if trust_files.parse_trust_file(answer.trust).trust() != known.trust():
         _take_back(invitation, machine, answer)
         raise Refused(
             "another_ledger",
