@@ -163,7 +163,7 @@ def test_a_machine_that_was_taken_off_joins_once_more_and_keeps_its_copy(
     project.ok("machine", "revoke", "laptop")
     code, said = _said(laptop, "agent", "register", "teal-crane")
     assert (code, "moot init --join" in said) == ("machine_revoked", True)
-    assert _join(project, laptop, "laptop")["created"] is False
+    assert _join(project, laptop, "laptop")["created"] is True
     laptop.ok("--as", "amber-otter", "reserve", "src/a.py")
     assert laptop.ok("verify")["verdict"] == "valid"
 
