@@ -5,7 +5,7 @@ A machine leaves by itself in machine_leaving.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -76,12 +76,18 @@ class MachineList(msgspec.Struct, frozen=True):
 
 @contextmanager
 def keep(
-    session: Session, host: str = LOOPBACK, port: int = PORT, address: str | None = None
+    session: Session,
+    host: str = LOOPBACK,
+    port: int = PORT,
+    address: str | None = None,
+    on_failure: Callable[[], None] = lambda: None,
 ) -> Iterator[KeeperAddress]:
     """Keep this workspace's ledger for other machines, while the block lasts.
 
-    `address` is what the others reach it by, if that is not HOST:PORT. Refused as
-    `human_key_required` to an agent, and as `kept_elsewhere` on a machine that has joined.
+    `address` is what the others reach it by, if that is not HOST:PORT. `on_failure` is called by
+    another thread if the keeper cannot go on; the end of the block then raises why
+    (`keeper_failed`). Refused as `human_key_required` to an agent, and as `kept_elsewhere` on a
+    machine that has joined.
     """
     from moot.keeper.keeping import Keeping
 
@@ -96,6 +102,7 @@ def keep(
         folder,
         (workspace.path / "trust.json").read_bytes(),
         _repository(session),
+        on_failure,
     )
     try:
         chosen = _listen(keeping, host, port)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from moot.core.errors import Malformed, MootError, Refused
+from moot.core.errors import Malformed, MootError, Refused, StoreFailed
 from moot.core.version import VERSION
 from moot.engine.engine import Engine
 from moot.keeper import questions as ask
@@ -60,7 +61,9 @@ class Keeping:
         folder: Path,
         trust: bytes,
         repository: str,
+        on_failure: Callable[[], None] = lambda: None,
     ) -> None:
+        """`on_failure` is called if it can answer nobody any more; `close` then raises why."""
         folder.mkdir(mode=0o700, exist_ok=True)
         self._folder = folder
         self._engine = engine
@@ -68,7 +71,7 @@ class Keeping:
         self._repository = repository
         self.members = MemberFile(folder)
         self._door = Door(engine, artifacts, folder)
-        self._listening = KeeperListening(self)
+        self._listening = KeeperListening(self, on_failure)
         self._visitors: dict[Connection, _Visitor] = {}
         self._listed: Members | None = None  # the machines, for what has come just now
         self._certificate = ensure_certificate(folder)
@@ -89,6 +92,13 @@ class Keeping:
     def close(self) -> None:
         self._listening.close()
         self._door.close()
+        failure = self._listening.failure
+        if failure is not None:
+            raise StoreFailed(
+                "keeper_failed",
+                f"the keeper cannot go on: {type(failure).__name__}: {failure}",
+                hint="what was acknowledged is recorded; start it again: `moot keep`",
+            ) from failure
 
     # Called by the one thread that serves all lines (`listening.py`).
 

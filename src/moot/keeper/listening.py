@@ -74,10 +74,13 @@ class Keeper(Protocol):
 
 
 class KeeperListening:
-    """Takes lines on one or more sockets until it is closed."""
+    """Takes lines on one or more sockets until it is closed. If its thread ever fails, it ends all
+    lines, `failure` says why, and `on_failure` is called: nobody would be answered any more."""
 
-    def __init__(self, keeper: Keeper) -> None:
+    def __init__(self, keeper: Keeper, on_failure: Callable[[], None] = lambda: None) -> None:
         self._keeper = keeper
+        self._on_failure = on_failure
+        self.failure: Exception | None = None
         self._selector = selectors.DefaultSelector()
         self._wakes, self._is_woken = socket.socketpair()
         self._is_woken.setblocking(False)
@@ -173,6 +176,9 @@ class KeeperListening:
                     self._ask(line)
                 self._end_what_is_over()
                 next_step = self._keeper.step()
+        except Exception as error:  # noqa: BLE001 - whoever started it is told, and ends it
+            self.failure = error
+            self._on_failure()
         finally:
             self._end_all()
 

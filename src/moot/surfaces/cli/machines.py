@@ -40,7 +40,7 @@ def keep(shell: Shell, listen: str, address: str | None) -> Answer:
     """
     host, port = _read_listen(listen)
     ended = _listen_for_end()
-    with api.keep(shell.session, host, port, address) as kept:
+    with api.keep(shell.session, host, port, address, ended.set) as kept:
         line = f"keeping at {kept.address}, fingerprint {kept.fingerprint}"
         if shell.json:  # standard output is for the one answer at the end
             say_aside(line)
