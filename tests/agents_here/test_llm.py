@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-import threading
 from typing import Any
 
 import pytest
@@ -162,12 +161,17 @@ def test_a_provider_that_is_not_there_is_down() -> None:
 
 
 def test_stop_ends_a_call_that_is_under_way() -> None:
-    with ModelServer(said(call={"x": 1})._replace(stall=True)) as server:
+    """It ends before its time is up."""
+
+    def stop_and_stall(_asked: dict[str, Any]) -> Reply:
+        made.stop()
+        return said(call={"x": 1})._replace(stall=True)
+
+    with ModelServer(stop_and_stall) as server:
         made = model(server.url)
-        threading.Timer(0.3, made.stop).start()
         with pytest.raises(NoAnswer) as caught:
-            made.reply(brief(), 15)
-    assert caught.value.cost.millis < 10_000
+            made.reply(brief(), 60)
+    assert caught.value.cost.millis < 60_000
 
 
 def test_stop_ends_the_waiting() -> None:

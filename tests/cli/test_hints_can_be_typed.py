@@ -12,6 +12,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,7 @@ def texts_in(file: Path) -> Iterator[str]:
             yield node.value
 
 
+@cache
 def all_commands() -> list[tuple[str, str]]:
     files = [file for file in sorted(SOURCE.rglob("*.py")) if "demo" not in file.parts]
     found = {

@@ -36,8 +36,8 @@ class Worker:
         """Every so often the workspace is opened anew, as by a command that has just started."""
         while time.monotonic() < until:
             with Workspace(self._place, self._keys) as space:
-                for _ in range(COLD_EVERY):
-                    if time.monotonic() < until:
+                for number in range(COLD_EVERY):
+                    if number == 0 or time.monotonic() < until:
                         self._step(space)
         return {**self.told, "held": self._held}
 

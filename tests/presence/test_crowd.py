@@ -22,7 +22,7 @@ from moot.protocols.presence.machine import MACHINE as PRESENCE
 from tests.cli.project import Project
 
 PROCESSES = 30
-SECONDS = float(os.environ.get("MOOT_CROWD_SECONDS", "6"))
+SECONDS = float(os.environ.get("MOOT_CROWD_SECONDS", "3"))
 WORKER = Path(__file__).with_name("crowded.py")
 
 

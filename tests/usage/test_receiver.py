@@ -18,7 +18,7 @@ from moot.flows.usage.tool_reports import ModelCall
 from tests.usage import reports
 
 BODY = json.dumps(reports.log(reports.claude_call())).encode()
-SECONDS = 20.0
+SECONDS = 60.0
 
 
 class Taken:

@@ -18,7 +18,7 @@ from moot.system.git_objects import blob_id
 from moot.system.watching import WatchFolders, watch_folders
 from tests.hooks.yard import CRANE, OTTER, Yard
 
-DEADLINE = 20.0
+DEADLINE = 60.0
 
 
 class Post:

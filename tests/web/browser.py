@@ -16,7 +16,7 @@ FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
-PATIENCE = 15_000
+PATIENCE = 60_000
 
 
 def find_chromium() -> str | None:

@@ -18,7 +18,7 @@ from moot.surfaces.web.server import Listening, RunningServer, make_server
 from tests.cli.founding import found
 from tests.cli.project import Project
 
-SECONDS = 20
+SECONDS = 60
 
 
 class HttpReply(NamedTuple):
