@@ -117,4 +117,4 @@ def fill_hints(findings: Iterable[Finding], known: HintWords) -> tuple[Finding, 
 
 
 def select_errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(finding for finding in findings if finding.severity is Severity.ERROR)
+    return tuple([finding for finding in findings if finding.severity is Severity.ERROR])

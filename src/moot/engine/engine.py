@@ -96,7 +96,7 @@ class Engine:
     ) -> JobOutcome:
         """Run one command and return what it recorded; if it did not run, the error says why."""
         job = Job(stream, command, actor, key, role, cause, corr)
-        (result,) = self.execute_all([job])
+        result = self.execute_all((job,))[0]
         if isinstance(result, MootError):
             raise result
         return result
@@ -117,8 +117,9 @@ class Engine:
         `sign_all` makes many signatures at a time; without it each job is signed for by itself.
         `after_commit` is called when everything is durable, before a checkpoint that may be due.
         """
-        waiting = list(jobs)
-        self._settle(waiting)
+        waiting = tuple(jobs)
+        if self._settle_overdue is not None:
+            self._settle(waiting)
         with self._turn:
             guarded = self._prove_guarded(waiting)
             results = self._commit(
