@@ -29,13 +29,15 @@ class Setting(NamedTuple):
     """One key, and what it means.
 
     `choices` are the values of a rule, the loosest first; none: any text. The first is the default.
-    `in_repository`: may the repository's file set it?
+    `in_repository`: may the repository's file set it? `is_notice`: it says only what is told, so
+    that no choice is stricter: whoever wants the later one gets it, and a bad file nobody.
     """
 
     name: str
     sentence: str
     choices: tuple[str, ...] = ()
     in_repository: bool = False
+    is_notice: bool = False
 
     @property
     def default(self) -> str:
@@ -55,6 +57,7 @@ SETTINGS: Final = (
         "a file that another agent holds was read: `tell` the model, or be `silent`",
         choices=("tell", "silent"),
         in_repository=True,
+        is_notice=True,
     ),
     Setting(
         "notify.command",
@@ -171,9 +174,9 @@ def read_settings_or_strictest(worktree: Path, user_file: Path | None) -> Settin
 
 
 def tells_reading(worktree: Path, env: Mapping[str, str]) -> bool:
-    """Is a model told who holds what it reads? A bad file hides nothing until it is mended."""
+    """Is a model told who holds what it reads?"""
     settings = read_settings_or_strictest(worktree, user_settings_file(env))
-    return settings.protect.reading == "tell" or bool(settings.problem)
+    return settings.protect.reading == "tell"
 
 
 def read_user_settings(env: Mapping[str, str]) -> Settings:
@@ -199,8 +202,8 @@ def find_settings_problems(folder: Path, env: Mapping[str, str]) -> tuple[Findin
 
 def strictest_settings(error: MootError) -> Settings:
     # Rules of the guard are those that a repository may set; of the others the defaults count.
-    rules = (each for each in SETTINGS if each.choices and each.in_repository)
-    strictest = {each.name: each.choices[-1] for each in rules}
+    named = (each for each in SETTINGS if each.choices and each.in_repository)
+    strictest = {each.name: each.choices[-1] for each in named if not each.is_notice}
     return msgspec.structs.replace(_build(strictest), problem=str(error))
 
 
