@@ -319,6 +319,7 @@ def filled(project: Project, out: Path) -> list[list[str]]:
 # They read, and are tried elsewhere: without a workspace, or where it is the very thing checked.
 ELSEWHERE = {"ledger.verify", "verify", "ledger.doctor", "mail.lint", "trace.verify"}
 ELSEWHERE |= {"doctor", "hook.status", "hook.test"}  # of a tool's settings, not of the record
+ELSEWHERE |= {"hook.after_read"}  # a hook's answer, in tests/hooks/test_reading.py
 ELSEWHERE |= {"sessions", "conversation", "mail.list", "decision.list", "decision.show", "search"}
 
 

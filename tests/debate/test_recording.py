@@ -23,6 +23,7 @@ from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.drafts import EntryDraft
 from moot.protocols.debate.machine import MACHINE
 from moot.store.sqlite import SqliteStore
+from moot.workspace.wherever import StoreWherever
 from moot.workspace.workspace import Workspace
 from tests.cli.damage import edit, of
 from tests.cli.founding import found
@@ -280,11 +281,13 @@ def test_a_retry_after_a_failed_commit_signs_the_entry_that_stands_there(
     file = new(place)
     monkeypatch.setattr("moot.store.sqlite.read_only.SqliteStore", Uncommitted)
     with opened(place) as space:
-        assert isinstance(space.store, Uncommitted)
-        space.store.failing = True
+        assert isinstance(space.store, StoreWherever)
+        store = space.store._store
+        assert isinstance(store, Uncommitted)
+        store.failing = True
         with pytest.raises(MootError):
             debates.add(file, DRAFT, fixed_clock(CLOCK), space)
-        space.store.failing = False
+        store.failing = False
     (left,) = check_session(file.read_bytes()).document.entries
     if seen:  # by someone else, before its author came back
         place.ok("debate", "tick", "s.md")

@@ -45,7 +45,7 @@ def test_a_debate_is_not_said_to_be_closed_by_somebody_whose_key_is_elsewhere(
     secret = kept.project.root.parent / "passphrase"
     secret.write_text(PASSPHRASE)
     secret.chmod(0o600)
-    kept.let_in(laptop, "ada-l", MOOT_PASSPHRASE_FILE=str(secret))
+    kept.project.ok("agent", "register", "operator", "--human", MOOT_PASSPHRASE_FILE=str(secret))
     laptop.ok("debate", "new", "tea.md", "--title", "Tea", "--agents", f"{OTTER},{CRANE}")
     shutil.copy(laptop.root / "tea.md", desktop.root)
     before = events_of(kept.project)
@@ -54,4 +54,5 @@ def test_a_debate_is_not_said_to_be_closed_by_somebody_whose_key_is_elsewhere(
     assert code == "key_missing"
     assert (desktop.root / "tea.md").read_bytes() == (laptop.root / "tea.md").read_bytes()
     assert events_of(kept.project) == before
-    laptop.ok(*words, MOOT_PASSPHRASE_FILE=str(secret))
+    shutil.copy(laptop.root / "tea.md", kept.project.root)
+    kept.project.ok(*words, MOOT_PASSPHRASE_FILE=str(secret))
