@@ -17,6 +17,7 @@ OUTERMOST = {
     *("surfaces.cli.main", "surfaces.hooks.entry", "surfaces.mcp.calls", "engine.writer"),
     "api.runner_requests",
     "keeper.door",
+    "keeper.listening",  # of the one thread that serves all lines
 }
 OUTERMOST |= {"surfaces.web.app", "surfaces.mcp.conversation"}
 RESERVED_HOSTS = re.compile(
