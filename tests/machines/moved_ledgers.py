@@ -23,6 +23,7 @@ class MovedLedgers:
         self._folder = folder
         self._run = run
         self._kept: list[KeptLedger] = []
+        self._keepers: dict[Path, Project] = {}  # the root of a project that joined -> its keeper
         self._clock_text = ""
 
     def run(self, project: Project, *words: str, **more: Any) -> Result:
@@ -30,6 +31,8 @@ class MovedLedgers:
         is_new = "init" in words and not (project.root / ".moot").exists()
         if is_new and "joined" in self._place and not more.get("cwd"):
             return self._join(project, *words, **more)
+        if "--human" in words and project.root in self._keepers:
+            return self._make_person(project, *words, **more)
         done = self._run(project, *words, **more)
         if is_new and (project.root / ".moot").exists() and self._place == "postgres":
             self._move(project)
@@ -63,10 +66,23 @@ class MovedLedgers:
         ledger = KeptLedger(keeper)
         ledger.keeping._engine.clock = self._clock
         self._kept.append(ledger)
+        self._keepers[project.root] = keeper
         ledger.join(project.root, project.keys, f"machine-{len(self._kept)}")
-        for locked in keeper.keys.glob("*/operator.*.key"):  # a person works at this machine
-            shutil.copy(locked, project.keys / locked.parent.name / locked.name)
+        _copy_locked_key(keeper, project, "operator")
         return done
+
+    def _make_person(self, project: Project, *words: str, **more: Any) -> Result:
+        """Where the ledger is kept: the first person is never made by a machine that joined."""
+        keeper = self._keepers[project.root]
+        done = self._run(keeper, *words, **more)
+        _copy_locked_key(keeper, project, words[words.index("register") + 1])
+        return done
+
+
+def _copy_locked_key(keeper: Project, project: Project, person: str) -> None:
+    """A person works at this machine, and has taken the locked key along."""
+    for locked in keeper.keys.glob(f"*/{person}.*.key"):
+        shutil.copy(locked, project.keys / locked.parent.name / locked.name)
 
 
 def _without_places(env: dict[str, str]) -> dict[str, str]:
