@@ -34,7 +34,8 @@ def make_key_pair(seed: bytes) -> tuple[bytes, bytes]:
     if len(seed) != SEED_BYTES:
         raise ValueError(f"a seed has {SEED_BYTES} bytes")
     public, secret = ffi.new(_BYTES, PUBLIC_BYTES), ffi.new(_BYTES, _SECRET_BYTES)
-    _require_done(lib.crypto_sign_seed_keypair(public, secret, seed))
+    if lib.crypto_sign_seed_keypair(public, secret, seed) != 0:
+        raise AssertionError("libsodium failed")
     return bytes(ffi.buffer(public)), bytes(ffi.buffer(secret))
 
 
@@ -43,7 +44,8 @@ def sign(message: bytes, secret: bytes) -> bytes:
     if len(secret) != _SECRET_BYTES:
         raise ValueError(f"a secret key has {_SECRET_BYTES} bytes")
     signed = ffi.new(_BYTES, SIGNATURE_BYTES + len(message))
-    _require_done(lib.crypto_sign(signed, ffi.NULL, message, len(message), secret))
+    if lib.crypto_sign(signed, ffi.NULL, message, len(message), secret) != 0:
+        raise AssertionError("libsodium failed")
     return bytes(ffi.buffer(signed, SIGNATURE_BYTES))
 
 
@@ -63,8 +65,3 @@ def is_valid_point(public: bytes) -> bool:
     if len(public) != PUBLIC_BYTES:
         raise ValueError(f"a point has {PUBLIC_BYTES} bytes")
     return bool(lib.crypto_core_ed25519_is_valid_point(public) == 1)
-
-
-def _require_done(outcome: int) -> None:
-    if outcome != 0:
-        raise AssertionError("libsodium failed")

@@ -117,4 +117,6 @@ def fill_hints(findings: Iterable[Finding], known: HintWords) -> tuple[Finding, 
 
 
 def select_errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    if not findings:  # as for nearly every command
+        return ()
     return tuple([finding for finding in findings if finding.severity is Severity.ERROR])

@@ -113,14 +113,15 @@ class Batch:
         return REGISTRY_MACHINE.require_state(self._load(REGISTRY).state)
 
     def run_all(
-        self, jobs: Iterable[Job], guarded: Iterable[str], sign_all: SignAll | None = None
+        self, jobs: Iterable[Job], guarded: Collection[str], sign_all: SignAll | None = None
     ) -> list[Result]:
         """Decide each in turn; streams in `guarded` are verified before anything is decided.
 
         Refusals and failures come back as values, because others share the batch. Without
         `sign_all` each job is signed for before the next is decided.
         """
-        self._prove(guarded)
+        if guarded:
+            self._prove(guarded)
         results: list[Result] = []
         if sign_all is None:
             for job in jobs:
@@ -268,10 +269,11 @@ class Batch:
         if loaded is None:
             require_stream_name(stream)
             guard = self._rollback_guard
-            if guard is not None:
+            seen = guard.seen.get(stream) if guard is not None else None
+            if guard is not None and seen is None:
                 guard.before_loading(self._change, stream)
             loaded = self._streams[stream] = self._replay.load(self._change, stream, proved)
-            if guard is not None:
+            if guard is not None and seen != (loaded.seq, loaded.hash):
                 guard.note_loaded(stream, loaded.seq, loaded.hash)
             if self._debug is not None:
                 self._debug(

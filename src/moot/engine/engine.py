@@ -455,8 +455,10 @@ class Engine:
         the batch verifies only what was added meanwhile.
         """
         # LDG-047
-        needs_proof = self._replay.needs_proof
-        guarded = {job.stream for job in jobs if needs_proof(job.stream, job.command)}
+        guarded: set[str] = set()
+        for job in jobs:
+            if self._replay.needs_proof(job.stream, job.command):
+                guarded.add(job.stream)
         return self._prove(guarded) if guarded else guarded
 
     def _prove(self, streams: Iterable[str]) -> set[str]:

@@ -8,6 +8,7 @@ says when; what is remembered, and where, is not its business:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from moot.core.errors import Tampered
@@ -22,12 +23,19 @@ RESTORE_OR_ACCEPT_HINT = (
 class RollbackGuard(Protocol):
     """Each raises Tampered, `rollback_error`, if something that was there is gone."""
 
+    @property
+    def seen(self) -> Mapping[str, tuple[int, bytes]]:
+        """stream -> the newest event that was seen there. Whoever finds that very event need not
+        tell so: this is on every command's way."""
+        ...
+
     def before_writing(self, view: View) -> None:
         """Called under each write lock, before anything is read."""
         ...
 
     def before_loading(self, view: View, stream: str) -> None:
-        """Called under the write lock for every stream that a command depends on."""
+        """Called under the write lock for every stream that a command depends on and that was not
+        seen before."""
         ...
 
     def note_loaded(self, stream: str, seq: int, record_hash: bytes) -> None:

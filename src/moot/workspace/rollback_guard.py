@@ -34,7 +34,7 @@ class MemoryRollbackGuard:
         self._seen_checkpoints = seen_checkpoints
         self._trust = trust
         # stream -> the newest event that this process saw there; a stream cannot go back
-        self._seen: Heads = {}
+        self.seen: Heads = {}
         # stream -> what is remembered of it and was found in the ledger
         self._found: Heads = {}
         self._begun = False  # whether the whole ledger was compared once
@@ -50,18 +50,18 @@ class MemoryRollbackGuard:
         self._begun = True
 
     def before_loading(self, view: View, stream: str) -> None:
-        if stream not in self._seen:
+        if stream not in self.seen:
             self._require_found_or_forged(view, stream, self._remembered_of([stream]).get(stream))
             head = view.head(stream)
-            self._seen[stream] = (head.seq, head.hash) if head is not None else _NOTHING
+            self.seen[stream] = (head.seq, head.hash) if head is not None else _NOTHING
 
     def note_loaded(self, stream: str, seq: int, record_hash: bytes) -> None:
-        if self._seen.get(stream) != (seq, record_hash):
+        if self.seen.get(stream) != (seq, record_hash):
             self._compare_with_seen(stream, seq, record_hash)
-            self._seen[stream] = seq, record_hash
+            self.seen[stream] = seq, record_hash
 
     def note_written(self, stream: str, seq: int, record_hash: bytes) -> None:
-        self._seen[stream] = seq, record_hash
+        self.seen[stream] = seq, record_hash
 
     def before_signing(self, view: View) -> None:
         """Compare every stream that moved, and again whenever others have written since: removing
@@ -87,7 +87,7 @@ class MemoryRollbackGuard:
         for stream, head in moved:
             self._compare_with_seen(stream, head.seq, head.hash)
             find(view, stream, kept.get(stream))
-            self._seen[stream] = head.seq, head.hash
+            self.seen[stream] = head.seq, head.hash
 
     def _remembered_of(self, streams: list[str]) -> Heads:
         return self._seen_checkpoints.heads_of(self._trust.origin, streams)
@@ -95,7 +95,7 @@ class MemoryRollbackGuard:
     def _compare_with_seen(self, stream: str, seq: int, record_hash: bytes) -> None:
         """Tampered if the stream ends before an event that was seen. If it has moved at all, what
         is remembered of it must be looked for again."""
-        seen = self._seen.get(stream, _NOTHING)
+        seen = self.seen.get(stream, _NOTHING)
         if seq < seen[0]:
             raise _lacks_event(stream, seen[0])
         if (seq, record_hash) != seen:

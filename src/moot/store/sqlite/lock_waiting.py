@@ -29,9 +29,11 @@ NAP_IN_FRONT_SECONDS = 0.000_3  # at most, for the first one in line, who alone 
 def begin_write_in_turn(db: sqlite3.Connection, seconds: float, line: WaitingLine) -> int:
     """As `begin_when_free`, for a transaction that writes: in line with all who do."""
     if line.may_be_passed():
-        version = _begin_if_free(db, WRITE)
-        if version is not None:
-            return version
+        try:
+            return _begin(db, WRITE)
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error):
+                raise
     end = time.monotonic() + seconds
     line.enter(seconds)
     try:
@@ -49,19 +51,12 @@ def begin_when_free(
     Returns SQLite's data version, a number that changes with every commit of another connection, in
     this process or another: if it is the same as before, what is in memory is still up to date.
     """
-    version = _begin_if_free(db, begin)
-    if version is not None:
-        return version
-    return retry_while_locked(lambda: _begin(db, begin), seconds, longest_nap)
-
-
-def _begin_if_free(db: sqlite3.Connection, begin: str) -> int | None:
     try:
         return _begin(db, begin)
     except sqlite3.OperationalError as error:
         if not _is_busy(error):
             raise
-        return None
+    return retry_while_locked(lambda: _begin(db, begin), seconds, longest_nap)
 
 
 def _begin(db: sqlite3.Connection, begin: str) -> int:

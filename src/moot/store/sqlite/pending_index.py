@@ -55,11 +55,11 @@ class PendingIndex:
     def __init__(self, most: int = FILE_AT) -> None:
         """`most`: how many events may wait before a commit files them."""
         self._most = most
-        self.version = -1  # SQLite's data version when this was last brought up to date
         self.forget()
 
     def forget(self) -> None:
         """Know nothing until the next `catch_up`."""
+        self.version = _UNREAD  # SQLite's data version when this was last brought up to date
         self._filed = _UNREAD  # number of the last event in the indexes
         self.last_event = _UNREAD  # number of the last event there is
         # stream -> its newest event: of every stream that is not filed, and of those that this
@@ -76,17 +76,9 @@ class PendingIndex:
         self.words: list[Text] = []
 
     @property
-    def is_read(self) -> bool:
-        return self._filed != _UNREAD
-
-    @property
     def size(self) -> int:
         """How many events are not filed yet."""
         return self.last_event - self._filed
-
-    @property
-    def is_full(self) -> bool:
-        return self.last_event - self._filed >= self._most
 
     def catch_up(self, db: sqlite3.Connection) -> None:
         """Read what others have added since; all of it again if somebody filed meanwhile.
@@ -120,8 +112,8 @@ class PendingIndex:
                 if said.get(name) != written.get(name):
                     self.doubtful[name] = Head(*(written.get(name) or said[name]), b"")
 
-    def add(self, last_event: int, delta: IndexDelta) -> None:
-        """Take in what one more commit changes."""
+    def add(self, last_event: int, delta: IndexDelta) -> bool:
+        """Take in what one more commit changes; True if it is time to file all of it."""
         self.last_event = last_event
         for name, head in delta.heads:
             self.heads[name] = head
@@ -133,6 +125,7 @@ class PendingIndex:
                 there = self.rows[space] = {}
             there[key] = None if value is None else StoredRow(key, value, stream, seq)
         self.words += delta.words
+        return last_event - self._filed >= self._most
 
     def mark_filed(self) -> None:
         """This connection has filed everything, in the change under way."""

@@ -76,7 +76,7 @@ class SqliteStore:
         self._busy_seconds = busy_seconds
         self._pending = PendingIndex(file_at)
         self._debug = debug
-        self._synchronous = "FULL"
+        self._syncs_commits = True
         self._log = path.with_name(f"{path.name}-wal").absolute()
         self._line = WaitingLine(path)
         self._connect = connect
@@ -118,7 +118,8 @@ class SqliteStore:
         self._turn.acquire()
         try:
             self._require_idle("a write")
-            self._sync_commits_unless_held()
+            if are_held() is self._syncs_commits:
+                self._sync_commits_unless_held()
             # LDG-066: the lock comes before the first read.
             self._begin(WRITE)
         except BaseException as problem:
@@ -156,10 +157,9 @@ class SqliteStore:
 
     def _sync_commits_unless_held(self) -> None:
         """LDG-074: each commit is synced, or all that this thread holds back are, together."""
-        wanted = "NORMAL" if are_held() else "FULL"
-        if wanted != self._synchronous:
-            self._db.execute(f"PRAGMA synchronous = {wanted}")
-            self._synchronous = wanted
+        is_held = are_held()
+        self._db.execute(f"PRAGMA synchronous = {'NORMAL' if is_held else 'FULL'}")
+        self._syncs_commits = not is_held
 
     def _begin(self, how: str) -> None:
         """Begin a transaction, and read what others have added since to the events not filed
@@ -169,7 +169,7 @@ class SqliteStore:
                 version = begin_write_in_turn(self._db, self._busy_seconds, self._line)
             else:
                 version = begin_when_free(self._db, how, self._busy_seconds)
-            if version != self._pending.version or not self._pending.is_read:
+            if version != self._pending.version:
                 self._pending.catch_up(self._db)
                 self._pending.version = version
         except BaseException:

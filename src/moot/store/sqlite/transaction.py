@@ -78,9 +78,9 @@ class SqliteTransaction(SqliteView):
                 heads[name] = head._replace(number=self._add_stream(name))
         last = self._add_events(batch, heads)
         delta = IndexDelta(list(heads.items()), *_index_changes(batch))
-        self._pending.add(last, delta)
+        is_full = self._pending.add(last, delta)
         says = encode_delta(delta)
-        if self._pending.is_full or len(says) > LONG * len(heads):
+        if is_full or len(says) > LONG * len(heads):
             self.file_pending()
         else:
             self._db.execute(SQL["add_unfiled"], (last, bytearray(says)))
