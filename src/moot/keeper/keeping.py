@@ -62,8 +62,10 @@ class Keeping:
         trust: bytes,
         repository: str,
         on_failure: Callable[[], None] = lambda: None,
+        warn: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`on_failure` is called if it can answer nobody any more; `close` then raises why."""
+        """`on_failure` is called if it can answer nobody any more; `close` then raises why. `warn`
+        is told what hinders it while it goes on. Another thread calls both."""
         folder.mkdir(mode=0o700, exist_ok=True)
         self._folder = folder
         self._engine = engine
@@ -71,7 +73,7 @@ class Keeping:
         self._repository = repository
         self.members = MemberFile(folder)
         self._door = Door(engine, artifacts, folder)
-        self._listening = KeeperListening(self, on_failure)
+        self._listening = KeeperListening(self, on_failure, warn)
         self._visitors: dict[Connection, _Visitor] = {}
         self._listed: Members | None = None  # the machines, for what has come just now
         self._certificate = ensure_certificate(folder)
