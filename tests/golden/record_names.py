@@ -141,6 +141,7 @@ def fixed_texts() -> dict[str, str]:
         "payload type of an endorsement": signing.ENDORSEMENT.decode(),
         "payload type of a heartbeat": signing.HEARTBEAT.decode(),
         "payload type of a snapshot": signing.SNAPSHOT.decode(),
+        "payload type of a machine's return": signing.RETURN.decode(),
         "payload type of an in-toto statement": signing.IN_TOTO.decode(),
         "format of an export": export.FORMAT,
         "format of a receipt": receipt.FORMAT,

@@ -174,6 +174,53 @@ def test_a_file_that_a_change_of_the_branch_takes_away_is_on_record(scripted: Ya
     assert last_change(scripted) == (OTTER, CRANE, "sub/new.txt", blob(WORK), "")
 
 
+@pytest.fixture
+def branched(scripted: Yard) -> Yard:
+    """On `former`, sub/one.txt is as on main, a.txt is not, and there is no sub/two.txt."""
+    assert scripted.git("switch", "--quiet", "--create", "former").code == 0
+    write(scripted, "former\n")
+    for words in (("rm", "--quiet", "sub/two.txt"), ("commit", "--quiet", "--all", "--message=f")):
+        assert scripted.git(*words).code == 0
+    assert scripted.git("switch", "--quiet", "main").code == 0
+    return scripted
+
+
+@pytest.mark.parametrize("command", ["git switch -q former", "git merge -q former"])
+@pytest.mark.parametrize(
+    ("held", "before", "after"),
+    [("a.txt", "one\n", "former\n"), ("sub/two.txt", "one\n", None), ("sub", "one\n", None)],
+)
+def test_a_held_file_that_another_commit_has_otherwise_is_on_record(
+    branched: Yard, command: str, held: str, before: str, after: str | None
+) -> None:
+    """Nobody has edited or read it, and git calls it unchanged before and after."""
+    branched.reserve(CRANE, held)
+    assert "on record" in run(branched, command)
+    blobs = blob(before), "" if after is None else blob(after)
+    named = "sub/two.txt" if held == "sub" else held
+    assert last_change(branched) == (OTTER, CRANE, named, *blobs)
+    assert len(branched.events("INCURSION")) == 1
+
+
+def test_what_both_commits_have_alike_is_nobodys_incursion(branched: Yard) -> None:
+    branched.reserve(CRANE, "sub/one.txt")
+    assert run(branched, "git switch -q former") == ""
+    branched.reserve(CRANE, "b.txt")
+    write(branched, TYPED, "b.txt")
+    for words in (("add", "b.txt"), ("commit", "--quiet", "--message=b")):
+        assert branched.git(*words).code == 0
+    assert run(branched, "git commit -q --allow-empty -m nothing") == ""
+    assert branched.events("INCURSION") == []
+
+
+def test_a_commit_that_somebody_else_went_to_meanwhile_is_not_the_commands(branched: Yard) -> None:
+    branched.reserve(CRANE, "a.txt")
+    assert ask(branched, "make") == Reply()
+    assert branched.git("switch", "--quiet", "former").code == 0
+    assert tell_end(branched, "make") == ""
+    assert branched.events("INCURSION") == []
+
+
 def test_a_touched_file_whose_bytes_are_the_same_is_nobodys_incursion(scripted: Yard) -> None:
     """It was put back by a person before: that is not the command's."""
     edit(scripted, WORK)

@@ -51,9 +51,9 @@ class Lender:
         assert self._process.exitcode is not None
 
     def kill(self) -> None:
-        self._line.close()
         self._process.kill()
         self._process.join(LIMIT_SECONDS)
+        self._line.close()  # not before: it would end by itself, and take its folder back
 
 
 def _lend(line: Connection, root: Path, keys: Path, agent: str, clock: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import tempfile
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from moot.verify import receipt as limits
 from moot.verify import standalone, verify_bundle
 from tests.verify.forge import Json, Ledger, Signer, canon, story
 from tests.verify.judge import judge, named, trust_of
@@ -70,6 +72,33 @@ def test_anything_else_is_not() -> None:
     followed = ledger()
     followed.event(STREAM, followed.root)
     assert said(receipt(followed), followed.trust()) == ("tampered", 1)
+
+
+@pytest.mark.requirement("DEC-021")
+def test_a_receipt_is_at_most_as_long_as_the_format_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its newline is no part of it. What the limit is: `test_stated_limits.py`."""
+    made = ledger()
+    whole = receipt(made).removesuffix(b"\n")
+    for room, verdict in [(0, ("valid", None)), (-1, ("tampered", 1)), (-36, ("tampered", 1))]:
+        monkeypatch.setattr(limits, "MAX_RECEIPT", len(whole) + room)
+        monkeypatch.setattr(standalone, "MAX_RECEIPT_BYTES", len(whole) + room)
+        assert said(whole, made.trust()) == verdict
+        assert said(whole + b"\n", made.trust()) == verdict
+    for room in range(3):
+        monkeypatch.setattr(limits, "MAX_RECEIPT", len(whole) + room)
+        monkeypatch.setattr(standalone, "MAX_RECEIPT_BYTES", len(whole) + room)
+        for more in (b"\n\n", b"\nx", b" ", b"\n" + b"x" * 40):
+            assert said(whole + more, made.trust()) == ("tampered", 1)
+
+
+@pytest.mark.requirement("DEC-021")
+def test_a_byte_more_than_64_mebibytes_is_refused() -> None:
+    empty = canon({"format": "moot-receipt/1", "record": "", "says": {}})
+    longer = empty.replace(b'""', b'"%b"' % (b"a" * (2**26 + 1 - len(empty))))
+    assert len(longer) == 2**26 + 1
+    assert limits.open_receipt(io.BytesIO(longer)).says is None
+    with pytest.raises(ValueError, match="not a receipt"):
+        standalone.Reading(None)._step_1_receipt(io.BytesIO(longer))
 
 
 @pytest.mark.requirement("DEC-021")

@@ -81,13 +81,14 @@ def keep(
     port: int = PORT,
     address: str | None = None,
     on_failure: Callable[[], None] = lambda: None,
+    warn: Callable[[str], None] = lambda _: None,
 ) -> Iterator[KeeperAddress]:
     """Keep this workspace's ledger for other machines, while the block lasts.
 
     `address` is what the others reach it by, if that is not HOST:PORT. `on_failure` is called by
     another thread if the keeper cannot go on; the end of the block then raises why
-    (`keeper_failed`). Refused as `human_key_required` to an agent, and as `kept_elsewhere` on a
-    machine that has joined.
+    (`keeper_failed`). `warn` is told, by another thread too, what hinders it meanwhile. Refused as
+    `human_key_required` to an agent, and as `kept_elsewhere` on a machine that has joined.
     """
     from moot.keeper.keeping import Keeping
 
@@ -103,6 +104,7 @@ def keep(
         (workspace.path / "trust.json").read_bytes(),
         _repository(session),
         on_failure,
+        warn,
     )
     try:
         chosen = _listen(keeping, host, port)

@@ -18,6 +18,7 @@ KEY_PROOF: Final = b"application/vnd.moot.key-proof.v1+json"
 ENDORSEMENT: Final = b"application/vnd.moot.key-endorsement.v1+json"
 HEARTBEAT: Final = b"application/vnd.moot.heartbeat.v1+json"
 SNAPSHOT: Final = b"application/vnd.moot.snapshot.v1"
+RETURN: Final = b"application/vnd.moot.machine-return.v1+json"
 # Not ours: by this one other tools know an in-toto statement.
 IN_TOTO: Final = b"application/vnd.in-toto+json"
 

@@ -4,6 +4,7 @@
     line.py           frames over a socket, plain or TLS
     questions.py      what may be asked, and what comes back
     members.py        the machines that joined, and who is invited
+    returning.py      a machine that joins once more after the list of machines was lost
     ledgers_part.py   what the ledger's own key signs for a machine
     membership.py     what machines ask about machines: who shares the ledger, to be let go
     homes.py          on which machine a session is at home, and who may move it

@@ -15,9 +15,11 @@ from moot.keeper import questions as ask
 from moot.keeper.certificate import ensure_certificate, read_fingerprint, server_context
 from moot.keeper.connection import Connection
 from moot.keeper.door import Asked, Door, answer_safely, reply_if_it_fails
+from moot.keeper.homes import HOME
 from moot.keeper.line import MAX_FRAME
 from moot.keeper.listening import KeeperListening
 from moot.keeper.members import Member, MemberFile, Members, joining_statement
+from moot.keeper.returning import is_return_proven
 from moot.store.artifacts import FileArtifacts
 
 FOLDER: Final = "keeper"
@@ -62,8 +64,10 @@ class Keeping:
         trust: bytes,
         repository: str,
         on_failure: Callable[[], None] = lambda: None,
+        warn: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`on_failure` is called if it can answer nobody any more; `close` then raises why."""
+        """`on_failure` is called if it can answer nobody any more; `close` then raises why. `warn`
+        is told what hinders it while it goes on. Another thread calls both."""
         folder.mkdir(mode=0o700, exist_ok=True)
         self._folder = folder
         self._engine = engine
@@ -71,7 +75,7 @@ class Keeping:
         self._repository = repository
         self.members = MemberFile(folder)
         self._door = Door(engine, artifacts, folder)
-        self._listening = KeeperListening(self, on_failure)
+        self._listening = KeeperListening(self, on_failure, warn)
         self._visitors: dict[Connection, _Visitor] = {}
         self._listed: Members | None = None  # the machines, for what has come just now
         self._certificate = ensure_certificate(folder)
@@ -206,7 +210,7 @@ class Keeping:
                 "this ledger is kept for another repository",
                 hint="join from a clone of that repository",
             )
-        self._require_own_custodian(question.custodian)
+        self._require_own_custodian(question)
         statement = joining_statement(question.machine, question.custodian, question.repository)
         _, secret = self.members.admit(
             question.invitation,
@@ -215,19 +219,33 @@ class Keeping:
             statement,
             question.proof,
             self._engine.clock(),
+            self._highest_home(),
         )
         return ask.Joined(secret, self._trust)
 
-    def _require_own_custodian(self, custodian: str) -> None:
+    def _require_own_custodian(self, question: ask.Join) -> None:
         """A machine says itself which key folder it has: never one that is another's already."""
-        machines = self.members.read().machines
-        former = {one.custodian for one in machines if one.revoked_at is not None}
+        machines, registry = self.members.read().machines, self._engine.registry()
         theirs = {one.custodian for one in machines if one.revoked_at is None}
-        theirs |= {key.custodian for key in self._engine.registry().keys.values()} - former
-        if custodian in theirs:
+        if question.custodian in theirs | {registry.custodian}:
             raise Refused(
                 "custodian_taken",
                 "this key folder belongs to a machine that shares the ledger already",
                 hint="work in that machine's clone; or where the ledger is kept let it be taken"
                 " off first: `moot machine list` shows it, `moot machine revoke NAME` does it",
             )
+        former = {one.custodian for one in machines if one.revoked_at is not None}
+        on_record = {key.custodian for key in registry.keys.values() if key.ended is None}
+        if question.custodian in on_record - former and not is_return_proven(registry, question):
+            raise Refused(
+                "key_folder_unproven",
+                "keys of this key folder are on record, of a machine that the keeper's list does"
+                " not name any more",
+                hint="join in the clone of that machine, with one of its agents' keys in the key"
+                " folder; else with a new key folder (MOOT_KEYS)",
+            )
+
+    def _highest_home(self) -> int:
+        """The highest number of a machine on which anything is at home, joined or forgotten."""
+        with self._engine.store.read() as view:
+            return max((home for name, _, home in view.all_cursors() if name == HOME), default=0)

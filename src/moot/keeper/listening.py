@@ -3,11 +3,13 @@
 A unix socket for the same machine, TLS for others. One thread serves all lines: it takes whatever
 has come on any of them, has it answered, and never waits for one of them. So the commands that have
 come meanwhile are recorded together. What takes long is done aside, by a few other threads. When
-there are as many lines as there may be, a machine that has most of them makes room for others.
+there are as many lines as there may be, a machine that has most of them makes room for others. When
+the system has no room for one more, nobody is let in for a moment.
 """
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import selectors
@@ -36,6 +38,9 @@ NEXT_SECONDS: Final = 0.006
 CLOSING_SECONDS: Final = 5.0
 UNWELCOME_SECONDS: Final = 2.0  # how often lines of machines that were taken off are looked for
 ASIDE: Final = 4  # threads for what takes long
+# Whoever waits to be let in still does after a failed try, so the next try would be at once.
+NO_ROOM_SECONDS: Final = 0.5
+NO_ROOM: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
@@ -75,11 +80,19 @@ class Keeper(Protocol):
 
 class KeeperListening:
     """Takes lines on one or more sockets until it is closed. If its thread ever fails, it ends all
-    lines, `failure` says why, and `on_failure` is called: nobody would be answered any more."""
+    lines, `failure` says why, and `on_failure` is called: nobody would be answered any more. `warn`
+    is told, once, if lines could not be taken."""
 
-    def __init__(self, keeper: Keeper, on_failure: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        keeper: Keeper,
+        on_failure: Callable[[], None] = lambda: None,
+        warn: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self._keeper = keeper
         self._on_failure = on_failure
+        self._warn = warn
+        self._has_warned = False
         self.failure: Exception | None = None
         self._selector = selectors.DefaultSelector()
         self._wakes, self._is_woken = socket.socketpair()
@@ -97,6 +110,7 @@ class KeeperListening:
         self._kept: dict[Connection, float] = {}  # keeps its turn -> until when
         self._look_at = math.inf  # when the first line may have to be ended
         self._unwelcome_at = math.inf  # when to look for machines that were taken off
+        self._let_in_at = math.inf  # when lines are taken again, while none are
         self._closing = False
 
     def listen_unix(self, place: Path) -> None:
@@ -185,7 +199,8 @@ class KeeperListening:
     def _seconds_until(self, next_step: float) -> float | None:
         if self._asking or self._broken:
             return 0
-        moment = min(next_step, self._look_at, self._unwelcome_at, *self._kept.values())
+        nearest = (next_step, self._look_at, self._unwelcome_at, self._let_in_at)
+        moment = min(*nearest, *self._kept.values())
         return None if moment == math.inf else max(0.0, moment - time.monotonic())
 
     def _take_what_came(self, seconds: float | None) -> None:
@@ -206,7 +221,9 @@ class KeeperListening:
     def _accept(self, listening: socket.socket) -> None:
         try:
             connection, _ = listening.accept()
-        except OSError:  # it went away again, or there is no room for more
+        except OSError as error:  # it went away again, or there is no room for more
+            if error.errno in NO_ROOM:
+                self._let_nobody_in(error)
             return
         if len(self._lines) >= MOST_LINES and not self._make_room():
             connection.close()  # whoever comes too late asks again
@@ -222,6 +239,26 @@ class KeeperListening:
         self._lines[line] = READ
         self._selector.register(line, READ, line)
         self._end_at(line, time.monotonic() + GREETING_SECONDS)
+
+    def _let_nobody_in(self, why: OSError) -> None:
+        """Leave whoever comes waiting outside, for a moment."""
+        for listening in self._sockets:
+            if listening in self._selector.get_map():
+                self._selector.unregister(listening)
+        self._let_in_at = time.monotonic() + NO_ROOM_SECONDS
+        if not self._has_warned:
+            self._has_warned = True
+            with suppress(OSError):  # saying it may need a file as well
+                self._warn(
+                    f"nobody else is let in for now: {why.strerror}; the lines that there are go "
+                    "on. `ulimit -n` shows how many files it may open, LimitNOFILE= a service"
+                )
+
+    def _let_in_again(self) -> None:
+        for listening in self._sockets:
+            if listening not in self._selector.get_map():
+                self._selector.register(listening, READ, listening)
+        self._let_in_at = math.inf
 
     def _make_room(self) -> bool:
         """End a line that others need more; True if one more may be open now."""
@@ -309,6 +346,8 @@ class KeeperListening:
             self._look_at = min((line.ends_at for line in self._lines), default=math.inf)
         if self._unwelcome_at <= now:
             self._end_unwelcome()
+        if self._let_in_at <= now:
+            self._let_in_again()
         broken, self._broken = self._broken, []
         for line in broken:
             self._end(line)

@@ -84,8 +84,8 @@ class MemberFile:
             raise StoreFailed(
                 "members_unreadable",
                 f"the list of machines cannot be read: {error}",
-                hint=f"restore {self._place.name} from a backup; without it each machine joins anew"
-                " from a new clone, with a new key folder (MOOT_KEYS)",
+                hint=f"where the ledger is kept: restore {self._place.name} from a backup, or move"
+                " it away; then each machine joins once more with what `moot invite` prints",
             ) from None
 
     def invite(self, now: Millis, hours: int = 24) -> tuple[str, str]:
@@ -105,8 +105,10 @@ class MemberFile:
         statement: bytes,
         proof: bytes,
         now: Millis,
+        used: int = 0,
     ) -> tuple[Member, bytes]:
-        """The new machine with its secret; Refused if it was not invited, or the name is taken."""
+        """The new machine with its secret; Refused if it was not invited, or the name is taken. No
+        number up to `used` is given to it anew: streams may be at home on a machine that had it."""
         require_agent_name(name)
         with self._change() as members:
             found = next((one for one in members.invitations if one.id == invitation), None)
@@ -122,7 +124,7 @@ class MemberFile:
                     hint="join under another name, or `moot machine revoke` the old one first",
                 )
             secret = secrets.token_bytes(SECRET_BYTES)
-            number = _choose_number(members, custodian)
+            number = _choose_number(members, custodian, used)
             member = Member(name, number, custodian, _hash(secret), now, now)
             left = tuple(one for one in members.invitations if one.id != invitation)
             self._write(Members((*members.machines, member), left))
@@ -139,7 +141,8 @@ class MemberFile:
         raise Refused(
             "machine_unknown",
             f"the keeper knows no machine {name} with this secret",
-            hint="join anew: `moot init --join INVITATION`",
+            hint="whoever keeps the ledger invites you once more: `moot invite` there, then here"
+            " `moot init --join INVITATION`",
         )
 
     def note_seen(self, member: Member, version: str, now: Millis) -> None:
@@ -194,10 +197,10 @@ class MemberFile:
         replace_own_file(self._place, msgspec.json.encode(members), 0o600)
 
 
-def _choose_number(members: Members, custodian: str) -> int:
+def _choose_number(members: Members, custodian: str, used: int) -> int:
     """What began on a machine is at home there again when its key folder joins anew."""
     former = [one.number for one in members.machines if one.custodian == custodian]
-    return former[-1] if former else max((one.number for one in members.machines), default=0) + 1
+    return former[-1] if former else max(used, *(one.number for one in members.machines), 0) + 1
 
 
 def _gone(member: Member) -> Refused:

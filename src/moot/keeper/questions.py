@@ -29,6 +29,7 @@ SentHeartbeat = tuple[str, Number, str, bytes, bytes]  # agent, at, kid, body, s
 SentSnapshot = tuple[str, Number, bytes, str, bytes, bytes]
 SentSign = tuple[str, str, Number]  # agent, and the stream and seq of an event of theirs
 Place = tuple[str, Number, bytes]  # stream, seq, hash
+HeldKeys = tuple[tuple[str, bytes], ...]  # kid and signature
 
 
 class Question(msgspec.Struct, frozen=True, tag=True, array_like=True):
@@ -45,7 +46,8 @@ class Greet(Question, frozen=True):
 
 
 class Join(Question, frozen=True):
-    """Or this, from a machine that was invited: the code stands behind an HMAC, never here."""
+    """Or this, from a machine that was invited: the code stands behind an HMAC, never here. `held`:
+    agents' keys of its key folder, if it has joined before (`returning.py`)."""
 
     version: int
     machine: str
@@ -53,6 +55,7 @@ class Join(Question, frozen=True):
     repository: str
     invitation: str
     proof: bytes
+    held: HeldKeys = ()
 
 
 class Follow(Question, frozen=True):

@@ -35,6 +35,7 @@ def open_receipt(file: IO[bytes]) -> OpenedBundle:
     if file.read(len(RECEIPT_START)) != RECEIPT_START:
         file.seek(0)
         return OpenedBundle(file)
+    # That much more than a receipt may be, so that one which is too long is seen to be.
     text = RECEIPT_START + file.read(MAX_RECEIPT)
     receipt = _parse_receipt(text.removesuffix(b"\n"))
     if receipt is None:
@@ -50,6 +51,8 @@ def _statement_of(value: dict[str, Any]) -> ReceiptStatement:
 
 
 def _parse_receipt(text: bytes) -> dict[str, Any] | None:
+    if len(text) > MAX_RECEIPT:
+        return None
     try:
         value = canonical.parse_canonical(text)
     except canonical.NotCanonical:

@@ -495,7 +495,8 @@ class Reading:
         if file.read(len(RECEIPT_START)) != RECEIPT_START:
             file.seek(0)
             return file
-        receipt = parse_json(RECEIPT_START + file.read(MAX_RECEIPT_BYTES).removesuffix(b"\n"))
+        text = (RECEIPT_START + file.read(MAX_RECEIPT_BYTES)).removesuffix(b"\n")
+        receipt: Any = parse_json(text) if len(text) <= MAX_RECEIPT_BYTES else None
         need(fits(receipt, RECEIPT), "not a receipt")
         self.says = receipt["says"]
         return io.BytesIO(receipt["record"].encode())

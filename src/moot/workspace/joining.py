@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -12,11 +13,14 @@ from typing import Final
 import msgspec
 
 from moot.core.errors import Malformed, MootError, Refused, StoreFailed
+from moot.core.machine import KeyClass
 from moot.core.names import SYSTEM
+from moot.core.signing import Signer
 from moot.keeper import questions as ask
 from moot.keeper.copying import KeeperLine, Membership, keeper_away
 from moot.keeper.line import LineBroken, connect
 from moot.keeper.members import hash_code, joining_statement, prove_invitation
+from moot.keeper.returning import prove_return
 from moot.keys.folder import KeyFolder
 from moot.store.files import replace_own_file, sync_folder, write_new_file
 from moot.store.sqlite import SqliteStore
@@ -112,7 +116,13 @@ def _join_anew(
     if _is_member(place, folder, origin):
         return False
     folder.require_own("this machine's secret")
-    answer = _ask_to_join(invitation, folder.custodian, machine, repository)
+    answer = _ask_to_join(
+        invitation,
+        folder.custodian,
+        machine,
+        repository,
+        lambda question: prove_return(_list_signers(folder, origin), origin, question),
+    )
     if trust_files.parse_trust_file(answer.trust).trust() != known.trust():
         _take_back(invitation, machine, answer)
         raise Refused(
@@ -138,6 +148,17 @@ def _is_member(place: Path, folder: KeyFolder, origin: str) -> bool:
     return True
 
 
+def _list_signers(folder: KeyFolder, origin: str) -> list[Signer]:
+    """The agents whose keys are here, and can be read."""
+    signers = []
+    for name, kid in folder.list_keys(origin):
+        with suppress(MootError):
+            key = folder.read_key(origin, name, kid)
+            if key is not None and key.kind is KeyClass.AGENT and key.locked is None:
+                signers.append(key.open(None))
+    return signers
+
+
 def _take_back(invitation: Invitation, machine: str, answer: ask.Joined) -> None:
     """Leave at once what was joined by mistake."""
     member = Membership(invitation.address, invitation.fingerprint, machine, answer.secret)
@@ -153,11 +174,17 @@ def _keep_secret(folder: KeyFolder, origin: str, answer: ask.Joined) -> None:
 
 
 def _ask_to_join(
-    invitation: Invitation, custodian: str, machine: str, repository: str
+    invitation: Invitation,
+    custodian: str,
+    machine: str,
+    repository: str,
+    prove: Callable[[ask.Join], ask.HeldKeys] = lambda _: (),
 ) -> ask.Joined:
+    """`prove` shows that this key folder has joined before."""
     statement = joining_statement(machine, custodian, repository)
     proof = prove_invitation(hash_code(invitation.code), statement)
     question = ask.Join(ask.VERSION, machine, custodian, repository, invitation.id, proof)
+    question = msgspec.structs.replace(question, held=prove(question))
     try:
         line = connect(invitation.address, invitation.fingerprint)
         try:

@@ -18,7 +18,11 @@ from moot.flows.guard.incursions import (
     named_paths,
     reservations_around,
 )
-from moot.flows.guard.worktree_before import TouchedFile, find_blobs_before
+from moot.flows.guard.worktree_before import (
+    TouchedFile,
+    find_blobs_before,
+    find_committed_otherwise,
+)
 from moot.workspace.file_versions import Act
 
 if TYPE_CHECKING:
@@ -61,16 +65,20 @@ def compare_held(
     after the command.
 
     `changed` is what git calls changed: what is not in it was put back to git's own version.
-    `suspects` are files that are looked at even if nothing was noted of them.
+    `suspects` are files that are looked at even if nothing was noted of them; so are those that git
+    itself replaced, if the command ran it and the worktree is at another commit now.
     """
     held = {reservation.key: reservation for reservation in others}
     if not held:
         return HeldFiles()
     root, lost, intact = copies.root, list[LostVersion](), set[str]()
     changed_now = frozenset(changed)
+    named, runs_git = named_paths(command, root), _GIT in command.text.split()
+    worktree = command.worktree_before
+    if runs_git and worktree is not None and worktree.root == str(root):
+        suspects = (*suspects, *find_committed_otherwise(worktree))
     files = list(_touched_files(copies, command, held, suspects))
     blobs_before = _find_blobs_before(copies, command, files, held, changed_now)
-    named, runs_git = named_paths(command, root), _GIT in command.text.split()
     for path, _noted, present in files:
         before, own = blobs_before[path], reservations_around(path, held)
         if present is None or present == before:

@@ -40,13 +40,7 @@ class WorktreeBefore(msgspec.Struct, frozen=True):
 def describe_worktree(root: Path, letters: Mapping[str, str], at: Millis) -> WorktreeBefore | None:
     """`letters` are git's two for each file that is not as committed. None if git's own files do
     not tell the commit, or if more is changed than is worth remembering."""
-    from moot.system.git_worktrees import find_git_folder, read_head
-    from moot.workspace.find import git_common_dir
-
-    folder, common = find_git_folder(root), git_common_dir(root)
-    if folder is None or common is None or len(letters) > MOST_CHANGED:
-        return None
-    head = read_head(folder, common).commit
+    head = _read_commit(root) if len(letters) <= MOST_CHANGED else None
     if head is None:
         return None
     named = [path for path in letters if path.isascii() or _is_text(path)]
@@ -54,6 +48,29 @@ def describe_worktree(root: Path, letters: Mapping[str, str], at: Millis) -> Wor
         path for path in named if "D" in letters[path] and not os.path.lexists(root / path)
     )
     return WorktreeBefore(str(root), at, head, frozenset(named) - gone, gone)
+
+
+def find_committed_otherwise(before: WorktreeBefore) -> Collection[str]:
+    """Files that the commit of this worktree has otherwise than the one it was at. Git calls them
+    unchanged, before and after. Nothing if it is the same commit, or git gives no answer."""
+    from moot.core.errors import StoreFailed
+    from moot.flows.guard.commit_differences import find_differences
+
+    if _read_commit(Path(before.root)) in (None, before.head):
+        return ()
+    try:
+        return find_differences(before.root, before.head).keys()
+    except StoreFailed:
+        return ()
+
+
+def _read_commit(root: Path) -> str | None:
+    """What the worktree is at, by git's own files."""
+    from moot.system.git_worktrees import find_git_folder, read_head
+    from moot.workspace.find import git_common_dir
+
+    folder, common = find_git_folder(root), git_common_dir(root)
+    return None if folder is None or common is None else read_head(folder, common).commit
 
 
 class TouchedFile(NamedTuple):

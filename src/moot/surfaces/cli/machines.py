@@ -40,7 +40,7 @@ def keep(shell: Shell, listen: str, address: str | None) -> Answer:
     """
     host, port = _read_listen(listen)
     ended = _listen_for_end()
-    with api.keep(shell.session, host, port, address, ended.set) as kept:
+    with api.keep(shell.session, host, port, address, ended.set, _warn) as kept:
         line = f"keeping at {kept.address}, fingerprint {kept.fingerprint}"
         if shell.json:  # standard output is for the one answer at the end
             say_aside(line)
@@ -50,6 +50,10 @@ def keep(shell: Shell, listen: str, address: str | None) -> Answer:
         while not ended.wait(3600):
             pass
     return Answer(kept, lambda: [f"{kept.address} is closed"])
+
+
+def _warn(text: str) -> None:
+    say_aside(paint(text, "yellow", sys.stderr))
 
 
 def _read_listen(text: str) -> tuple[str, int]:
