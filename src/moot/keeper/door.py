@@ -377,9 +377,7 @@ def _require_its_part(batch: Batch, member: Member, jobs: list[Job]) -> set[str]
     if not with_home and all(job.actor != SYSTEM for job in jobs):
         return set()
     view = batch.change
-    require_may_ask(
-        jobs, batch.registry(), member.custodian, lambda stream: _is_home(view, member, stream)
-    )
+    require_may_ask(jobs, batch.registry(), member, lambda stream: _is_home(view, member, stream))
     return {name for name in with_home if view.head(name) is None}
 
 

@@ -207,6 +207,12 @@ def _gone(member: Member) -> Refused:
     return Refused("machine_revoked", f"{member.name} has been taken off this ledger", hint=hint)
 
 
+def mark_of_machine(name: str) -> str:
+    """How the subject of a letter ends that the ledger signs for a machine: its words are that
+    machine's own."""
+    return f" (from the machine {name})"
+
+
 def prove_invitation(code_hash: str, statement: bytes) -> bytes:
     """What shows that a machine has the code, without showing the code."""
     return hmac.digest(bytes.fromhex(code_hash), statement, "sha256")
