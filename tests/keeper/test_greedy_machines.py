@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -143,6 +144,23 @@ def test_a_machine_that_takes_up_all_lines_keeps_nobody_out(
     taken = _take_lines(Intruder(few_lines, desktop), MOST + 2)
     for number in range(3):
         assert reserve(laptop, OTTER, f"src/{number}.py") == ""
+    for connection, _ in taken:
+        connection.close()
+
+
+def test_a_machine_whose_lines_all_wait_for_an_answer_keeps_nobody_out(
+    few_lines: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None of them is silent: whichever has waited longest makes room."""
+    monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 10.0)
+    hold = ask.Hold(("example/x",), ask.Follow(0, b"", 0, 0))
+    with laptop.workspace() as holder, laptop.workspace() as other:
+        engine_of(holder)._copy.line.ask(hold, ask.News)
+        taken = _take_lines(Intruder(few_lines, desktop), MOST)
+        for _, line in taken:
+            line.send(ask.encode(hold), 5)
+        time.sleep(0.1)  # until the keeper has taken them
+        engine_of(other)
     for connection, _ in taken:
         connection.close()
 

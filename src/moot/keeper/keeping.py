@@ -147,18 +147,18 @@ class Keeping:
         ]
 
     def find_spare(self, most: int) -> Connection | None:
-        """The longest silent line of a machine that has more than half of what there may be:
-        whoever needs it makes it anew."""
+        """Of a machine that has more than half of what there may be the longest silent line, else
+        the one that has waited longest for an answer: whoever needs it makes it anew."""
         numbers = [visitor.number for visitor in self._visitors.values()]
         greediest = max(numbers, key=numbers.count, default=0)
         if numbers.count(greediest) <= most // 2:
             return None
-        silent = {
-            line: visitor.asked_at
+        theirs = {
+            line: (line.is_answering, visitor.asked_at)
             for line, visitor in self._visitors.items()
-            if visitor.number == greediest and not line.is_answering
+            if visitor.number == greediest
         }
-        return min(silent, key=lambda line: silent[line], default=None)
+        return min(theirs, key=lambda line: theirs[line])
 
     def forget(self, line: Connection) -> None:
         self._visitors.pop(line, None)
