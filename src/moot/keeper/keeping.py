@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -159,6 +160,17 @@ class Keeping:
             if visitor.number == greediest
         }
         return min(theirs, key=lambda line: theirs[line])
+
+    def find_longest(self) -> Connection | None:
+        """Of the machine that sends most, over all of its lines, the line with most."""
+        sent: Counter[int] = Counter()
+        for line, visitor in self._visitors.items():
+            sent[visitor.number] += line.coming
+        return max(
+            self._visitors,
+            key=lambda line: (sent[self._visitors[line].number], line.coming),
+            default=None,
+        )
 
     def forget(self, line: Connection) -> None:
         self._visitors.pop(line, None)
