@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from moot.core.clock import Millis
-from moot.core.errors import Conflict, MootError, Refused, StoreFailed
+from moot.core.errors import Conflict, MootError, Refused, StoreFailed, Tampered
 from moot.core.ledger import WriteTransaction
 from moot.core.names import REGISTRY
 from moot.core.record import Record
@@ -156,11 +156,15 @@ class JoinedEngine(Engine):
         return self._copy.pin()
 
     def close(self) -> None:
-        """Ask for a checkpoint over what this process wrote, if the keeper answers; then close."""
+        """Ask for a checkpoint over what this process wrote, if the keeper answers; then close.
+        Tampered if the keeper has lost what it acknowledged, which nobody else may know."""
         try:
             if self._unpinned:
-                with suppress(MootError):  # what was acknowledged is durable; the next covers it
-                    self.checkpoint()
+                self.checkpoint()
+        except Tampered:
+            raise
+        except MootError:
+            pass  # what was acknowledged is durable; the next covers it
         finally:
             self.store.close()
 
