@@ -218,7 +218,6 @@ class Keeping:
                 "this ledger is kept for another repository",
                 hint="join from a clone of that repository",
             )
-        self._require_own_custodian(question.custodian)
         statement = joining_statement(question.machine, question.custodian, question.repository)
         _, secret = self.members.admit(
             question.invitation,
@@ -227,12 +226,13 @@ class Keeping:
             statement,
             question.proof,
             self._engine.clock(),
+            lambda listed: self._require_own_custodian(listed, question.custodian),
         )
         return ask.Joined(secret, self._trust)
 
-    def _require_own_custodian(self, custodian: str) -> None:
+    def _require_own_custodian(self, listed: Members, custodian: str) -> None:
         """A machine says itself which key folder it has: never one that is another's already."""
-        machines = self.members.read().machines
+        machines = listed.machines
         former = {one.custodian for one in machines if one.revoked_at is not None}
         theirs = {one.custodian for one in machines if one.revoked_at is None}
         theirs |= {key.custodian for key in self._engine.registry().keys.values()} - former

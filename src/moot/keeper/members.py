@@ -11,7 +11,7 @@ import hmac
 import os
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -105,8 +105,10 @@ class MemberFile:
         statement: bytes,
         proof: bytes,
         now: Millis,
+        require_free: Callable[[Members], None],
     ) -> tuple[Member, bytes]:
-        """The new machine with its secret; Refused if it was not invited, or the name is taken."""
+        """The new machine with its secret; Refused if it was not invited, or the name is taken.
+        `require_free` is asked about its key folder while nobody else can join."""
         require_agent_name(name)
         with self._change() as members:
             found = next((one for one in members.invitations if one.id == invitation), None)
@@ -115,6 +117,7 @@ class MemberFile:
             expected = prove_invitation(found.code_hash, statement)
             if not hmac.compare_digest(expected, proof):
                 raise _not_invited("the code is wrong")
+            require_free(members)
             if any(one.name == name and one.revoked_at is None for one in members.machines):
                 raise Refused(
                     "machine_exists",
