@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from moot.core.errors import MootError
+from unittest import mock
+
+import pytest
+
+from moot.core.errors import MootError, Refused
 from moot.core.machine import Command
 from moot.core.names import SYSTEM
+from moot.engine.job import Job
+from moot.keeper.ledgers_part import require_may_ask
+from moot.keeper.members import Member
 from moot.protocols.mail.commands import Lapse, Send
 from moot.protocols.mail.model import Party
 from moot.protocols.presence import STREAM
@@ -70,3 +77,22 @@ def test_a_machine_cannot_call_somebody_ended_who_works(
     assert ask_of_ledger(desktop, STREAM, LapseAnswer(id=event, ended=CRANE)) == "ledgers_part"
     assert events_of(kept.project) == before
     assert {item["who"] for item in laptop.ok("agenda")["due"]} == {CRANE}
+
+
+@pytest.mark.parametrize(("epoch", "signs"), [(1, True), (1, False), (2, True), (2, False)])
+def test_who_has_ended_is_what_the_registry_says(epoch: int, signs: bool) -> None:
+    """Of a name that another has by now the earlier holder has; whom it meant its thread knows."""
+    registry = mock.Mock(agents={CRANE: mock.Mock(epoch=epoch)})
+    registry.is_holder.side_effect = lambda name, held: signs and (name, held) == (CRANE, epoch)
+    machine = Member("desktop", 1, "0" * 32, "", 0)
+
+    def is_allowed(ended: str) -> bool:
+        job = Job("mail/x", Lapse(id="x:1", ended=ended, tell_sender=True), SYSTEM)
+        try:
+            require_may_ask([job], registry, machine, lambda _stream: True)
+        except Refused:
+            return False
+        return True
+
+    assert is_allowed(CRANE) is ((epoch, signs) != (1, True))
+    assert not is_allowed("nobody-here")
