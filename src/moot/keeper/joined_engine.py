@@ -30,7 +30,13 @@ from moot.engine.replay import read_record
 from moot.engine.signatures import SignAll
 from moot.engine.signs_of_life import make_heartbeat
 from moot.keeper import questions as ask
-from moot.keeper.copying import FRESH_SECONDS, FetchedArtifacts, LedgerCopy, keeper_away
+from moot.keeper.copying import (
+    FRESH_SECONDS,
+    FetchedArtifacts,
+    LedgerCopy,
+    bad_answer,
+    keeper_away,
+)
 from moot.keeper.crowded_streams import CrowdedStreams
 from moot.keeper.line import LineBroken, NobodyThere
 
@@ -380,6 +386,8 @@ class JoinedEngine(Engine):
                 if not was_sent:
                     raise keeper_away(self._copy.line.address, why) from None
             else:
+                if answer.news is None and not question.brief:
+                    raise bad_answer("the keeper calls recorded what it does not show")
                 if answer.news is not None:
                     if isinstance(answer, ask.Committed):
                         owed += {record.stream: record for record in records}.values()
