@@ -16,6 +16,7 @@ from moot.protocols.mail.commands import Lapse, Send
 from moot.protocols.mail.model import Party
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.commands import LapseAnswer
+from moot.protocols.presence.machine import MACHINE as PRESENCE
 from tests.cli.project import Project
 from tests.cli.test_duties_end import HANDOFF, ask_question, subjects
 from tests.keeper.kept import KeptLedger
@@ -69,7 +70,7 @@ def test_a_machine_cannot_call_somebody_ended_who_works(
     laptop.ok(*HANDOVER)
     question = ask_question(laptop)
     with laptop.workspace() as workspace:
-        (event,) = workspace.engine.load(STREAM).state.pending
+        (event,) = workspace.engine.state(PRESENCE, STREAM).pending
     before = events_of(kept.project)
     thread = "mail/" + question.partition(":")[0]
     lapse = Lapse(id=question, ended=CRANE, tell_sender=True)
