@@ -159,7 +159,9 @@ def test_a_machine_whose_lines_all_wait_for_an_answer_keeps_nobody_out(
         taken = _take_lines(Intruder(few_lines, desktop), MOST)
         for _, line in taken:
             line.send(ask.encode(hold), 5)
-        time.sleep(0.1)  # until the keeper has taken them
+        until = time.monotonic() + 10
+        while sum(line.is_answering for line in list(few_lines.keeping._visitors)) < len(taken):
+            assert time.monotonic() < until
         engine_of(other)
     for connection, _ in taken:
         connection.close()
