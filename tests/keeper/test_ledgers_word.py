@@ -97,3 +97,12 @@ def test_who_has_ended_is_what_the_registry_says(epoch: int, signs: bool) -> Non
 
     assert is_allowed(CRANE) is ((epoch, signs) != (1, True))
     assert not is_allowed("nobody-here")
+
+
+@pytest.mark.parametrize("stream", ["debate/d-1", "observed/o-1"])
+def test_only_what_can_be_moved_is_said_to_move(stream: str) -> None:
+    machine = Member("desktop", 1, "0" * 32, "", 0)
+    job = Job(stream, Lapse(id="x:1", ended=CRANE, tell_sender=True), SYSTEM)
+    with pytest.raises(Refused) as refused:
+        require_may_ask([job], mock.Mock(), machine, lambda _stream: False)
+    assert ("move-here" in refused.value.hint) is stream.startswith("debate/")

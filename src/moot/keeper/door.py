@@ -275,7 +275,7 @@ class Door:
         return [ask.read_job(sent, self._machines) for sent in question.jobs]
 
     def _require_recent(self, now: Millis) -> None:
-        """The time of a command is the machine's guess of ours: not far off, and never ahead."""
+        """The time of a command is the machine's guess of ours: not far off, either way."""
         if abs(self._engine.clock() - now) > MOST_AGE:
             raise Refused(
                 "clock_differs",

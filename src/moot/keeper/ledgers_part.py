@@ -22,6 +22,9 @@ from moot.keeper.members import Member, mark_of_machine
 # until it is moved (`homes.py`).
 WITH_A_HOME: Final = frozenset({"debate", "parliament", "decision", "trace", "observed", "path"})
 
+# What a coding tool was seen to do stays where the tool ran.
+MOVABLE: Final = WITH_A_HOME - {"observed"}
+
 # Says whether the ledger signs such a command for this machine.
 Allows = Callable[[Command, Registry, Member], bool]
 
@@ -84,7 +87,9 @@ def require_may_ask(
         hint = "run this where the ledger is kept"
         if protocol in WITH_A_HOME:
             allowed, why = is_home(job.stream), "another machine keeps the minutes of it"
-            hint = f"run this on that machine; `moot machine move-here {job.stream}` brings it here"
+            hint = "run this on that machine"
+            if protocol in MOVABLE:
+                hint += f"; `moot machine move-here {job.stream}` brings it here"
         else:
             allows = ALLOWED.get((protocol, name))
             allowed = allows is not None and allows(job.command, registry, machine)
