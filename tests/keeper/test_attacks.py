@@ -20,6 +20,7 @@ from moot.engine.replay import read_record
 from moot.keeper import questions as ask
 from moot.keeper.copying import KeeperLine
 from moot.keeper.joined_engine import JoinedEngine
+from moot.keeper.members import MemberFile, hash_code, joining_statement, prove_invitation
 from moot.keys.folder import KeyFolder
 from moot.protocols.example.commands import Ask
 from moot.protocols.presence import STREAM
@@ -135,6 +136,32 @@ def test_a_machine_cannot_join_as_another_ones_key_folder(
         )
     assert refused.value.code == "custodian_taken"
     assert not (tmp_path / "evil" / ".moot").exists()
+
+
+def test_two_that_join_at_once_do_not_have_one_key_folder(
+    kept: KeptLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both would be the same machine to the ledger: each could end the other's agents."""
+    together, admit = threading.Barrier(2), MemberFile.admit
+    statement = ("c" * 32, "")
+
+    def admit_together(self: MemberFile, *arguments: object) -> object:
+        together.wait(10)
+        return admit(self, *arguments)  # type: ignore[arg-type]
+
+    def join(name: str) -> str:
+        invited = kept.invite()
+        proof = prove_invitation(hash_code(invited.code), joining_statement(name, *statement))
+        try:
+            kept.keeping._join(ask.Join(ask.VERSION, name, *statement, invited.id, proof))
+        except MootError as error:
+            return error.code
+        return ""
+
+    monkeypatch.setattr(MemberFile, "admit", admit_together)
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(join, ("first", "second"))) == ["", "custodian_taken"]
+    assert len(kept.keeping.members.read().machines) == 1
 
 
 def test_what_the_rules_refuse_is_refused_at_the_keeper_whatever_a_machine_decides(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -178,6 +178,22 @@ def test_a_keeper_that_lost_what_it_acknowledged_is_found_out(
             with pytest.raises(MootError):
                 machine.ask_errand()
             assert lying.keeping._engine.load(STREAM).seq == 0
+
+
+def test_a_process_that_ends_says_so_if_what_it_was_told_is_lost(
+    kept: KeptLedger, laptop: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It alone knows of it: the copy never had it, so nobody would miss it later."""
+    older = tmp_path / "older.db"
+    with ExitStack() as ending:
+        machine = ending.enter_context(busy(laptop, OTTER, monkeypatch))
+        machine.ask_errand()
+        kept.keeping._engine.store.backup(older)
+        machine.ask_errand()
+        assert machine.brief == 1
+        with rolled_back(kept, older), pytest.raises(Tampered) as found:
+            ending.close()
+    assert found.value.code == "another_history"
 
 
 def test_nothing_is_recorded_briefly_at_a_keeper_that_lacks_what_the_copy_has(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -12,14 +13,14 @@ import pytest
 
 from moot.core.canonical import canonical
 from moot.core.clock import to_text
-from moot.core.errors import MootError
+from moot.core.errors import Malformed, MootError
 from moot.core.names import SYSTEM
 from moot.core.signing import HEARTBEAT
 from moot.engine.job import Job
 from moot.engine.keys import find_signatory
 from moot.keeper import questions as ask
 from moot.keeper.joined_engine import JoinedEngine
-from moot.keeper.line import Line, LineBroken
+from moot.keeper.line import FRAME_LENGTH, Line, LineBroken
 from moot.protocols.decision.commands import EndRun, SetMotion
 from tests.cli.project import Project
 from tests.keeper.kept import KeptLedger
@@ -147,6 +148,25 @@ def test_a_machine_that_takes_up_all_lines_keeps_nobody_out(
         connection.close()
 
 
+def test_a_machine_whose_lines_all_wait_for_an_answer_keeps_nobody_out(
+    few_lines: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None of them is silent: whichever has waited longest makes room."""
+    monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 10.0)
+    hold = ask.Hold(("example/x",), ask.Follow(0, b"", 0, 0))
+    with laptop.workspace() as holder, laptop.workspace() as other:
+        engine_of(holder)._copy.line.ask(hold, ask.News)
+        taken = _take_lines(Intruder(few_lines, desktop), MOST)
+        for _, line in taken:
+            line.send(ask.encode(hold), 5)
+        until = time.monotonic() + 10
+        while sum(line.is_answering for line in list(few_lines.keeping._visitors)) < MOST - 1:
+            assert time.monotonic() < until
+        engine_of(other)
+    for connection, _ in taken:
+        connection.close()
+
+
 def test_a_machine_whose_line_was_ended_to_make_room_goes_on_over_another(
     few_lines: KeptLedger, laptop: Project, desktop: Project
 ) -> None:
@@ -177,6 +197,60 @@ def test_a_machine_that_was_taken_off_has_no_line_any_more(
     for connection, _ in taken:
         connection.close()
     assert reserve(laptop, OTTER, "src/a.py") == ""
+
+
+# Memory -------------------------------------------------------------------------------------------
+
+MEBIBYTE = 1024 * 1024
+
+
+def test_a_machine_that_begins_long_questions_on_many_lines_is_ended_and_nobody_else(
+    kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is kept until it is whole: a machine could fill the keeper's memory with beginnings."""
+    monkeypatch.setattr("moot.keeper.listening.MOST_COMING", 5 * MEBIBYTE + 4096)
+    began = FRAME_LENGTH.pack(60 * MEBIBYTE)
+    (honest,) = _take_lines(Intruder(kept, laptop), 1)
+    honest[0].sendall(began + bytes(2 * MEBIBYTE))
+    greedy = _take_lines(Intruder(kept, desktop), 4)
+    for connection, _ in greedy:
+        with suppress(OSError):
+            connection.sendall(began + bytes(MEBIBYTE + MEBIBYTE // 2))
+    ended = 0
+    for connection, _ in greedy:
+        connection.settimeout(1)
+        try:
+            connection.recv(1)
+        except TimeoutError:
+            continue
+        except OSError:
+            pass
+        ended += 1
+    assert ended == 2
+    honest[0].settimeout(0.2)
+    with pytest.raises(TimeoutError):
+        honest[0].recv(1)
+    assert reserve(laptop, OTTER, "src/a.py") == reserve(desktop, CRANE, "src/b.py") == ""
+    for connection, _ in (honest, *greedy):
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ask.Hold(("",) * 1_001, ask.Follow(0, b"", 0, 0)),
+        ask.MoveHome(("",) * 1_001),
+        ask.Commit(ask.Follow(0, b"", 0, 0), 0, False, (), ((b"", b""),) * 50_001, ()),
+        ask.Commit(ask.Follow(0, b"", 0, 0), 0, False, (), (), (("", 0, b""),) * 50_001),
+        ask.Commit(ask.Follow(0, b"", 0, 0), 0, False, (), (), (), ("",) * 1_001),
+    ],
+    ids=lambda question: type(question).__name__,
+)
+def test_a_long_list_of_nothing_is_not_even_read(question: ask.Question) -> None:
+    """One of 64 MiB kept the keeper busy for seconds before anybody counted it."""
+    with pytest.raises(Malformed) as refused:
+        ask.decode_question(ask.encode(question))
+    assert refused.value.code == "bad_request"
 
 
 # Artifacts ----------------------------------------------------------------------------------------

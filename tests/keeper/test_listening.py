@@ -53,6 +53,9 @@ class Parrot:
     def find_spare(self, most: int) -> Connection | None:  # noqa: ARG002
         return None
 
+    def find_longest(self) -> Connection | None:
+        return None
+
     def _say_slowly(self) -> bytes:
         self.slow_has_begun.set()
         assert self.slow_may_end.wait(SECONDS)

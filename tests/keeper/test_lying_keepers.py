@@ -7,6 +7,8 @@ import hashlib
 import msgspec
 import pytest
 
+from moot.api import scopes
+from moot.api.session import Session
 from moot.core.clock import Millis
 from moot.core.errors import MootError
 from moot.core.ledger import View
@@ -18,6 +20,7 @@ from moot.keeper.copying import FetchedArtifacts
 from moot.keeper.door import Asked, Door
 from moot.keeper.members import Member
 from moot.keeper.news import read_news
+from moot.keys.folder import KeyFolder
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.machine import MACHINE
 from moot.store.artifacts import MAX_BYTES
@@ -59,6 +62,25 @@ def test_a_command_is_not_called_recorded_unless_the_keeper_shows_it(
     before = events_of(kept.project)
     monkeypatch.setattr(Door, "_take_command", lie)
     assert reserve(laptop, OTTER, "src/a.py") == "another_history"
+    assert events_of(kept.project) == events_of(laptop) == before
+
+
+def test_a_brief_answer_that_was_not_asked_for_is_none(
+    kept: KeptLedger, laptop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hook or a single command ends right away: nobody would ever look for what it was told."""
+
+    def lie(_self: Door, asked: Asked, _question: ask.Commit) -> None:
+        asked.reply(ask.Committed(None))
+
+    before = events_of(kept.project)
+    monkeypatch.setattr(Door, "_take_command", lie)
+    assert reserve(laptop, OTTER, "src/a.py") == "bad_answer"
+    session = Session(laptop.root, acting=OTTER, keys=KeyFolder(laptop.keys), env=laptop.env)
+    with pytest.raises(MootError) as refused:
+        scopes.reserve(session, ["src/b.py"])
+    session.close(checkpoint=False)  # as a hook does
+    assert refused.value.code == "bad_answer"
     assert events_of(kept.project) == events_of(laptop) == before
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -12,7 +11,6 @@ from moot.api import scopes
 from moot.api.session import Session
 from moot.core.errors import MootError
 from moot.keys.folder import KeyFolder
-from moot.workspace.wherever import LOOK_EVERY
 from tests.cli.project import Project
 from tests.keeper.kept import KeptLedger
 from tests.keeper.test_many_machines import CRANE, OTTER, events_of, held_paths, reserve
@@ -39,14 +37,14 @@ def test_a_keeper_goes_on_where_its_ledger_was_moved_to(
 
 
 def test_what_is_recorded_in_the_new_place_is_read_by_whoever_had_the_old_one_open(
-    kept: KeptLedger, laptop: Project, database: str
+    kept: KeptLedger, laptop: Project, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("moot.workspace.wherever.LOOK_EVERY", 0.0)  # all of this is quick
     kept.project.ok("agent", "register", CRANE)
     with kept.project.workspace() as page:
         before = page.engine.registry()
         kept.project.ok("ledger", "move", database)
         assert reserve(kept.project, CRANE, "src/new.py") == ""
-        time.sleep(LOOK_EVERY)  # whoever reads may be late by so much
         assert page.engine.registry() == before
         with page.store.read() as view:
             assert view.newest_position() == events_of(kept.project)

@@ -19,6 +19,7 @@ from moot.keeper import questions as ask
 from moot.keeper.copying import LedgerCopy
 from moot.keeper.joined_engine import JoinedEngine
 from moot.keys.folder import KeyFolder
+from moot.workspace.joining import join_workspace
 from tests.cli.project import Project
 from tests.cli.terminal import on_a_terminal
 from tests.keeper.kept import KeptLedger
@@ -172,6 +173,16 @@ def test_a_person_is_admitted_by_one_who_sits_at_the_keeper(
     laptop.ok("--as", "bob", "config", "stale-minutes", "7", **typed)
     assert alice.project.json("verify").data["verdict"] == "valid"
     assert laptop.json("verify").data["verdict"] == "valid"
+
+
+def test_whoever_consents_is_told_what_the_machine_is_called_now(
+    alice: KeptLedger, laptop: Project, typed: dict[str, str]
+) -> None:
+    """Whoever is invited can say that it has the key folder of one that was taken off."""
+    alice.project.ok("machine", "revoke", "laptop")
+    assert join_workspace(laptop.root, KeyFolder(laptop.keys), alice.invite(), "stranger", "")
+    word = ask_to_be_admitted(laptop, typed)
+    assert alice.project.ok("admit", word, **typed)["machine"] == "stranger"
 
 
 def test_a_person_is_admitted_by_one_who_sits_at_another_machine(

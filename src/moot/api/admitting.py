@@ -188,8 +188,9 @@ def _require_consenting(session: Session) -> tuple[str, Signer]:
 
 
 def _find_machine(session: Session, custodian: str) -> str | None:
-    """What the machine is called whose key folder this is."""
+    """What the machine with this key folder is called: now, if it came back under a new name."""
     from moot.api.machines import list_machines
 
-    rows = list_machines(session).machines
-    return next((row.name for row in rows if row.custodian == custodian), None)
+    rows = [row for row in list_machines(session).machines if row.custodian == custodian]
+    rows.sort(key=lambda row: not row.is_revoked)
+    return rows[-1].name if rows else None

@@ -60,6 +60,11 @@ class Connection:
         return bool(length > self.most or len(self._came) >= FRAME_LENGTH.size + length)
 
     @property
+    def coming(self) -> int:
+        """How many bytes have come that were not taken."""
+        return len(self._came)
+
+    @property
     def is_sending(self) -> bool:
         """Whether a part of an answer waits until the other side reads."""
         return self._goes is not None

@@ -121,7 +121,7 @@ class KeeperLine:
             raise ask.raise_failure(answer)
         if not isinstance(answer, (kind, *others)):
             self.close()
-            raise _bad_answer("the keeper answered something else")
+            raise bad_answer("the keeper answered something else")
         return answer  # type: ignore[return-value]
 
     def _send(self, frame: bytes) -> Line:
@@ -149,7 +149,7 @@ class KeeperLine:
             if isinstance(answer, ask.Failed):
                 raise ask.raise_failure(answer)
             if not isinstance(answer, ask.Welcome):
-                raise _bad_answer("the keeper answered something else")
+                raise bad_answer("the keeper answered something else")
             ask.require_same_version(answer.version, ask.VERSION)
         except BaseException:
             line.close()
@@ -173,7 +173,7 @@ class KeeperLine:
             self._line = None
 
 
-def _bad_answer(why: str) -> StoreFailed:
+def bad_answer(why: str) -> StoreFailed:
     return StoreFailed("bad_answer", why, hint="try again; whoever keeps the ledger may know why")
 
 
@@ -231,7 +231,7 @@ class LedgerCopy:
                 before = self.position()
                 more = self.take(self.line.ask(before, ask.News))
                 if more and self.position().position == before.position:
-                    raise _bad_answer("the keeper says that there is more, and sends nothing new")
+                    raise bad_answer("the keeper says that there is more, and sends nothing new")
             self._note_up_to_date(owed)
             return self._newest
 

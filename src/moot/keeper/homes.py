@@ -15,14 +15,12 @@ from moot.core.errors import Malformed, NotFound, Refused
 from moot.core.ledger import View
 from moot.core.names import STREAM, protocol_of
 from moot.engine.engine import Engine
-from moot.keeper.ledgers_part import WITH_A_HOME
+from moot.keeper.ledgers_part import MOVABLE
 from moot.keeper.members import Member, Members
 
 HOME: Final = "@home"  # the delivery cursors' name for "this stream is at home on machine NUMBER"
 KEEPER: Final = 0  # the number of the machine that keeps the ledger
 MOST_STREAMS: Final = 50
-# What a coding tool was seen to do stays where the tool ran.
-MOVABLE: Final = WITH_A_HOME - {"observed"}
 
 
 def move_home(

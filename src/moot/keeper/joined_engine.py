@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from moot.core.clock import Millis
-from moot.core.errors import Conflict, MootError, Refused, StoreFailed
+from moot.core.errors import Conflict, MootError, Refused, StoreFailed, Tampered
 from moot.core.ledger import WriteTransaction
 from moot.core.names import REGISTRY
 from moot.core.record import Record
@@ -30,7 +30,13 @@ from moot.engine.replay import read_record
 from moot.engine.signatures import SignAll
 from moot.engine.signs_of_life import make_heartbeat
 from moot.keeper import questions as ask
-from moot.keeper.copying import FRESH_SECONDS, FetchedArtifacts, LedgerCopy, keeper_away
+from moot.keeper.copying import (
+    FRESH_SECONDS,
+    FetchedArtifacts,
+    LedgerCopy,
+    bad_answer,
+    keeper_away,
+)
 from moot.keeper.crowded_streams import CrowdedStreams
 from moot.keeper.line import LineBroken, NobodyThere
 
@@ -156,11 +162,15 @@ class JoinedEngine(Engine):
         return self._copy.pin()
 
     def close(self) -> None:
-        """Ask for a checkpoint over what this process wrote, if the keeper answers; then close."""
+        """Ask for a checkpoint over what this process wrote, if the keeper answers; then close.
+        Tampered if the keeper has lost what it acknowledged, which nobody else may know."""
         try:
             if self._unpinned:
-                with suppress(MootError):  # what was acknowledged is durable; the next covers it
-                    self.checkpoint()
+                self.checkpoint()
+        except Tampered:
+            raise
+        except MootError:
+            pass  # what was acknowledged is durable; the next covers it
         finally:
             self.store.close()
 
@@ -376,6 +386,8 @@ class JoinedEngine(Engine):
                 if not was_sent:
                     raise keeper_away(self._copy.line.address, why) from None
             else:
+                if answer.news is None and not question.brief:
+                    raise bad_answer("the keeper calls recorded what it does not show")
                 if answer.news is not None:
                     if isinstance(answer, ask.Committed):
                         owed += {record.stream: record for record in records}.values()

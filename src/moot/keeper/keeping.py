@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -151,18 +152,29 @@ class Keeping:
         ]
 
     def find_spare(self, most: int) -> Connection | None:
-        """The longest silent line of a machine that has more than half of what there may be:
-        whoever needs it makes it anew."""
+        """Of a machine that has more than half of what there may be the longest silent line, else
+        the one that has waited longest for an answer: whoever needs it makes it anew."""
         numbers = [visitor.number for visitor in self._visitors.values()]
         greediest = max(numbers, key=numbers.count, default=0)
         if numbers.count(greediest) <= most // 2:
             return None
-        silent = {
-            line: visitor.asked_at
+        theirs = {
+            line: (line.is_answering, visitor.asked_at)
             for line, visitor in self._visitors.items()
-            if visitor.number == greediest and not line.is_answering
+            if visitor.number == greediest
         }
-        return min(silent, key=lambda line: silent[line], default=None)
+        return min(theirs, key=lambda line: theirs[line])
+
+    def find_longest(self) -> Connection | None:
+        """Of the machine that sends most, over all of its lines, the line with most."""
+        sent: Counter[int] = Counter()
+        for line, visitor in self._visitors.items():
+            sent[visitor.number] += line.coming
+        return max(
+            self._visitors,
+            key=lambda line: (sent[self._visitors[line].number], line.coming),
+            default=None,
+        )
 
     def forget(self, line: Connection) -> None:
         self._visitors.pop(line, None)
@@ -210,7 +222,6 @@ class Keeping:
                 "this ledger is kept for another repository",
                 hint="join from a clone of that repository",
             )
-        self._require_own_custodian(question)
         statement = joining_statement(question.machine, question.custodian, question.repository)
         _, secret = self.members.admit(
             question.invitation,
@@ -219,13 +230,14 @@ class Keeping:
             statement,
             question.proof,
             self._engine.clock(),
+            lambda listed: self._require_own_custodian(listed, question),
             self._highest_home(),
         )
         return ask.Joined(secret, self._trust)
 
-    def _require_own_custodian(self, question: ask.Join) -> None:
+    def _require_own_custodian(self, listed: Members, question: ask.Join) -> None:
         """A machine says itself which key folder it has: never one that is another's already."""
-        machines, registry = self.members.read().machines, self._engine.registry()
+        machines, registry = listed.machines, self._engine.registry()
         theirs = {one.custodian for one in machines if one.revoked_at is None}
         if question.custodian in theirs | {registry.custodian}:
             raise Refused(

@@ -16,35 +16,50 @@ from moot.core.names import SYSTEM, protocol_of
 from moot.core.registry.commands import AddKey
 from moot.core.registry.model import State as Registry
 from moot.engine.job import Job
+from moot.keeper.members import Member, mark_of_machine
 
 # Protocols whose sessions have a home: the machine that began one keeps its files and its minutes,
 # until it is moved (`homes.py`).
 WITH_A_HOME: Final = frozenset({"debate", "parliament", "decision", "trace", "observed", "path"})
 
-# Says whether the ledger signs such a command for a machine with this custodian.
-Allows = Callable[[Command, Registry, str], bool]
+# What a coding tool was seen to do stays where the tool ran.
+MOVABLE: Final = WITH_A_HOME - {"observed"}
+
+# Says whether the ledger signs such a command for this machine.
+Allows = Callable[[Command, Registry, Member], bool]
 
 
-def _is_own_new_key(command: Command, _registry: Registry, custodian: str) -> bool:
+def _is_own_new_key(command: Command, _registry: Registry, machine: Member) -> bool:
     """A new name is entered under the custodian who really has its key."""
-    return getattr(command, "custodian", None) == custodian
+    return getattr(command, "custodian", None) == machine.custodian
 
 
-def _is_own_or_admitted(command: Command, registry: Registry, custodian: str) -> bool:
+def _is_own_or_admitted(command: Command, registry: Registry, machine: Member) -> bool:
     """Or it is a person, wherever their key is, with a person's consent: that names the custodian,
     and the registry's rules verify it."""
     is_person = isinstance(command, AddKey) and command.kind is KeyClass.HUMAN
-    return is_person or _is_own_new_key(command, registry, custodian)
+    return is_person or _is_own_new_key(command, registry, machine)
 
 
-def _is_own_agent(command: Command, registry: Registry, custodian: str) -> bool:
+def _is_own_agent(command: Command, registry: Registry, machine: Member) -> bool:
     name = getattr(command, "name", None) or getattr(command, "agent", None)
     agent = registry.agents.get(name or "")
-    return agent is not None and registry.keys[agent.kid].custodian == custodian
+    return agent is not None and registry.keys[agent.kid].custodian == machine.custodian
 
 
-def _always(_command: Command, _registry: Registry, _custodian: str) -> bool:
-    return True
+def _names_its_machine(command: Command, _registry: Registry, machine: Member) -> bool:
+    """A letter from the ledger whose words are a machine's: whoever gets it is shown whose."""
+    return str(getattr(command, "subject", "")).endswith(mark_of_machine(machine.name))
+
+
+def _is_of_somebody_ended(command: Command, registry: Registry, _machine: Member) -> bool:
+    """Nobody who works is called ended: the holder of the name has, or an earlier one."""
+    return _has_ended(registry, getattr(command, "ended", ""))
+
+
+def _has_ended(registry: Registry, name: str) -> bool:
+    agent = registry.agents.get(name)
+    return agent is not None and (agent.epoch > 1 or not registry.is_holder(name, agent.epoch))
 
 
 # protocol and command -> when. What stands in no row is refused. A new key for an old name, and a
@@ -54,15 +69,14 @@ ALLOWED: Final[Mapping[tuple[str, str], Allows]] = {
     ("registry", "RotateKey"): _is_own_new_key,
     ("registry", "RetireAgent"): _is_own_agent,
     ("presence", "EndGone"): _is_own_agent,
-    ("mail", "Send"): _always,
-    ("mail", "Lapse"): _always,
-    ("mail", "LapseAnswer"): _always,
-    ("presence", "LapseAnswer"): _always,
+    ("mail", "Send"): _names_its_machine,
+    ("mail", "Lapse"): _is_of_somebody_ended,
+    ("presence", "LapseAnswer"): _is_of_somebody_ended,
 }
 
 
 def require_may_ask(
-    jobs: Sequence[Job], registry: Registry, custodian: str, is_home: Callable[[str], bool]
+    jobs: Sequence[Job], registry: Registry, machine: Member, is_home: Callable[[str], bool]
 ) -> None:
     """Refused (`ledgers_part`) unless the ledger may sign its part of these jobs for a machine."""
     for job in jobs:
@@ -73,10 +87,12 @@ def require_may_ask(
         hint = "run this where the ledger is kept"
         if protocol in WITH_A_HOME:
             allowed, why = is_home(job.stream), "another machine keeps the minutes of it"
-            hint = f"run this on that machine; `moot machine move-here {job.stream}` brings it here"
+            hint = "run this on that machine"
+            if protocol in MOVABLE:
+                hint += f"; `moot machine move-here {job.stream}` brings it here"
         else:
             allows = ALLOWED.get((protocol, name))
-            allowed = allows is not None and allows(job.command, registry, custodian)
+            allowed = allows is not None and allows(job.command, registry, machine)
             why = "it is not this machine's to ask for"
         if not allowed:
             raise Refused(

@@ -31,6 +31,10 @@ MOST_LINES: Final = 200
 BACKLOG: Final = 256
 GREETING_SECONDS: Final = 5.0
 MOST_GREETING: Final = 16 * 1024  # of somebody who has not said yet who they are
+# Questions that have begun to come are kept in memory. With more than this of all lines together
+# one begins again; looked at only if one is long.
+MOST_COMING: Final = 256 * 1024 * 1024
+LONG_QUESTION: Final = 1024 * 1024
 ANSWER_SECONDS: Final = 10.0
 IDLE_SECONDS: Final = 900.0
 # How long a line that may go on in its turn is waited for: a machine that is near, and has more.
@@ -71,6 +75,10 @@ class Keeper(Protocol):
 
     def find_spare(self, most: int) -> Connection | None:
         """The line that is ended if there are `most` already and somebody needs one."""
+        ...
+
+    def find_longest(self) -> Connection | None:
+        """The line that is ended if more is coming than there is room for."""
         ...
 
     def forget(self, line: Connection) -> None:
@@ -287,8 +295,17 @@ class KeeperListening:
             self._broken.append(line)
             return
         self._note_written(line)
+        if line.coming > LONG_QUESTION:
+            self._bound_what_comes()
         if ready & READ:
             self._asking.append(line)
+
+    def _bound_what_comes(self) -> None:
+        while sum(line.coming for line in self._lines) > MOST_COMING:
+            longest = self._keeper.find_longest()
+            if longest is None:
+                return
+            self._end(longest)
 
     def _note_written(self, line: Connection) -> None:
         """Wait for what this line can do next."""

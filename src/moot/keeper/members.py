@@ -11,7 +11,7 @@ import hmac
 import os
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -105,10 +105,14 @@ class MemberFile:
         statement: bytes,
         proof: bytes,
         now: Millis,
+        require_free: Callable[[Members], None],
         used: int = 0,
     ) -> tuple[Member, bytes]:
-        """The new machine with its secret; Refused if it was not invited, or the name is taken. No
-        number up to `used` is given to it anew: streams may be at home on a machine that had it."""
+        """The new machine with its secret; Refused if it was not invited, or the name is taken.
+
+        `require_free` is asked about its key folder while nobody else can join. No number up to
+        `used` is given to it anew: streams may be at home on a machine that had it.
+        """
         require_agent_name(name)
         with self._change() as members:
             found = next((one for one in members.invitations if one.id == invitation), None)
@@ -117,6 +121,7 @@ class MemberFile:
             expected = prove_invitation(found.code_hash, statement)
             if not hmac.compare_digest(expected, proof):
                 raise _not_invited("the code is wrong")
+            require_free(members)
             if any(one.name == name and one.revoked_at is None for one in members.machines):
                 raise Refused(
                     "machine_exists",
@@ -208,6 +213,12 @@ def _gone(member: Member) -> Refused:
     if member.left:
         return Refused("machine_left", f"{member.name} has left this ledger", hint=hint)
     return Refused("machine_revoked", f"{member.name} has been taken off this ledger", hint=hint)
+
+
+def mark_of_machine(name: str) -> str:
+    """How the subject of a letter ends that the ledger signs for a machine: its words are that
+    machine's own."""
+    return f" (from the machine {name})"
 
 
 def prove_invitation(code_hash: str, statement: bytes) -> bytes:

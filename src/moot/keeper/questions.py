@@ -22,6 +22,11 @@ VERSION: Final = 1
 # More has no place in a store, and would make it fail for everybody whose command is in the group.
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
+# Counted before any of it is read: a long list of nothing would keep everybody else waiting.
+MOST_JOBS: Final = 1_000
+MOST_RECORDS: Final = 50_000  # that so many jobs lead to
+_FewNames = Annotated[tuple[str, ...], msgspec.Meta(max_length=MOST_JOBS)]
+
 _CODE: Final = re.compile(r"[a-z0-9_]{1,60}")
 
 SentRecord = tuple[str, Number, str, bytes, bytes]  # stream, seq, kid, body, signature
@@ -93,10 +98,10 @@ class Commit(Question, frozen=True):
     follow: Follow
     now: Number
     chain: bool
-    jobs: tuple[SentJob, ...]
-    signed: tuple[tuple[bytes, bytes], ...]
-    places: tuple[Place, ...]
-    attended: tuple[str, ...] = ()
+    jobs: Annotated[tuple[SentJob, ...], msgspec.Meta(max_length=MOST_JOBS)]
+    signed: Annotated[tuple[tuple[bytes, bytes], ...], msgspec.Meta(max_length=MOST_RECORDS)]
+    places: Annotated[tuple[Place, ...], msgspec.Meta(max_length=MOST_RECORDS)]
+    attended: _FewNames = ()
     brief: bool = False
     keeps_turn: bool = False
 
@@ -108,7 +113,7 @@ class Hold(Question, frozen=True):
     such an early answer need not tell what is new, only that there is more: whoever has waited long
     knows by then that another process of its machine has fetched most of it."""
 
-    streams: tuple[str, ...]
+    streams: _FewNames
     follow: Follow
     early: bool = False
     brief: bool = False
@@ -164,7 +169,7 @@ class MoveHome(Question, frozen=True):
     """Let a session be at home on the machine `to`, None: here. The first of `streams` is meant;
     the others belong to it."""
 
-    streams: tuple[str, ...]
+    streams: _FewNames
     to: str | None = None
 
 

@@ -87,7 +87,9 @@ class FilesHere:
     def _own_name(self) -> str:
         if self._protocol == PARLIAMENT.name:
             return self._name
-        return PurePosixPath(self._recorded()).name or f"{self._name}.md"
+        name = PurePosixPath(self._recorded()).name
+        # A hidden file is one that some program reads its settings from, wherever it stands.
+        return f"{self._name}.md" if name.startswith(".") or not name else name
 
     def _recorded(self) -> str:
         """How the record names the place; empty if it does not."""

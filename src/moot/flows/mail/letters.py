@@ -15,6 +15,7 @@ import msgspec
 from moot.core.errors import Refused
 from moot.core.findings import Finding
 from moot.core.machine import KeyClass, Recorded, make_remark
+from moot.core.names import SYSTEM
 from moot.core.record import ArtifactRef
 from moot.core.sha256 import sha256
 from moot.engine.job import Job, JobOutcome
@@ -84,7 +85,7 @@ def describe_posted(workspace: Workspace, letter: Letter, outcome: JobOutcome) -
 def make_job(workspace: Workspace, sender: str, letter: Letter) -> Job:
     """The job that sends `letter`; a long body is stored already."""
     command = Send(
-        subject=letter.subject,
+        subject=_mark_subject(workspace, sender, letter.subject),
         body=letter.body,
         to=require_receivers(workspace, letter.to),
         cc=require_receivers(workspace, letter.cc),
@@ -96,6 +97,15 @@ def make_job(workspace: Workspace, sender: str, letter: Letter) -> Job:
     )
     stream = stream_of(choose_thread(workspace, sender, letter))
     return Job(stream, command, sender, letter.key, cause=letter.cause, corr=letter.corr)
+
+
+def _mark_subject(workspace: Workspace, sender: str, subject: str) -> str:
+    """A letter from the ledger says on which machine it was written, if that does not keep it."""
+    if sender != SYSTEM or workspace.joined is None:
+        return subject
+    from moot.keeper.members import mark_of_machine
+
+    return subject + mark_of_machine(workspace.joined.machine)
 
 
 def store_long_body(workspace: Workspace, body: str) -> ArtifactRef | None:
