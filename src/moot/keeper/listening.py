@@ -250,11 +250,9 @@ class KeeperListening:
             self._broken.append(line)
             return
         self._note_written(line)
-        if ready & READ:
-            self._asking.append(line)
 
     def _note_written(self, line: Connection) -> None:
-        """Wait for what this line can do next."""
+        """Wait for what this line can do next; a question that has come is taken."""
         if not line.is_answering:
             if line.is_last:
                 self._broken.append(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -12,6 +13,7 @@ from moot.core.clock import Millis
 from moot.core.errors import Malformed, MootError, Refused
 from moot.core.findings import Finding
 from moot.core.ledger import Heartbeat, Snapshot
+from moot.core.machine import Command, Machine
 from moot.core.record import Record
 from moot.engine.job import Job
 from moot.engine.machines import Machines
@@ -311,7 +313,7 @@ def send_job(job: Job) -> SentJob:
 def read_job(sent: SentJob, machines: Machines) -> Job:
     """The job; Malformed if the stream's protocol knows no such command, or its fields are odd."""
     machine = machines.machine_of(sent.stream)
-    kind = next((kind for kind in machine.commands if kind.__name__ == sent.name), None)
+    kind = _commands_by_name(machine).get(sent.name)
     if kind is None:
         raise Malformed(f"{machine.name} knows no {sent.name}", code="unknown_command")
     try:
@@ -319,6 +321,11 @@ def read_job(sent: SentJob, machines: Machines) -> Job:
     except (msgspec.DecodeError, RecursionError) as error:
         raise Malformed(f"{sent.name}: {error}", code="bad_request") from None
     return Job(sent.stream, command, sent.actor, sent.key, sent.role, sent.cause, sent.corr)
+
+
+@cache
+def _commands_by_name(machine: Machine[Any]) -> dict[str, type[Command]]:
+    return {kind.__name__: kind for kind in machine.commands}
 
 
 def send_record(record: Record) -> SentRecord:
