@@ -28,7 +28,7 @@ from moot.core.statecodec import decode_state, encode_state
 from moot.engine.heads import CitedHeads
 from moot.engine.keys import LedgerTrust
 from moot.engine.machines import Machines
-from moot.engine.proving import prove
+from moot.engine.proving import Prover
 from moot.engine.rollback import RESTORE_OR_ACCEPT_HINT
 from moot.store.artifacts import Artifacts
 
@@ -69,7 +69,7 @@ class Replay:
         self.trust = trust
         self._machines = machines
         self._artifacts = artifacts
-        self._heads = CitedHeads(artifacts)
+        self._prover = Prover(trust, CitedHeads(artifacts))
         # stream -> its state, the one used last at the end
         self._cache: OrderedDict[str, LoadedStream] = OrderedDict()
         # streams due a snapshot that did not fit into their commit
@@ -141,7 +141,7 @@ class Replay:
 
     def prove(self, record: Record, registry: Registry) -> None:
         """Tampered unless `record` is really by the one it names."""
-        prove(record, registry, self.trust, self._heads)
+        self._prover.prove(record, registry)
 
     def registry(self, view: View, proved: bool = False) -> Registry:
         return REGISTRY_MACHINE.require_state(self.load(view, REGISTRY, proved).state)
@@ -274,11 +274,16 @@ class Replay:
         Its registry position may stay or grow: one that went back could make a revoked key valid.
         """
         # LDG-049
-        seq, protocol = at.seq + 1, body.type.partition(".")[0]
+        seq = at.seq + 1
         # LDG-086
-        place = (body.origin, body.stream, body.seq, body.prev, body.actor.kid, protocol)
-        due = (self.trust.origin, stream, seq, at.hash.hex(), record.kid, at.machine.name)
-        if place != due or record.seq != seq:
+        if not (
+            record.seq == body.seq == seq
+            and body.prev == at.hash.hex()
+            and body.stream == stream
+            and body.origin == self.trust.origin
+            and body.actor.kid == record.kid
+            and body.type.partition(".")[0] == at.machine.name
+        ):
             return False
         if stream == REGISTRY:
             return body.reg == (seq - 1 if seq else None)
