@@ -40,36 +40,52 @@ class Line:
         self._data = bytearray()
         self._piece = memoryview(bytearray(PIECE))
         self._looking: select.poll | None = None
+        self._seconds: float | None = None  # how long the socket waits: telling it is a system call
+        connection.settimeout(None)
 
     def send(self, frame: bytes, seconds: float, *further: bytes) -> None:
         """Send a frame; `further` ones travel with it, without waiting for its answer."""
-        self._socket.settimeout(seconds)
-        data = b"".join(FRAME_LENGTH.pack(len(each)) + each for each in (frame, *further))
+        self._wait_for(seconds)
+        data = FRAME_LENGTH.pack(len(frame)) + frame
+        for each in further:
+            data += FRAME_LENGTH.pack(len(each)) + each
         try:
-            self._socket.sendall(data)
+            sent = self._socket.send(data)  # nearly always all of it; `sendall` costs twice as much
+            if sent < len(data):
+                self._socket.sendall(memoryview(data)[sent:])
         except OSError as error:
             raise LineBroken(str(error) or "it broke off") from None
 
     def receive(self, seconds: float | None, most: int = MAX_FRAME) -> bytes:
         """One whole frame, within the time; None: however long it takes to begin."""
         until = None if seconds is None else time.monotonic() + seconds
+        if not self._data:
+            self._read_more(seconds)
         while len(self._data) < FRAME_LENGTH.size:
-            self._read_more(until)
+            self._read_more_until(until)
         (length,) = FRAME_LENGTH.unpack_from(self._data)
         if length > most:
             raise LineBroken("it is too long")
         end = FRAME_LENGTH.size + length
         while len(self._data) < end:
-            self._read_more(until)
+            self._read_more_until(until)
         frame = bytes(self._data[FRAME_LENGTH.size : end])
         del self._data[:end]
         return frame
 
-    def _read_more(self, until: float | None) -> None:
+    def _wait_for(self, seconds: float | None) -> None:
+        if seconds != self._seconds:
+            self._socket.settimeout(seconds)
+            self._seconds = seconds
+
+    def _read_more_until(self, until: float | None) -> None:
         left = None if until is None else until - time.monotonic()
         if left is not None and left <= 0:
             raise LineBroken("no answer in time")
-        self._socket.settimeout(left)
+        self._read_more(left)
+
+    def _read_more(self, seconds: float | None) -> None:
+        self._wait_for(seconds)
         try:
             count = self._socket.recv_into(self._piece)
         except TimeoutError:
