@@ -6,7 +6,6 @@ fingerprint, which came with the invitation; no public authority is asked.
 
 from __future__ import annotations
 
-import hashlib
 import select
 import socket
 import ssl
@@ -15,12 +14,14 @@ import time
 from typing import Any, Final
 
 from moot.core.errors import Tampered, Unavailable
+from moot.core.sha256 import sha256
 
 MAX_FRAME: Final = 64 * 1024 * 1024
 FRAME_LENGTH: Final = struct.Struct(">I")  # before every frame
 PIECE: Final = 1 << 14  # bytes that are read in one go, as many as TLS decrypts in one
 CONNECT_SECONDS: Final = 3.0
 MOST_PORT: Final = 65_535
+MOST_LABEL: Final = 63  # characters between two points of a host's name
 UNIX: Final = "unix:"
 
 
@@ -131,17 +132,25 @@ def read_address(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
     host = host.strip("[]")
     is_port = port.isascii() and port.isdigit() and 0 < int(port) <= MOST_PORT
-    try:
-        is_host = host.isprintable() and " " not in host and bool(host.encode("idna"))
-    except UnicodeError:
-        is_host = False
-    if not (is_host and is_port):
+    if not (is_port and host.isprintable() and " " not in host and _has_labels(host)):
         raise Unavailable(
             "bad_address",
             f"{address!r} is no address",
             hint=f"an address is HOST:PORT, with a port from 1 to {MOST_PORT}",
         )
     return host, int(port)
+
+
+def _has_labels(host: str) -> bool:
+    """Could this be the name or the number of a host? The tables of all alphabets are loaded only
+    for a name that needs them."""
+    if host.isascii():
+        labels = host.removesuffix(".").split(".")
+        return all(0 < len(label) <= MOST_LABEL for label in labels)
+    try:
+        return bool(host.encode("idna"))
+    except UnicodeError:
+        return False
 
 
 def _connect_tls(address: str, fingerprint: str, seconds: float) -> ssl.SSLSocket:
@@ -174,4 +183,4 @@ def _connect_tls(address: str, fingerprint: str, seconds: float) -> ssl.SSLSocke
 
 def fingerprint_of(certificate: bytes) -> str:
     """What a certificate is known by; 32 hex digits, short enough to be typed."""
-    return hashlib.sha256(certificate).hexdigest()[:32]
+    return sha256(certificate).hexdigest()[:32]

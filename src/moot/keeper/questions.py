@@ -1,6 +1,6 @@
 """What a machine asks its keeper, and what comes back: frozen values, packed with msgpack."""
 
-from __future__ import annotations
+# No postponed annotations: msgspec would compile each of them anew in every hook.
 
 import re
 from functools import cache
@@ -284,15 +284,18 @@ AnyAnswer = (
 )
 
 encode: Final = msgspec.msgpack.Encoder().encode
-_question_decoder: Final[msgspec.msgpack.Decoder[AnyQuestion]] = msgspec.msgpack.Decoder(
-    AnyQuestion
-)
 _answer_decoder: Final[msgspec.msgpack.Decoder[AnyAnswer]] = msgspec.msgpack.Decoder(AnyAnswer)
+
+
+@cache
+def _question_decoder() -> msgspec.msgpack.Decoder[AnyQuestion]:
+    """Only a keeper needs it."""
+    return msgspec.msgpack.Decoder(AnyQuestion)
 
 
 def decode_question(data: bytes) -> AnyQuestion:
     try:
-        return _question_decoder.decode(data)
+        return _question_decoder().decode(data)
     except (msgspec.DecodeError, RecursionError) as error:
         raise Malformed(f"this is no question: {error}", code="bad_request") from None
 
