@@ -258,11 +258,12 @@ class Replay:
         """The record as the machine's own event; Tampered if it does not continue the stream, or,
         with a registry to look in, if it is not by the one it names."""
         try:
-            if not self._continues(at, stream, record, record.body):  # TRC-020, TRC-060
+            body = record.body
+            if not self._continues(at, stream, record, body):  # TRC-020, TRC-060
                 raise _broken(stream, at.seq + 1, "the record does not continue the chain")
             if registry is not None:
-                self.prove(record, registry)
-            return read_record(at.machine, record)
+                self._prover.prove(record, registry)
+            return read_body(at.machine, body, record.hash)
         except Malformed as error:
             raise _broken(stream, record.seq, str(error)) from error
 
@@ -295,8 +296,10 @@ def _advance(
     at: LoadedStream, record: Record, recorded: Recorded[Event], proved: bool
 ) -> LoadedStream:
     state = at.machine.evolve(at.state, recorded)
-    reg = at.reg if record.body.reg is None else record.body.reg
-    return LoadedStream(at.machine, record.seq, record.hash, reg, state, proved)
+    reg = record.body.reg
+    if reg is None:
+        reg = at.reg
+    return LoadedStream(at.machine, recorded.seq, recorded.hash, reg, state, proved)
 
 
 def read_record(machine: Machine[Any], record: Record) -> Recorded[Event]:
@@ -307,15 +310,15 @@ def read_record(machine: Machine[Any], record: Record) -> Recorded[Event]:
 def read_body(machine: Machine[Any], body: Body, record_hash: bytes) -> Recorded[Event]:
     """The same from its body, for callers that read an export and have no store."""
     return Recorded(
-        event=machine.read_event(body.type, body.data),
-        stream=body.stream,
-        seq=body.seq,
-        at=parse_time(body.at),
-        actor=body.actor,
-        hash=record_hash,
-        cause=body.cause,
-        corr=body.corr,
-        artifacts=body.artifacts,
+        machine.read_event(body.type, body.data),
+        body.stream,
+        body.seq,
+        parse_time(body.at),
+        body.actor,
+        record_hash,
+        body.cause,
+        body.corr,
+        body.artifacts,
     )
 
 
