@@ -243,8 +243,16 @@ class Door:
             return all(holds_record(view, *place) for place in places)
 
     def _decide(self, batch: Batch, command: _Command, keys: GivenKeys) -> list[Result]:
-        jobs, question, member = command.jobs, command.question, command.asked.member
         keys.registry = batch.registry
+        try:
+            return self._decide_with(keys, batch, command)
+        finally:
+            # Else batch and keys would keep each other, with all that was read for the command,
+            # until Python looks for garbage; and nobody is answered while it does.
+            keys.registry = None
+
+    def _decide_with(self, keys: GivenKeys, batch: Batch, command: _Command) -> list[Result]:
+        jobs, question, member = command.jobs, command.question, command.asked.member
         new = _require_its_part(batch, member, jobs)
         guarded = {
             job.stream
