@@ -61,6 +61,22 @@ def test_moments_near_each_other_do_not_share_a_second_by_mistake(
     assert [to_text(moment) for moment in within] == [independent(moment) for moment in within]
 
 
+@given(st.lists(MOMENTS, max_size=6), st.integers(-2000, 2000))
+def test_moments_near_each_other_are_read_back_each_by_itself(
+    moments: list[int], step: int
+) -> None:
+    around = [near for moment in moments for near in (moment, moment + step)]
+    within = [moment for moment in around if FIRST <= moment <= LAST]
+    assert [parse_time(independent(moment)) for moment in within] == within
+
+
+@pytest.mark.parametrize("rest", ["12x", "1²3", "١٢٣", "-12", " 12", "1_2"])
+def test_what_is_no_moment_is_malformed_beside_one_of_the_same_second(rest: str) -> None:
+    parse_time("2026-02-18T16:00:00.123Z")
+    with pytest.raises(Malformed):
+        parse_time(f"2026-02-18T16:00:00.{rest}Z")
+
+
 def test_the_second_before_1970_is_written_whole_by_a_fresh_process() -> None:
     script = "import sys; from moot.core.clock import to_text; sys.stdout.write(to_text(-1))"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

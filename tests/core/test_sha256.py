@@ -9,7 +9,7 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.core.sha256 import LONG, SHORT, sha256
+from moot.core.sha256 import LONG, MANY, SHORT, sha256
 
 
 @given(st.binary(max_size=300))
@@ -36,6 +36,24 @@ assert "_hashlib" in sys.modules
 assert type(sha256(bytes({SHORT} - 1))) is own
 assert type(sha256(bytes({SHORT}))) is not own, "it is loaded anyway"
 """
+    _run(program)
+
+
+def test_openssl_is_loaded_by_a_process_that_hashes_event_after_event() -> None:
+    program = f"""
+import sys
+from moot.core.sha256 import sha256
+for _ in range({MANY} - 1):
+    sha256(bytes({SHORT}))
+assert "_hashlib" not in sys.modules
+own = type(sha256(b"short"))
+assert type(sha256(bytes({SHORT}))) is not own
+assert "_hashlib" in sys.modules
+"""
+    _run(program)
+
+
+def _run(program: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
     )

@@ -20,5 +20,5 @@ _KNOWN = (
     | ask.GiveArtifact
     | ask.WantArtifact
 )
-# In the place of `_question_decoder`: it cannot even read what came later.
+# In the place of what `_question_decoder` gives: it cannot even read what came later.
 OLDER: Final[msgspec.msgpack.Decoder[object]] = msgspec.msgpack.Decoder(_KNOWN)

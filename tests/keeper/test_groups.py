@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import select
 import threading
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 from moot.core.errors import MootError, Refused
+from moot.engine.batch import Batch
 from moot.engine.engine import Engine
 from moot.engine.signed_commits import split_into_groups
 from moot.keeper import questions as ask
@@ -268,3 +271,26 @@ def test_no_two_of_a_group_share_a_stream_and_the_registry_goes_alone(
     commits: Any = [_Commit(stream) for stream in streams]
     split = [[next(iter(one.streams)) for one in group] for group in split_into_groups(commits)]
     assert split == groups
+
+
+def test_a_command_leaves_nothing_that_python_would_have_to_look_for(
+    laptop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it looks for garbage nobody is answered, and until then all of it stays in memory."""
+    batches: list[weakref.ref[Batch]] = []
+    decide = Door._decide
+
+    def decide_and_note(door: Door, batch: Batch, *rest: Any) -> Any:
+        batches.append(weakref.ref(batch))
+        return decide(door, batch, *rest)
+
+    monkeypatch.setattr(Door, "_decide", decide_and_note)
+    gc.disable()
+    try:
+        for number in range(3):
+            assert not reserve(laptop, OTTER, f"src/{number}.py")
+        left = [batch() is not None for batch in batches[:-1]]
+    finally:
+        gc.enable()
+    assert left
+    assert not any(left)

@@ -252,6 +252,6 @@ def test_an_older_keeper_moves_nothing(
     laptop: Project, desktop: Project, debate: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     laptop.ok("machine", "leave")
-    monkeypatch.setattr(ask, "_question_decoder", OLDER)
+    monkeypatch.setattr(ask, "_question_decoder", lambda: OLDER)
     assert desktop.refused("machine", "move-here", debate)[0] == "another_version"
     assert not (desktop.root / "d.md").exists()

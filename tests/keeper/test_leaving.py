@@ -197,7 +197,7 @@ def test_an_older_keeper_does_not_know_it_and_nothing_changes(
     """It cannot even read the question."""
     assert reserve(laptop, OTTER, "src/a.py") == ""
     before = events_of(kept.project)
-    monkeypatch.setattr(ask, "_question_decoder", OLDER)
+    monkeypatch.setattr(ask, "_question_decoder", lambda: OLDER)
     done = laptop.json("machine", "leave")
     assert done.error["code"] == "another_version"
     assert "`moot machine revoke laptop`" in done.error["hint"]

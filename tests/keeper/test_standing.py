@@ -119,7 +119,7 @@ def test_a_keeper_that_does_not_know_the_question_tells_nobody(
     kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del kept, desktop
-    monkeypatch.setattr(ask, "_question_decoder", OLDER)
+    monkeypatch.setattr(ask, "_question_decoder", lambda: OLDER)
     listed = laptop.ok("machine", "list")
     assert [row["name"] for row in listed["machines"]] == ["laptop"]
     assert "older" in listed["why_old"]

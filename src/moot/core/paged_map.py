@@ -167,9 +167,12 @@ class PagedMap(Mapping[str, V]):
         return _encode([page.stored for page in self._pages])
 
     def __getitem__(self, key: str) -> V:
-        if not isinstance(key, str):  # `None in agents` is no error
+        # As `_page_at(_place(key))`, without their calls: every command looks up who acts.
+        pages = self._pages
+        if not pages or not isinstance(key, str):  # `None in agents` is no error
             raise KeyError(key)
-        return self._page_at(self._place(key))[key]
+        place = bisect_right(pages, key, key=_first) - 1
+        return pages[place if place > 0 else 0].entries[key]
 
     def __iter__(self) -> Iterator[str]:
         for page in self._pages:

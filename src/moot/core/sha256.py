@@ -1,8 +1,8 @@
 """SHA-256 without OpenSSL: to load that takes longer than to hash what most commands hash.
 
 For long bytes OpenSSL is several times as fast, which makes up for loading it; where it is loaded
-anyway, as in a server, for a single event already. Whoever hashes files piece by piece takes
-`hashlib` itself.
+anyway, as in a server, for a single event already, and so it is for a process that hashes event
+after event. Whoever hashes files piece by piece takes `hashlib` itself.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ else:
 
 SHORT: Final = 256  # an event is longer
 LONG: Final = 1_000_000
+MANY: Final = 500  # events; loading OpenSSL takes about as long as it saves for so many
+
+_left = MANY  # until OpenSSL is loaded
 
 
 def sha256(data: bytes | memoryview) -> _Hash:
@@ -35,7 +38,9 @@ def sha256(data: bytes | memoryview) -> _Hash:
     if loaded is not None:
         digest: _Hash = loaded.openssl_sha256(data)
         return digest
-    if size < LONG:
+    global _left  # noqa: PLW0603 - a race only counts one event less
+    _left -= 1
+    if size < LONG and _left > 0:
         return _compiled(data)
     from hashlib import sha256 as fast
 

@@ -53,9 +53,13 @@ def copy_records(
     if noted is None:
         newest = {record.body.actor.id: (record.stream, record.seq) for record in records}
         noted = set(newest.values())
+    registry: Registry | None = None  # as of the record before
     for record in records:
         stream = record.stream
-        registry = None if stream == REGISTRY else _registry(change, replay, ends)
+        if stream == REGISTRY:
+            registry = None
+        elif registry is None:
+            registry = _registry(change, replay, ends)
         before = ends.get(stream) or replay.find_end(change, stream)
         after, recorded = replay.go_on(before, record, registry, is_own=record.hash in own)
         ends[stream] = after

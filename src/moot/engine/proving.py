@@ -8,24 +8,54 @@ from __future__ import annotations
 from moot.core.errors import Tampered
 from moot.core.machine import KeyClass
 from moot.core.names import REGISTRY
-from moot.core.record import Record
+from moot.core.record import Actor, Record
 from moot.core.registry.model import KeyEnding, RegisteredKey, State
 from moot.core.signing import key_id
 from moot.engine.heads import CitedHeads
 from moot.engine.keys import LedgerTrust
 
+AUTHORS_KEPT = 4096  # beyond this many all are forgotten: it is only a cache
 # The only events of the registry that count without the root key. docs/format.md section 4.
 _BY_HUMANS = ("registry.key_revoked", "registry.artifact_erased")
 
 
-def prove(record: Record, registry: State, trust: LedgerTrust, heads: CitedHeads) -> None:
-    """Tampered unless the named key signed these bytes and was valid at the position of the
-    registry that the author named."""
+class Prover:
+    """Proves records of one ledger. What was found out about an author is kept while the registry
+    is the very same state: many records in a row are by a few. Each signature is verified."""
+
+    def __init__(self, trust: LedgerTrust, heads: CitedHeads) -> None:
+        self._trust = trust
+        self._heads = heads
+        # A registry, and by it: stream, position of the registry, author -> public key. One value,
+        # since threads may share it.
+        self._known: tuple[State | None, dict[tuple[str, int | None, Actor], bytes]] = (None, {})
+
+    def prove(self, record: Record, registry: State) -> None:
+        """Tampered unless the named key signed these bytes and was valid at the position of the
+        registry that the author named."""
+        if record.stream == REGISTRY and record.seq == 0:
+            kid, root = record.body.actor.kid, self._trust.root
+            _require(record, kid == key_id(root), "another root key")
+            _require(record, record.signed_by(root), "the root's signature does not hold")
+            return
+        seen, publics = self._known
+        if seen is not registry or len(publics) >= AUTHORS_KEPT:
+            publics = {}
+            self._known = registry, publics
+        body = record.body
+        author = (record.stream, body.reg, body.actor)
+        public = publics.get(author)
+        if public is None:
+            key = _find_key(record, registry, self._heads)
+            public = bytes.fromhex(key.public)
+            if record.stream != REGISTRY and key.ending is not KeyEnding.REVOKED:
+                publics[author] = public  # else it depends on more of the record than that
+        _require(record, record.signed_by(public), "the signature does not hold")
+
+
+def _find_key(record: Record, registry: State, heads: CitedHeads) -> RegisteredKey:
+    """The key that a record names; Tampered unless it may have signed it."""
     body = record.body
-    if record.stream == REGISTRY and record.seq == 0:
-        _require(record, body.actor.kid == key_id(trust.root), "another root key")
-        _require(record, record.signed_by(trust.root), "the root's signature does not hold")
-        return
     key = registry.keys.get(body.actor.kid)
     if key is None or not _covers(key, body.reg, registry.position):
         raise _unproved(record, "its key was not valid there")
@@ -33,8 +63,7 @@ def prove(record: Record, registry: State, trust: LedgerTrust, heads: CitedHeads
     _require(record, named, "its key belongs to someone else")
     _require(record, _may_write(key, record), "its key may not write this")
     _require(record, _counts(key, record, heads), "its key was revoked")
-    public = bytes.fromhex(key.public)
-    _require(record, record.signed_by(public), "the signature does not hold")
+    return key
 
 
 def _covers(key: RegisteredKey, position: int | None, newest: int) -> bool:

@@ -28,7 +28,7 @@ from moot.core.statecodec import decode_state, encode_state
 from moot.engine.heads import CitedHeads
 from moot.engine.keys import LedgerTrust
 from moot.engine.machines import Machines
-from moot.engine.proving import prove
+from moot.engine.proving import Prover
 from moot.engine.rollback import RESTORE_OR_ACCEPT_HINT
 from moot.store.artifacts import Artifacts
 
@@ -69,7 +69,7 @@ class Replay:
         self.trust = trust
         self._machines = machines
         self._artifacts = artifacts
-        self._heads = CitedHeads(artifacts)
+        self._prover = Prover(trust, CitedHeads(artifacts))
         # stream -> its state, the one used last at the end
         self._cache: OrderedDict[str, LoadedStream] = OrderedDict()
         # streams due a snapshot that did not fit into their commit
@@ -141,7 +141,7 @@ class Replay:
 
     def prove(self, record: Record, registry: Registry) -> None:
         """Tampered unless `record` is really by the one it names."""
-        prove(record, registry, self.trust, self._heads)
+        self._prover.prove(record, registry)
 
     def registry(self, view: View, proved: bool = False) -> Registry:
         return REGISTRY_MACHINE.require_state(self.load(view, REGISTRY, proved).state)
@@ -258,11 +258,12 @@ class Replay:
         """The record as the machine's own event; Tampered if it does not continue the stream, or,
         with a registry to look in, if it is not by the one it names."""
         try:
-            if not self._continues(at, stream, record, record.body):  # TRC-020, TRC-060
+            body = record.body
+            if not self._continues(at, stream, record, body):  # TRC-020, TRC-060
                 raise _broken(stream, at.seq + 1, "the record does not continue the chain")
             if registry is not None:
-                self.prove(record, registry)
-            return read_record(at.machine, record)
+                self._prover.prove(record, registry)
+            return read_body(at.machine, body, record.hash)
         except Malformed as error:
             raise _broken(stream, record.seq, str(error)) from error
 
@@ -274,11 +275,16 @@ class Replay:
         Its registry position may stay or grow: one that went back could make a revoked key valid.
         """
         # LDG-049
-        seq, protocol = at.seq + 1, body.type.partition(".")[0]
+        seq = at.seq + 1
         # LDG-086
-        place = (body.origin, body.stream, body.seq, body.prev, body.actor.kid, protocol)
-        due = (self.trust.origin, stream, seq, at.hash.hex(), record.kid, at.machine.name)
-        if place != due or record.seq != seq:
+        if not (
+            record.seq == body.seq == seq
+            and body.prev == at.hash.hex()
+            and body.stream == stream
+            and body.origin == self.trust.origin
+            and body.actor.kid == record.kid
+            and body.type.partition(".")[0] == at.machine.name
+        ):
             return False
         if stream == REGISTRY:
             return body.reg == (seq - 1 if seq else None)
@@ -290,8 +296,10 @@ def _advance(
     at: LoadedStream, record: Record, recorded: Recorded[Event], proved: bool
 ) -> LoadedStream:
     state = at.machine.evolve(at.state, recorded)
-    reg = at.reg if record.body.reg is None else record.body.reg
-    return LoadedStream(at.machine, record.seq, record.hash, reg, state, proved)
+    reg = record.body.reg
+    if reg is None:
+        reg = at.reg
+    return LoadedStream(at.machine, recorded.seq, recorded.hash, reg, state, proved)
 
 
 def read_record(machine: Machine[Any], record: Record) -> Recorded[Event]:
@@ -302,15 +310,15 @@ def read_record(machine: Machine[Any], record: Record) -> Recorded[Event]:
 def read_body(machine: Machine[Any], body: Body, record_hash: bytes) -> Recorded[Event]:
     """The same from its body, for callers that read an export and have no store."""
     return Recorded(
-        event=machine.read_event(body.type, body.data),
-        stream=body.stream,
-        seq=body.seq,
-        at=parse_time(body.at),
-        actor=body.actor,
-        hash=record_hash,
-        cause=body.cause,
-        corr=body.corr,
-        artifacts=body.artifacts,
+        machine.read_event(body.type, body.data),
+        body.stream,
+        body.seq,
+        parse_time(body.at),
+        body.actor,
+        record_hash,
+        body.cause,
+        body.corr,
+        body.artifacts,
     )
 
 

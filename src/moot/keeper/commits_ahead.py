@@ -30,6 +30,8 @@ class CommitsAhead:
         self._changing = threading.Lock()
         self._entries: dict[str, tuple[RecordToAppend, ...]] = {}
         self._added_at: dict[str, float] = {}  # when the first of each stream came
+        # When the first of what the copy lacks was acknowledged, as far as we know.
+        self.oldest_at = math.inf
 
     def __bool__(self) -> bool:
         return bool(self._entries)
@@ -50,13 +52,13 @@ class CommitsAhead:
             for entry in entries:
                 stream = entry.record.stream
                 known[stream] = (*known.get(stream, ()), entry)
-                self._added_at.setdefault(stream, time.monotonic())
+                if stream not in self._added_at:
+                    self._added_at[stream] = time.monotonic()
+                    self._find_oldest()
             self._entries = known
 
-    @property
-    def oldest_at(self) -> float:
-        """When the first of what the copy lacks was acknowledged, as far as we know."""
-        return min(self._added_at.values(), default=math.inf)
+    def _find_oldest(self) -> None:
+        self.oldest_at = min(self._added_at.values(), default=math.inf)
 
     def drop_what_is_in(self, view: View) -> None:
         """Another process of this machine may have brought some of it into the copy; Tampered if
@@ -91,6 +93,7 @@ class CommitsAhead:
                 if not lacking:
                     del self._added_at[stream]
             self._entries = left
+            self._find_oldest()
 
     def over(self, view: View) -> View:
         """The copy with what is ahead of it, stream by stream; the index rows are the copy's."""
@@ -127,6 +130,9 @@ class _ViewAhead:
             if key is not None and key.startswith(prefix) and seq not in places:
                 known.append((key, seq))
         return known
+
+    def version_of_others(self) -> int:
+        return self._view.version_of_others()
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._view, name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Final, TypeVar
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -334,13 +334,9 @@ class LedgerCopy:
         self._asked_at = time.monotonic()
         self.away = None
 
-    @contextmanager
-    def read_as_it_is(self) -> Iterator[View]:
+    def read_as_it_is(self) -> AbstractContextManager[View]:
         """The copy, with what this process knows to be ahead of it; nobody is asked for news."""
-        with self._store.read() as view:
-            if time.monotonic() - self.ahead.oldest_at >= FRESH_SECONDS:
-                self.ahead.drop_what_is_in(view)
-            yield self.ahead.over(view)
+        return _Reading(self._store.read(), self.ahead)
 
     def take(self, news: ask.News) -> bool:
         """Take over what came; True if there is more."""
@@ -407,6 +403,30 @@ class LedgerCopy:
             if known is None or known.at < at:
                 return True
         return False
+
+
+class _Reading:
+    """One read of a copy. A class, since every command enters one and a generator would cost
+    more."""
+
+    __slots__ = ("_ahead", "_reading")
+
+    def __init__(self, reading: AbstractContextManager[View], ahead: CommitsAhead) -> None:
+        self._reading = reading
+        self._ahead = ahead
+
+    def __enter__(self) -> View:
+        view = self._reading.__enter__()
+        try:
+            if time.monotonic() - self._ahead.oldest_at >= FRESH_SECONDS:
+                self._ahead.drop_what_is_in(view)
+        except BaseException as error:
+            self._reading.__exit__(type(error), error, error.__traceback__)
+            raise
+        return self._ahead.over(view)
+
+    def __exit__(self, *error: Any) -> bool | None:
+        return self._reading.__exit__(*error)
 
 
 def _has(view: View, record: Record) -> bool:

@@ -35,10 +35,10 @@ from moot.keeper.ledgers_part import WITH_A_HOME, require_may_ask
 from moot.keeper.members import Member, MemberFile
 from moot.keeper.membership import AboutMachines, answer_about_machines
 from moot.keeper.news import (
+    KnownBeginnings,
     holds_record,
     is_far_behind,
     read_news,
-    require_beginning,
     untold_news,
 )
 from moot.keeper.turns import Turns
@@ -89,6 +89,7 @@ class Door:
         self._members = MemberFile(folder)
         self._machines = Machines()
         self._turns = Turns()
+        self._beginnings = KnownBeginnings()
         self._commands: list[_Command] = []  # whose turn has come
         self._working_ahead = WorkingAhead(engine.store)
 
@@ -231,7 +232,7 @@ class Door:
         """What is new to whoever committed this; a brief answer does without."""
         if not question.brief:
             return read_news(view, question.follow, self._engine.clock())
-        require_beginning(view, question.follow)
+        self._beginnings.require(view, question.follow)
         return None
 
     def _are_recorded(self, places: tuple[ask.Place, ...]) -> bool:
@@ -241,8 +242,16 @@ class Door:
             return all(holds_record(view, *place) for place in places)
 
     def _decide(self, batch: Batch, command: _Command, keys: GivenKeys) -> list[Result]:
-        jobs, question, member = command.jobs, command.question, command.asked.member
         keys.registry = batch.registry
+        try:
+            return self._decide_with(keys, batch, command)
+        finally:
+            # Else batch and keys would keep each other, with all that was read for the command,
+            # until Python looks for garbage; and nobody is answered while it does.
+            keys.registry = None
+
+    def _decide_with(self, keys: GivenKeys, batch: Batch, command: _Command) -> list[Result]:
+        jobs, question, member = command.jobs, command.question, command.asked.member
         new = _require_its_part(batch, member, jobs)
         guarded = {
             job.stream

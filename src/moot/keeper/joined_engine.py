@@ -237,7 +237,7 @@ class JoinedEngine(Engine):
         ledgers = WithheldSigner(self.trust.root, attempt.hashes)
         keys = KeysWithoutLedgers(self.keys, ledgers)
         batch, jobs, result = self._decide_on_news(decide, keys, attempt)
-        if not batch.entries:  # nothing to record: refused, or a repeat
+        if not batch.count:  # nothing to record: refused, or a repeat
             if before_commit is not None:
                 before_commit(result)
             return (result,)
@@ -248,9 +248,10 @@ class JoinedEngine(Engine):
         is_final = ledgers.is_complete and before_commit is not None
         if is_final and before_commit is not None:
             before_commit(result)
-        question = self._question(batch, jobs, keys, attempt, ledgers, chain)
+        records = [entry.record for entry in batch.entries]
+        question = self._question(records, jobs, keys, attempt, ledgers, chain)
         try:
-            answer = self._ask_until_known(question, [entry.record for entry in batch.entries])
+            answer = self._ask_until_known(question, records)
         except Refused as error:
             attempt.now = self._compare_clocks(error, attempt)
             return None
@@ -301,7 +302,7 @@ class JoinedEngine(Engine):
             batch, jobs, result = None, [], None
         results = result if isinstance(result, list) else []
         is_refused = batch is None or any(isinstance(one, MootError) for one in results)
-        if batch is not None and batch.entries and not is_refused:
+        if batch is not None and batch.count and not is_refused:
             return batch, jobs, cast("T", result)
         self._copy.follow()
         return self._decide_here(decide, keys, attempt)
@@ -329,7 +330,7 @@ class JoinedEngine(Engine):
 
     def _question(
         self,
-        batch: Batch,
+        records: list[Record],
         jobs: list[Job],
         keys: KeysWithoutLedgers,
         attempt: _Attempt,
@@ -338,35 +339,32 @@ class JoinedEngine(Engine):
     ) -> ask.Commit:
         """The command with its signatures. What rests on a record of the ledger's own whose hash
         is not known yet cannot be signed: then it asks for that hash first."""
-        records = [entry.record for entry in batch.entries]
-        signed = tuple(
-            (record.raw, record.signature)
-            for record in records
-            if not isinstance(record.signature, WithheldSignature)
-            and not ledgers.rests_on_stand_in(record.raw)
-        )
+        signed: list[tuple[bytes, bytes]] = []
+        is_ours = True  # and about no keys
+        for record in records:
+            if isinstance(record.signature, WithheldSignature):
+                is_ours = False
+            elif not ledgers.rests_on_stand_in(record.raw):
+                signed.append((record.raw, record.signature))
+            if record.stream == REGISTRY:
+                is_ours = False
         assert attempt.decided_on is not None, "something was decided"
         return ask.Commit(
             attempt.decided_on,
             attempt.now,
             chain,
-            tuple(map(ask.send_job, jobs)),
-            signed,
-            tuple((record.stream, record.seq, record.hash) for record in records),
+            tuple([ask.send_job(job) for job in jobs]),
+            tuple(signed),
+            tuple([(record.stream, record.seq, record.hash) for record in records]),
             tuple(sorted(keys.attended)),
-            self._needs_no_news(records, attempt),
+            self._needs_no_news(is_ours, attempt),
             attempt.has_turn and attempt.is_hurried and self._is_near,
         )
 
-    def _needs_no_news(self, records: list[Record], attempt: _Attempt) -> bool:
+    def _needs_no_news(self, is_ours: bool, attempt: _Attempt) -> bool:
         """May we go on from what we have signed ourselves, for now? Not if the ledger signs a part
         of it, whose signature we learn from the news alone; nor with keys, on which all rests."""
-        if not attempt.is_busy or any(
-            record.stream == REGISTRY or isinstance(record.signature, WithheldSignature)
-            for record in records
-        ):
-            return False
-        return not self._copy.begin_fetching()
+        return attempt.is_busy and is_ours and not self._copy.begin_fetching()
 
     def _ask_until_known(
         self, question: ask.Commit, records: list[Record]
@@ -434,7 +432,7 @@ class _Attempt:
 
 
 def _streams_of(jobs: Iterable[Job]) -> list[str]:
-    return list(dict.fromkeys(job.stream for job in jobs))
+    return list(dict.fromkeys([job.stream for job in jobs]))
 
 
 def _overtaken_for_good(problem: ask.Failed | None) -> MootError:

@@ -6,7 +6,6 @@ fingerprint, which came with the invitation; no public authority is asked.
 
 from __future__ import annotations
 
-import hashlib
 import select
 import socket
 import ssl
@@ -15,12 +14,14 @@ import time
 from typing import Any, Final
 
 from moot.core.errors import Tampered, Unavailable
+from moot.core.sha256 import sha256
 
 MAX_FRAME: Final = 64 * 1024 * 1024
 FRAME_LENGTH: Final = struct.Struct(">I")  # before every frame
 PIECE: Final = 1 << 14  # bytes that are read in one go, as many as TLS decrypts in one
 CONNECT_SECONDS: Final = 3.0
 MOST_PORT: Final = 65_535
+MOST_LABEL: Final = 63  # characters between two points of a host's name
 UNIX: Final = "unix:"
 
 
@@ -40,36 +41,52 @@ class Line:
         self._data = bytearray()
         self._piece = memoryview(bytearray(PIECE))
         self._looking: select.poll | None = None
+        self._seconds: float | None = None  # how long the socket waits: telling it is a system call
+        connection.settimeout(None)
 
     def send(self, frame: bytes, seconds: float, *further: bytes) -> None:
         """Send a frame; `further` ones travel with it, without waiting for its answer."""
-        self._socket.settimeout(seconds)
-        data = b"".join(FRAME_LENGTH.pack(len(each)) + each for each in (frame, *further))
+        self._wait_for(seconds)
+        data = FRAME_LENGTH.pack(len(frame)) + frame
+        for each in further:
+            data += FRAME_LENGTH.pack(len(each)) + each
         try:
-            self._socket.sendall(data)
+            sent = self._socket.send(data)  # nearly always all of it; `sendall` costs twice as much
+            if sent < len(data):
+                self._socket.sendall(memoryview(data)[sent:])
         except OSError as error:
             raise LineBroken(str(error) or "it broke off") from None
 
     def receive(self, seconds: float | None, most: int = MAX_FRAME) -> bytes:
         """One whole frame, within the time; None: however long it takes to begin."""
         until = None if seconds is None else time.monotonic() + seconds
+        if not self._data:
+            self._read_more(seconds)
         while len(self._data) < FRAME_LENGTH.size:
-            self._read_more(until)
+            self._read_more_until(until)
         (length,) = FRAME_LENGTH.unpack_from(self._data)
         if length > most:
             raise LineBroken("it is too long")
         end = FRAME_LENGTH.size + length
         while len(self._data) < end:
-            self._read_more(until)
+            self._read_more_until(until)
         frame = bytes(self._data[FRAME_LENGTH.size : end])
         del self._data[:end]
         return frame
 
-    def _read_more(self, until: float | None) -> None:
+    def _wait_for(self, seconds: float | None) -> None:
+        if seconds != self._seconds:
+            self._socket.settimeout(seconds)
+            self._seconds = seconds
+
+    def _read_more_until(self, until: float | None) -> None:
         left = None if until is None else until - time.monotonic()
         if left is not None and left <= 0:
             raise LineBroken("no answer in time")
-        self._socket.settimeout(left)
+        self._read_more(left)
+
+    def _read_more(self, seconds: float | None) -> None:
+        self._wait_for(seconds)
         try:
             count = self._socket.recv_into(self._piece)
         except TimeoutError:
@@ -115,17 +132,25 @@ def read_address(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
     host = host.strip("[]")
     is_port = port.isascii() and port.isdigit() and 0 < int(port) <= MOST_PORT
-    try:
-        is_host = host.isprintable() and " " not in host and bool(host.encode("idna"))
-    except UnicodeError:
-        is_host = False
-    if not (is_host and is_port):
+    if not (is_port and host.isprintable() and " " not in host and _has_labels(host)):
         raise Unavailable(
             "bad_address",
             f"{address!r} is no address",
             hint=f"an address is HOST:PORT, with a port from 1 to {MOST_PORT}",
         )
     return host, int(port)
+
+
+def _has_labels(host: str) -> bool:
+    """Could this be the name or the number of a host? The tables of all alphabets are loaded only
+    for a name that needs them."""
+    if host.isascii():
+        labels = host.removesuffix(".").split(".")
+        return all(0 < len(label) <= MOST_LABEL for label in labels)
+    try:
+        return bool(host.encode("idna"))
+    except UnicodeError:
+        return False
 
 
 def _connect_tls(address: str, fingerprint: str, seconds: float) -> ssl.SSLSocket:
@@ -158,4 +183,4 @@ def _connect_tls(address: str, fingerprint: str, seconds: float) -> ssl.SSLSocke
 
 def fingerprint_of(certificate: bytes) -> str:
     """What a certificate is known by; 32 hex digits, short enough to be typed."""
-    return hashlib.sha256(certificate).hexdigest()[:32]
+    return sha256(certificate).hexdigest()[:32]

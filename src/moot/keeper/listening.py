@@ -297,8 +297,6 @@ class KeeperListening:
         self._note_written(line)
         if line.coming > LONG_QUESTION:
             self._bound_what_comes()
-        if ready & READ:
-            self._asking.append(line)
 
     def _bound_what_comes(self) -> None:
         while sum(line.coming for line in self._lines) > MOST_COMING:
@@ -308,7 +306,7 @@ class KeeperListening:
             self._end(longest)
 
     def _note_written(self, line: Connection) -> None:
-        """Wait for what this line can do next."""
+        """Wait for what this line can do next; a question that has come is taken."""
         if not line.is_answering:
             if line.is_last:
                 self._broken.append(line)

@@ -16,6 +16,7 @@ MOST_RECORDS: Final = 1_000
 MOST_BYTES: Final = 8 * 1024 * 1024
 # So much is read in a moment; whoever lacks more is told aside.
 FEW_RECORDS: Final = 200
+MOST_KNOWN: Final = 1_000  # places that are remembered; beyond that all are forgotten
 
 
 def is_far_behind(view: View, asked: ask.Follow) -> bool:
@@ -54,6 +55,28 @@ def require_beginning(view: View, asked: ask.Follow) -> None:
         _require_last(view.records_after(asked.position - 1, 1), asked)
 
 
+class KnownBeginnings:
+    """What copies were compared with our ledger already, by where they end.
+
+    A machine that records one command after another names the same place each time. What stands
+    there stays, as long as nobody else writes to our ledger.
+    """
+
+    def __init__(self) -> None:
+        self._known: set[tuple[int, bytes]] = set()
+        self._version = -1  # of the store then, as others have written to it
+
+    def require(self, view: View, asked: ask.Follow) -> None:
+        """As `require_beginning`."""
+        version = view.version_of_others()
+        if version != self._version or len(self._known) >= MOST_KNOWN:
+            self._known, self._version = set(), version
+        place = asked.position, asked.last
+        if place not in self._known:
+            require_beginning(view, asked)
+            self._known.add(place)
+
+
 def holds_record(view: View, stream: str, seq: int, record_hash: bytes) -> bool:
     record = next(view.records(stream, after=seq - 1), None)
     return record is not None and (record.seq, record.hash) == (seq, record_hash)
@@ -72,8 +95,10 @@ def _within_bytes(records: Sequence[Record]) -> tuple[list[ask.SentRecord], bool
 
 
 def _noted_signs(view: View, records: Sequence[Record]) -> tuple[ask.SentSign, ...]:
-    """Where the newest event of each author is noted."""
-    authors = sorted({record.body.actor.id for record in records})
+    """Where the newest event of each author is noted. A key has one author, so that one record of
+    each key is read and no more."""
+    by_key = {record.kid: record for record in records}
+    authors = sorted({record.body.actor.id for record in by_key.values()})
     noted = ((author, view.row(SEEN, author)) for author in authors)
     return tuple((author, row.stream, row.seq) for author, row in noted if row is not None)
 

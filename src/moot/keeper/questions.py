@@ -1,8 +1,9 @@
 """What a machine asks its keeper, and what comes back: frozen values, packed with msgpack."""
 
-from __future__ import annotations
+# No postponed annotations: msgspec would compile each of them anew in every hook.
 
 import re
+from functools import cache
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -12,6 +13,7 @@ from moot.core.clock import Millis
 from moot.core.errors import Malformed, MootError, Refused
 from moot.core.findings import Finding
 from moot.core.ledger import Heartbeat, Snapshot
+from moot.core.machine import Command, Machine
 from moot.core.record import Record
 from moot.engine.job import Job
 from moot.engine.machines import Machines
@@ -290,15 +292,18 @@ AnyAnswer = (
 )
 
 encode: Final = msgspec.msgpack.Encoder().encode
-_question_decoder: Final[msgspec.msgpack.Decoder[AnyQuestion]] = msgspec.msgpack.Decoder(
-    AnyQuestion
-)
 _answer_decoder: Final[msgspec.msgpack.Decoder[AnyAnswer]] = msgspec.msgpack.Decoder(AnyAnswer)
+
+
+@cache
+def _question_decoder() -> msgspec.msgpack.Decoder[AnyQuestion]:
+    """Only a keeper needs it."""
+    return msgspec.msgpack.Decoder(AnyQuestion)
 
 
 def decode_question(data: bytes) -> AnyQuestion:
     try:
-        return _question_decoder.decode(data)
+        return _question_decoder().decode(data)
     except (msgspec.DecodeError, RecursionError) as error:
         raise Malformed(f"this is no question: {error}", code="bad_request") from None
 
@@ -319,7 +324,7 @@ def send_job(job: Job) -> SentJob:
 def read_job(sent: SentJob, machines: Machines) -> Job:
     """The job; Malformed if the stream's protocol knows no such command, or its fields are odd."""
     machine = machines.machine_of(sent.stream)
-    kind = next((kind for kind in machine.commands if kind.__name__ == sent.name), None)
+    kind = _commands_by_name(machine).get(sent.name)
     if kind is None:
         raise Malformed(f"{machine.name} knows no {sent.name}", code="unknown_command")
     try:
@@ -327,6 +332,11 @@ def read_job(sent: SentJob, machines: Machines) -> Job:
     except (msgspec.DecodeError, RecursionError) as error:
         raise Malformed(f"{sent.name}: {error}", code="bad_request") from None
     return Job(sent.stream, command, sent.actor, sent.key, sent.role, sent.cause, sent.corr)
+
+
+@cache
+def _commands_by_name(machine: Machine[Any]) -> dict[str, type[Command]]:
+    return {kind.__name__: kind for kind in machine.commands}
 
 
 def send_record(record: Record) -> SentRecord:
