@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterable
+from typing import Final
 
 import click
 
@@ -14,6 +15,10 @@ from moot.surfaces.terminal.answer import Answer, paint, print_line, say_aside, 
 from moot.surfaces.terminal.lazy import Entry, LazyGroup
 from moot.surfaces.terminal.local_time import in_local_time
 from moot.surfaces.terminal.shell import Shell, command
+
+# Seconds. Python acts on a signal in its main thread alone, and one that another thread got, as
+# after a stop, does not wake it.
+LOOK_EVERY: Final = 1.0
 
 
 @command(None, "keep", "keep")
@@ -47,7 +52,7 @@ def keep(shell: Shell, listen: str, address: str | None) -> Answer:
         else:
             print_line(line, at_once=True)
             say_aside(paint("`moot invite` lets a machine join; Ctrl-C ends it", "dim", sys.stderr))
-        while not ended.wait(3600):
+        while not ended.wait(LOOK_EVERY):
             pass
     return Answer(kept, lambda: [f"{kept.address} is closed"])
 
