@@ -82,11 +82,13 @@ def keep(
     address: str | None = None,
     on_failure: Callable[[], None] = lambda: None,
     warn: Callable[[str], None] = lambda _: None,
+    socket_file: Path | None = None,
 ) -> Iterator[KeeperAddress]:
     """Keep this workspace's ledger for other machines, while the block lasts.
 
-    `address` is what the others reach it by, if that is not HOST:PORT. `on_failure` is called by
-    another thread if the keeper cannot go on; the end of the block then raises why
+    `socket_file` is a socket of this machine, for its other clones and containers, instead of HOST
+    and PORT. `address` is what the others reach it by, if that is not one of these. `on_failure` is
+    called by another thread if the keeper cannot go on; the end of the block then raises why
     (`keeper_failed`). `warn` is told, by another thread too, what hinders it meanwhile. Refused as
     `human_key_required` to an agent, and as `kept_elsewhere` on a machine that has joined.
     """
@@ -107,8 +109,8 @@ def keep(
         warn,
     )
     try:
-        chosen = _listen(keeping, host, port)
-        shown = KeeperAddress(address or f"{host}:{chosen}", keeping.fingerprint)
+        own = _listen(keeping, host, port, socket_file)
+        shown = KeeperAddress(address or own, keeping.fingerprint)
         _write_address(folder, shown)
         yield shown
     finally:
@@ -271,18 +273,24 @@ def revoke_machine(session: Session, name: str) -> MachineRow:
     return MachineRow(gone.name, gone.custodian, to_text(gone.joined_at), 0, True, False)
 
 
-def _listen(keeping: object, host: str, port: int) -> int:
+def _listen(keeping: object, host: str, port: int, socket_file: Path | None) -> str:
+    """Listen there; returns the address that this gives."""
     from moot.keeper.keeping import Keeping
+    from moot.keeper.line import UNIX
 
     assert isinstance(keeping, Keeping)
+    place = f"{host}:{port}" if socket_file is None else f"{UNIX}{socket_file.absolute()}"
     try:
-        return keeping.listen(host, port)
+        if socket_file is None:
+            return f"{host}:{keeping.listen(host, port)}"
+        keeping.listen_here(socket_file.absolute())
+        return place
     except OSError as error:
         raise Refused(
             "cannot_listen",
-            f"nothing can listen at {host}:{port}: {_why(error)}",
+            f"nothing can listen at {place}: {_why(error)}",
             hint="--listen HOST:PORT names an address of this machine (0.0.0.0: all of them) and a"
-            " port that nobody has",
+            " port that nobody has; --listen unix:FILE a short path at which nothing stands",
         ) from None
 
 
@@ -328,9 +336,9 @@ def _repository(session: Session) -> str:
 
 def _require_address(address: str | None) -> None:
     """Unavailable (`bad_address`) if others could look up nothing by it."""
-    from moot.keeper.line import read_address
+    from moot.keeper.line import UNIX, read_address
 
-    if address is not None:
+    if address is not None and not address.startswith(f"{UNIX}/"):
         read_address(address)
 
 

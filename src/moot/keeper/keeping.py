@@ -24,7 +24,6 @@ from moot.keeper.returning import is_return_proven
 from moot.store.artifacts import FileArtifacts
 
 FOLDER: Final = "keeper"
-SOCKET: Final = "door"
 
 
 class _Visitor:
@@ -85,11 +84,9 @@ class Keeping:
     def fingerprint(self) -> str:
         return read_fingerprint(self._certificate)
 
-    def listen_here(self) -> Path:
-        """Listen for other users' programs of this machine; returns the socket."""
-        place = self._folder / SOCKET
+    def listen_here(self, place: Path) -> None:
+        """Listen for other clones and containers of this machine, without a port."""
         self._listening.listen_unix(place)
-        return place
 
     def listen(self, host: str, port: int) -> int:
         return self._listening.listen_tls(host, port, server_context(self._certificate))

@@ -6,6 +6,7 @@ fingerprint, which came with the invitation; no public authority is asked.
 
 from __future__ import annotations
 
+import os
 import select
 import socket
 import ssl
@@ -116,10 +117,7 @@ def connect(address: str, fingerprint: str, seconds: float = CONNECT_SECONDS) ->
     """
     try:
         if address.startswith(UNIX):
-            plain = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            plain.settimeout(seconds)
-            plain.connect(address.removeprefix(UNIX))
-            return Line(plain)
+            return Line(_connect_here(address, seconds))
         return Line(_connect_tls(address, fingerprint, seconds))
     except TimeoutError:
         raise NobodyThere("no answer in time") from None
@@ -153,6 +151,21 @@ def _has_labels(host: str) -> bool:
         return False
 
 
+def _connect_here(address: str, seconds: float) -> socket.socket:
+    """A socket of this machine shows no certificate: it must be our own user's, or root's."""
+    path = address.removeprefix(UNIX)
+    if os.stat(path).st_uid not in (os.geteuid(), 0):
+        raise _another_keeper(address, "another user's socket stands there")
+    plain = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        plain.settimeout(seconds)
+        plain.connect(path)
+    except BaseException:
+        plain.close()
+        raise
+    return plain
+
+
 def _connect_tls(address: str, fingerprint: str, seconds: float) -> ssl.SSLSocket:
     host, port = read_address(address)
     name: Any = host
@@ -172,13 +185,17 @@ def _connect_tls(address: str, fingerprint: str, seconds: float) -> ssl.SSLSocke
     shown = line.getpeercert(binary_form=True) or b""
     if fingerprint_of(shown) != fingerprint:
         line.close()
-        raise Tampered(
-            f"another keeper answers at {address} than the one whose fingerprint is known here",
-            code="another_keeper",
-            hint="ask whoever keeps the ledger: `moot keep` shows its fingerprint; if that has"
-            " changed for a reason, take a new invitation",
-        )
+        raise _another_keeper(address, "its fingerprint is not the one that is known here")
     return line
+
+
+def _another_keeper(address: str, why: str) -> Tampered:
+    return Tampered(
+        f"another keeper answers at {address}: {why}",
+        code="another_keeper",
+        hint="ask whoever keeps the ledger: `moot keep` shows its fingerprint; if that has"
+        " changed for a reason, take a new invitation",
+    )
 
 
 def fingerprint_of(certificate: bytes) -> str:

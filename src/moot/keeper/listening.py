@@ -15,6 +15,7 @@ import os
 import selectors
 import socket
 import ssl
+import stat
 import threading
 import time
 from collections import deque
@@ -122,10 +123,16 @@ class KeeperListening:
         self._closing = False
 
     def listen_unix(self, place: Path) -> None:
-        place.unlink(missing_ok=True)
+        """Listen on a socket of this machine, which only its user may use; OSError if something
+        else stands there."""
+        _remove_left_socket(place)
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listening.bind(str(place))
-        os.chmod(place, 0o600)
+        try:
+            listening.bind(str(place))
+            os.chmod(place, 0o600)
+        except BaseException:
+            listening.close()
+            raise
         self._places.append(place)
         self._begin(listening, None)
 
@@ -385,3 +392,20 @@ class KeeperListening:
         self._selector.close()
         self._wakes.close()
         self._is_woken.close()
+
+
+def _remove_left_socket(place: Path) -> None:
+    """A keeper that was killed leaves its socket; whatever else stands there stays."""
+    try:
+        is_socket = stat.S_ISSOCK(os.lstat(place).st_mode)
+    except FileNotFoundError:
+        return
+    if is_socket:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as look:
+            try:
+                look.connect(str(place))
+            except ConnectionRefusedError:
+                place.unlink(missing_ok=True)
+                return
+    number = errno.EADDRINUSE if is_socket else errno.EEXIST
+    raise OSError(number, os.strerror(number))

@@ -51,7 +51,7 @@ class Invitation(msgspec.Struct, frozen=True):
 
 
 def read_invitation(text: str) -> Invitation:
-    parts = text.strip().split("#")
+    parts = text.strip().rsplit("#", 3)  # the path of a socket may hold one, too
     if len(parts) != 4 or not all(parts):
         raise Malformed(
             "this is no invitation",

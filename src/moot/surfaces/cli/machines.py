@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final
 
 import click
@@ -24,10 +25,10 @@ LOOK_EVERY: Final = 1.0
 @command(None, "keep", "keep")
 @click.option(
     "--listen",
-    metavar="HOST[:PORT]",
+    metavar="HOST[:PORT]|unix:FILE",
     default=f"{api.LOOPBACK}:{api.PORT}",
     show_default=True,
-    help="Where to listen; 0.0.0.0 lets other machines in.",
+    help="Where to listen; 0.0.0.0 lets other machines in, unix:FILE only this user's clones here.",
 )
 @click.option("--address", metavar="HOST:PORT", help="What other machines reach it by.")
 def keep(shell: Shell, listen: str, address: str | None) -> Answer:
@@ -42,10 +43,11 @@ def keep(shell: Shell, listen: str, address: str | None) -> Answer:
     Examples:
       moot keep
       moot keep --listen 0.0.0.0:7417 --address build.example:7417
+      moot keep --listen unix:/run/user/1000/moot
     """
-    host, port = _read_listen(listen)
+    host, port, file = _read_listen(listen)
     ended = _listen_for_end()
-    with api.keep(shell.session, host, port, address, ended.set, _warn) as kept:
+    with api.keep(shell.session, host, port, address, ended.set, _warn, file) as kept:
         line = f"keeping at {kept.address}, fingerprint {kept.fingerprint}"
         if shell.json:  # standard output is for the one answer at the end
             say_aside(line)
@@ -61,13 +63,16 @@ def _warn(text: str) -> None:
     say_aside(paint(text, "yellow", sys.stderr))
 
 
-def _read_listen(text: str) -> tuple[str, int]:
+def _read_listen(text: str) -> tuple[str, int, Path | None]:
+    """Host and port; or the file of a socket, which takes their place."""
     host, colon, port = text.rpartition(":")
+    if text.startswith("unix:") and text != "unix:":
+        return api.LOOPBACK, api.PORT, Path(text.removeprefix("unix:"))
     if not colon:
-        return text, api.PORT
+        return text, api.PORT, None
     if not port.isdigit() or int(port) > 65535:
-        raise click.UsageError(f"{text} is no address: HOST or HOST:PORT")
-    return host.strip("[]") or api.LOOPBACK, int(port)
+        raise click.UsageError(f"{text} is no address: HOST, HOST:PORT or unix:FILE")
+    return host.strip("[]") or api.LOOPBACK, int(port), None
 
 
 def _listen_for_end() -> threading.Event:
