@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -88,11 +89,26 @@ def test_a_keeper_that_was_killed_is_followed_by_the_next(project: Project, tmp_
             clone.ok("agent", "register", CRANE)
 
 
+def keep_refused(project: Project, file: Path) -> tuple[int, str]:
+    """How a keeper ends that cannot listen there: exit code and error. As a process, with a limit:
+    one that can listen goes on for ever."""
+    ended = subprocess.run(
+        [*MOOT, "--json", "keep", "--listen", f"unix:{file}"],
+        cwd=project.root,
+        env=project.env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    return ended.returncode, json.loads(ended.stdout)["error"]["code"]
+
+
 def test_a_file_that_stands_there_stays(project: Project, tmp_path: Path) -> None:
     file = tmp_path / "notes.md"
     file.write_text("precious", encoding="utf-8")
-    refused = project.run("--json", "keep", "--listen", f"unix:{file}")
-    assert (refused.code, refused.error["code"]) == (1, "cannot_listen")
+    assert keep_refused(project, file) == (1, "cannot_listen")
     assert file.read_text(encoding="utf-8") == "precious"
 
 
@@ -101,14 +117,12 @@ def test_a_socket_at_which_somebody_listens_stays(project: Project, tmp_path: Pa
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as other:
         other.bind(str(file))
         other.listen()
-        refused = project.run("--json", "keep", "--listen", f"unix:{file}")
-        assert (refused.code, refused.error["code"]) == (1, "cannot_listen")
+        assert keep_refused(project, file) == (1, "cannot_listen")
         assert file.is_socket()
 
 
 def test_a_path_that_is_too_long_is_refused(project: Project, tmp_path: Path) -> None:
-    refused = project.run("--json", "keep", "--listen", f"unix:{tmp_path / ('x' * 120)}")
-    assert (refused.code, refused.error["code"]) == (1, "cannot_listen")
+    assert keep_refused(project, tmp_path / ("x" * 120)) == (1, "cannot_listen")
 
 
 def test_another_users_socket_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
