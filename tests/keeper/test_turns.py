@@ -76,6 +76,22 @@ def test_whoever_is_next_is_told_early_and_keeps_its_place() -> None:
 
 
 @pytest.mark.usefixtures("clock")
+def test_whoever_is_told_early_is_of_the_machine_whose_turn_comes_next() -> None:
+    turns = Turns()
+    first, second, same, other = (Line(turns, machine) for machine in (1, 2, 2, 3))
+    assert first.take("a", early=True) == [True]
+    assert second.take("a", early=True) == [False]
+    assert same.take("a", early=True) == other.take("a", early=True) == []
+    first.release()
+    assert second.take("a") == [True]
+    assert other.told == [False], "its machine has had no turn, unlike that of the one before it"
+    assert same.told == []
+    second.release()
+    assert other.take("a") == [True]
+    assert same.told == [False]
+
+
+@pytest.mark.usefixtures("clock")
 def test_whoever_comes_again_before_its_turn_waits_at_its_old_place() -> None:
     _, (first, second, third) = lines(3)
     assert first.take("a") == [True]

@@ -159,7 +159,19 @@ class Turns:
         """Have everyone told whose turn it is now, and whoever comes after them and wants to."""
         now = time.monotonic()
         self._held = {name: held for name, held in self._held.items() if held[1] > now}
+        while self._let_one_in(now):
+            pass
         wanted_before: set[str] = set()  # by those who wait and come first
+        for one in sorted(self._waiting, key=self._rank):
+            one.is_next = one.streams.isdisjoint(wanted_before)
+            wanted_before |= one.streams
+            if one.is_next and one.wants_early:
+                self._say(one, False)
+
+    def _let_one_in(self, now: float) -> bool:
+        """Have the first one told whose turn it is; its machine then comes last. False if it is
+        nobody's."""
+        wanted_before: set[str] = set()
         for one in sorted(self._waiting, key=self._rank):
             if self._is_turn_of(one, wanted_before):
                 self._waiting.remove(one)
@@ -169,11 +181,9 @@ class Turns:
                     for stream in one.streams:
                         self._held.setdefault(stream, (one.who, now + TURN_SECONDS))
                 self._say(one, True)
-            else:
-                one.is_next = one.streams.isdisjoint(wanted_before)
-                wanted_before |= one.streams
-                if one.is_next and one.wants_early:
-                    self._say(one, False)
+                return True
+            wanted_before |= one.streams
+        return False
 
     def _say(self, one: _Waiting, has_come: bool) -> None:
         if one.tell is not None:
