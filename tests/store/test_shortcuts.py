@@ -55,6 +55,58 @@ def test_a_text_is_found_once_while_it_waits_and_afterwards(path: Path) -> None:
     assert waiting == set(range(8))
 
 
+def test_whatever_waits_is_read_from_every_position(path: Path) -> None:
+    """Commits of one and of several events, on two streams by turns, some of them filed."""
+    sizes = [(1, 2), (3, 0), (0, 1), (2, 2), (1, 1), (0, 3), (1, 0)]
+    length = {"example/a": 0, "example/b": 0}
+    with (
+        closing(SqliteStore(path, create=True, file_at=8)) as store,
+        closing(SqliteStore(path)) as other,
+    ):
+        for counts in sizes:
+            batch = []
+            for stream, count in zip(length, counts, strict=True):
+                batch += entries(stream, length[stream] + count)[length[stream] :]
+                length[stream] += count
+            write_entries(store, *batch)
+            for reader in (store, other):
+                with reader.read() as view:
+                    for stream, end in length.items():
+                        for after in range(-1, end + 1):
+                            read = [record.seq for record in view.records(stream, after)]
+                            assert read == list(range(after + 1, end))
+    assert unfiled(path) not in (0, len(sizes))
+
+
+def test_reading_the_newest_does_not_look_at_all_that_waits(path: Path) -> None:
+    """Counted in SQLite's own steps."""
+
+    def steps(store: SqliteStore) -> int:
+        taken = 0
+
+        def count() -> int:
+            nonlocal taken
+            taken += 1
+            return 0
+
+        with store.read() as view:
+            store._db.set_progress_handler(count, 1)
+            newest = list(view.records("example/a", after=0))
+            store._db.set_progress_handler(None, 0)
+        assert [record.seq for record in newest] == [1]
+        return taken
+
+    with closing(SqliteStore(path, create=True, file_at=1_000)) as store:
+        write_entries(store, *entries("example/a", 2)[:1])
+        write_entries(store, *entries("example/b", 400))
+        write_entries(store, *entries("example/a", 2)[1:])
+        among_many = steps(store)
+    with closing(SqliteStore(path.with_name("few.db"), create=True, file_at=1_000)) as store:
+        write_entries(store, *entries("example/a", 2)[:1])
+        write_entries(store, *entries("example/a", 2)[1:])
+        assert among_many == steps(store)
+
+
 def test_a_search_asks_both_places_for_the_best(path: Path) -> None:
     with closing(SqliteStore(path, create=True, file_at=20)) as store:
         write_entries(store, *texts(*(f"t{number}" for number in range(20))))

@@ -11,7 +11,9 @@ as one. After a thousand events, and with every checkpoint, a commit files all o
 # No postponed annotations: msgspec would compile each of them anew in every hook.
 
 import sqlite3
+from bisect import bisect_right
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Annotated, Final
 
 import msgspec
@@ -31,6 +33,8 @@ Row = tuple[str, str, bytes | None, str, Seq]  # space, key, value (None: droppe
 Text = tuple[str, str, str]  # space, key, text
 UnfiledEvent = tuple[int, str, int, int]  # its number, stream, the stream's number, seq
 Moved = dict[str, tuple[int, int]]  # streams: number, newest seq
+AddedTo = tuple[int, int]  # a commit's newest seq on a stream, the number of the last event before
+_seq_of: Final = itemgetter(0)
 
 
 class IndexDelta(msgspec.Struct, frozen=True, array_like=True):
@@ -70,7 +74,8 @@ class PendingIndex:
         self._empty()
 
     def _empty(self) -> None:
-        self.moved: set[str] = set()  # streams with events that are not filed
+        # streams with events that are not filed, and for each the commits that added to it
+        self.moved: dict[str, list[AddedTo]] = {}
         self.numbers: set[int] = set()  # the numbers of the same streams
         self.rows: dict[str, dict[str, StoredRow | None]] = {}  # space -> key -> row; None: dropped
         self.words: list[Text] = []
@@ -101,8 +106,9 @@ class PendingIndex:
         self._compare({}, _moved_until(None, written))
         if late:
             self.last_event = max(self.last_event, late[-1][0])
-        self.heads.update(self.doubtful)
-        self.moved.update(self.doubtful)
+        for name, head in self.doubtful.items():
+            self.heads[name] = head
+            self.moved[name] = [(head.seq, self._filed)]
 
     def _compare(self, said: Moved, written: Moved) -> None:
         """A stream whose events are not those that the rows speak of gets a head that fits no
@@ -114,10 +120,13 @@ class PendingIndex:
 
     def add(self, last_event: int, delta: IndexDelta) -> bool:
         """Take in what one more commit changes; True if it is time to file all of it."""
-        self.last_event = last_event
+        before, self.last_event = self.last_event, last_event
         for name, head in delta.heads:
             self.heads[name] = head
-            self.moved.add(name)
+            added = self.moved.get(name)
+            if added is None:
+                added = self.moved[name] = []
+            added.append((head.seq, before))
             self.numbers.add(head.number)
         for space, key, value, stream, seq in delta.rows:
             there = self.rows.get(space)
@@ -126,6 +135,13 @@ class PendingIndex:
             there[key] = None if value is None else StoredRow(key, value, stream, seq)
         self.words += delta.words
         return last_event - self._filed >= self._most
+
+    def event_before(self, stream: str, after: int) -> int:
+        """The number of an event behind which all events of a moved stream stand that come after a
+        position and are not filed: whoever reads the newest of them need not look at all."""
+        commits = self.moved[stream]
+        first = bisect_right(commits, after, key=_seq_of)
+        return commits[first][1] if first < len(commits) else self.last_event
 
     def mark_filed(self) -> None:
         """This connection has filed everything, in the change under way."""

@@ -15,12 +15,12 @@ SELECT p.seq, e.kid, e.body, e.sig FROM places p JOIN events e ON e.id = p.event
 WHERE p.stream = (SELECT number FROM streams WHERE name = ?) AND p.seq > ? ORDER BY p.seq;
 
 -- name: records
--- A stream's events after a position: those that are filed, then those that are not.
+-- A stream's events after a position: filed ones, then, behind an event, those that are not.
 SELECT p.seq, e.kid, e.body, e.sig FROM places p JOIN events e ON e.id = p.event
 WHERE p.stream = (SELECT number FROM streams WHERE name = ?) AND p.seq > ?
 UNION ALL
-SELECT seq, kid, body, sig FROM events WHERE id > (SELECT event FROM filed)
-AND stream = (SELECT number FROM streams WHERE name = ?) AND seq > ?
+SELECT seq, kid, body, sig FROM events
+WHERE id > ? AND stream = (SELECT number FROM streams WHERE name = ?) AND seq > ?
 ORDER BY 1;
 
 -- name: records_after

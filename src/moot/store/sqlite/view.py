@@ -65,7 +65,8 @@ class SqliteView:
 
     def records(self, stream: str, after: int = -1) -> Iterator[Record]:
         if stream in self._pending.moved:
-            rows = self._each("records", stream, after, stream, after)
+            before = self._pending.event_before(stream, after)
+            rows = self._each("records", stream, after, before, stream, after)
         else:
             rows = self._each("filed_records", stream, after)
         return (Record(stream, *row) for row in rows)
