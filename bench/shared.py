@@ -25,10 +25,17 @@ _LINE = re.compile(r"keeping at (\S+), fingerprint (\S+)")
 class SharedGround:
     """A workspace that is kept for others at `address`."""
 
-    def __init__(self, place: Path, address: str, fingerprint: str) -> None:
+    def __init__(self, place: Path, keeper: int, address: str, fingerprint: str) -> None:
+        """`keeper` is the number of its process."""
         self._place = place
+        self._keeper = keeper
         self._address = address
         self._fingerprint = fingerprint
+
+    def processor_seconds(self) -> float:
+        """How long processors have worked for the keeper, in all."""
+        said = Path(f"/proc/{self._keeper}/stat").read_text().rpartition(")")[2].split()
+        return (int(said[11]) + int(said[12])) / os.sysconf("SC_CLK_TCK")
 
     def join(self, name: str, agents: list[str]) -> Path:
         """A machine of its own, with these agents; `opened` opens it."""
@@ -61,7 +68,7 @@ def shared(place: Path) -> Iterator[SharedGround]:
         assert keeper.stdout is not None
         found = _LINE.search(keeper.stdout.readline())
         assert found is not None
-        yield SharedGround(place, found[1], found[2])
+        yield SharedGround(place, keeper.pid, found[1], found[2])
     finally:
         keeper.send_signal(signal.SIGTERM)
         keeper.communicate(timeout=60)

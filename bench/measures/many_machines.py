@@ -16,7 +16,7 @@ from bench.lender import lender
 from bench.measures.hook import DIRECT, THIN, free_file_figure
 from bench.measures.many_processes import PROCESSES, crowd, fairness
 from bench.rounds import millis, take_turns
-from bench.shared import shared
+from bench.shared import SharedGround, shared
 from bench.tls_echo import tls_round_trips
 from bench.tool_server import tool_server
 
@@ -32,7 +32,7 @@ def measure(ground: Ground) -> Iterator[Figure]:
         machines = [kept.join(f"machine-{n}", AGENTS[n::MACHINES]) for n in range(MACHINES)]
         homes = {agent: machines[place % MACHINES] for place, agent in enumerate(AGENTS)}
         yield from _one_command(ground, local, machines[0])
-        yield from _crowds(ground, local, homes)
+        yield from _crowds(ground, local, kept, homes)
         hook = kept.join("hooked", ["coral-finch"])
         yield from _hooks(ground, hook, "coral-finch")
 
@@ -86,16 +86,20 @@ def _one_command(ground: Ground, local: Path, joined: Path) -> Iterator[Figure]:
     yield ratio("a joined machine's command", "ms", whole, rounds.raw, against=against)
 
 
-def _crowds(ground: Ground, local: Path, homes: dict[str, Path]) -> Iterator[Figure]:
+def _crowds(
+    ground: Ground, local: Path, kept: SharedGround, homes: dict[str, Path]
+) -> Iterator[Figure]:
     """Many at once, each on a stream of its own, and all on one."""
     several = [f"{STREAM}-{agent}" for agent in AGENTS]
-    yield from _crowd(ground, local, homes, several, f"{PROCESSES} streams", 1.5, at_least(1))
-    yield from _crowd(ground, local, homes, [STREAM] * PROCESSES, "one stream", 1.0)
+    where = f"{PROCESSES} streams"
+    yield from _crowd(ground, local, kept, homes, several, where, 1.5, at_least(1))
+    yield from _crowd(ground, local, kept, homes, [STREAM] * PROCESSES, "one stream", 1.0)
 
 
 def _crowd(
     ground: Ground,
     local: Path,
+    kept: SharedGround,
     homes: dict[str, Path],
     streams: list[str],
     where: str,
@@ -107,9 +111,12 @@ def _crowd(
     joined: list[list[int]] = []
     here: list[list[int]] = []
     one_caller: list[list[int]] = []
+    keepers_time: list[float] = []
     for _ in range(ground.pick(3, 1)):
         here.append(crowd([_words(local, *pair, seconds) for pair in pairs]))
+        before = kept.processor_seconds()
         joined.append(crowd([_words(homes[pair[0]], *pair, seconds) for pair in pairs]))
+        keepers_time.append(kept.processor_seconds() - before)
         if of_one_caller is not None:
             one_caller.append(crowd([_words(local, AGENTS[0], "example/alone", seconds)]))
     rates = [sum(counts) / seconds for counts in joined]
@@ -125,6 +132,9 @@ def _crowd(
         alone = [sum(counts) / seconds for counts in one_caller]
         against = "one caller here"
         yield ratio(what, "events/s", rates, alone, against=against, target=of_one_caller)
+        carried = [sum(counts) / time for counts, time in zip(joined, keepers_time, strict=True)]
+        name = f"{what}, for a second of the keeper's processor time"
+        yield ratio(name, "events", carried, alone, against=against, target=of_one_caller)
     share, note = fairness(joined), f"of {PROCESSES} processes here: {fairness(here):.2f}"
     name = f"{what}, smallest share / largest"
     wanted = at_least(LEAST_SHARE) if of_one_caller is None else None
