@@ -14,6 +14,7 @@ import msgspec
 from moot.api.operation import operation
 from moot.core.clock import to_text
 from moot.core.errors import Malformed, MootError, Refused
+from moot.core.names import require_machine_name
 from moot.core.version import VERSION
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def join_keeper(
     invited = read_invitation(invitation)
     home = session.home or project_root(session.folder)
     folder = home.parent if home.name == FOLDER else home
-    machine = name or _machine_name()
+    machine = require_machine_name(name or _machine_name())
     try:
         created = join_workspace(folder, session.keys, invited, machine, _repository(session))
     except Refused as error:

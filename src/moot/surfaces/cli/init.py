@@ -52,7 +52,9 @@ def init(shell: Shell, tools: str | None, invitation: str | None, name: str | No
     if name is not None:
         raise click.UsageError("--name belongs to --join")
     session = shell.session
-    passphrase = None if workspaces.exists(session) else shell.new_passphrase("operator")
+    passphrase = (
+        None if workspaces.exists(session) else shell.new_passphrase("operator", may_wait=True)
+    )
     chosen = [] if tools in (None, "none") else [word for word in tools.split(",") if word]
     made = workspaces.init(session, passphrase=passphrase, tools=chosen)
     if tools is None and shell.interactive():
