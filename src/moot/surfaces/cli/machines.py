@@ -143,7 +143,7 @@ def list_machines(shell: Shell) -> Answer:
       moot machine list
     """
     shown = api.list_machines(shell.session)
-    return Answer(shown, lambda: _list_lines(shown))
+    return Answer(shown, lambda: _list_lines(shown), says_if_old=True)
 
 
 def _list_lines(shown: api.MachineList) -> Iterable[str]:

@@ -58,7 +58,7 @@ def status(shell: Shell, watch: bool, ended: bool) -> Answer:
         show_again(shell.session, lambda: _lines(_look(shell, ended=ended), shell.session.clock()))
         return Answer(seen, list)
     now = shell.session.clock()
-    return Answer(seen, lambda: _lines(seen, now))
+    return Answer(seen, lambda: _lines(seen, now), says_if_old=True)
 
 
 def _look(shell: Shell, *, ended: bool) -> screen.Status:
