@@ -81,7 +81,8 @@ def _joined_lines(made: workspaces.MadeWorkspace) -> Iterable[str]:
     yield f"workspace    {made.workspace}"
     yield f"keys         {made.keys}"
     yield f"fingerprint  {made.fingerprint}"
-    yield f"copied       {joined.events} events, every signature verified"
+    events = "1 event" if joined.events == 1 else f"{joined.events} events"
+    yield f"copied       {events}, every signature verified"
 
 
 def _offer_hooks(shell: Shell, made: workspaces.MadeWorkspace) -> workspaces.MadeWorkspace:
