@@ -96,6 +96,8 @@ def _shared_lines(shared: SharedLedger) -> Iterable[str]:
         yield f"kept at    {shared.keeper}{version} · this machine is {shared.here}{others}"
     else:
         yield f"kept here  at {shared.keeper}{version} · {names or 'nobody has joined'}"
+    if shared.is_kept_now is False:
+        yield paint("no keeper", "yellow") + "  runs now: `moot keep` starts it"
     if shared.why_old is not None:
         yield paint("may be old", "yellow") + f" {shared.why_old}"
 
