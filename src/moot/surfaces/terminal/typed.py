@@ -25,7 +25,7 @@ _THINGS: Final = frozenset(
 
 
 # Commands of a hint that somebody must be named for: they fail without.
-_ACTING: Final = re.compile(r"`moot (?=(?:blocked|handoff|inbox|release|reserve|send) )")
+_ACTING: Final = re.compile(r"`moot (?=(?:blocked|handoff|inbox|reserve|send)\b)")
 
 
 @contextmanager
