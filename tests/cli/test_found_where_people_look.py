@@ -66,6 +66,14 @@ def test_every_code_of_an_error_is_explained() -> None:
         assert any(meaning.sentence for meaning in explain_code(code)), code
 
 
+@pytest.mark.parametrize("shown", ["B-11", "b-11", "format-6", "format-7/artifacts", "format-7"])
+def test_the_id_that_a_finding_is_shown_with_is_explained(shown: str) -> None:
+    """`warning B-11 src/auth: ...` is what one types next."""
+    meanings = explain_code(shown)
+    assert all(meaning.rule.lower().startswith(shown.lower()) for meaning in meanings)
+    assert all(meaning.sentence for meaning in meanings)
+
+
 def test_every_rule_is_explained_by_its_id_and_by_its_code() -> None:
     rules = [rule for package in packages_with_rules() for rule in rules_of(package)]
     for rule in [*rules[::40], *DOCTOR_RULES[::10]]:

@@ -41,7 +41,7 @@ def desk(project: Project) -> Project:
 
 def test_the_holder_of_a_scope_is_named(shop: Project) -> None:
     said = hint(shop, *as_("teal-crane", "reserve", "src/the auth/x.py", "--work", "w-1"))
-    assert "ask the holder: `moot blocked amber-otter --work w-1 " in said
+    assert "ask the holder: `moot --as teal-crane blocked amber-otter --work w-1 " in said
 
 
 @pytest.mark.parametrize("work", [("--work", "w-1"), ()])
@@ -49,15 +49,18 @@ def test_the_holder_can_be_asked_with_the_very_words_of_the_hint(
     shop: Project, work: tuple[str, ...]
 ) -> None:
     said = hint(shop, *as_("teal-crane", "reserve", "src/the auth/x.py", *work))
-    (line,) = re.findall(r"`moot (blocked .*)`", said)
-    event = shop.ok(*as_("teal-crane", *shlex.split(line)))["event"]
+    (line,) = re.findall(r"`moot (.* blocked .*)`", said)
+    event = shop.ok(*shlex.split(line))["event"]
     assert (event["to_agent"], event["payload"]["subject"]) == ("amber-otter", "src/the auth/x.py")
 
 
 def test_the_scope_that_may_be_taken_over_is_named(shop: Project) -> None:
     later = {"MOOT_CLOCK": "2026-02-18T12:20:00.000Z"}
     said = hint(shop, *as_("teal-crane", "reserve", "src/the auth"), **later)
-    assert said == "`moot reserve ':/src/the auth' --takeover-stale` takes it over"
+    takeover = "reserve ':/src/the auth' --takeover-stale` takes it over"
+    assert said == f"`moot --as teal-crane {takeover}"
+    agent = {"MOOT_AGENT": "teal-crane"}
+    assert hint(shop, "reserve", "src/the auth", **later, **agent) == f"`moot {takeover}"
 
 
 def test_all_that_are_in_the_way_are_named(shop: Project) -> None:
@@ -119,7 +122,7 @@ def test_a_message_and_its_thread_are_named(shop: Project) -> None:
     thread = sent.partition(":")[0]
     assert f"`moot mail thread {thread}` a whole thread" in hint(shop, *as_("coral-finch", *ack))
     long = hint(shop, *as_("teal-crane", *ack, "--notes", "x" * 10_000))
-    assert f"`moot send amber-otter 'INFO: ...' FILE --re {sent}`" in long
+    assert f"`moot --as teal-crane send amber-otter 'INFO: ...' FILE --re {sent}`" in long
 
 
 def test_a_decision_is_named_on_the_agenda(project: Project) -> None:

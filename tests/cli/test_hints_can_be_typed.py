@@ -125,7 +125,8 @@ PLACEHOLDERS = {
 # What is typed, and which command of its hint (from 0) is typed then, as whom.
 REFUSALS: tuple[tuple[tuple[str, ...], int, str | None], ...] = (
     (("--as", "nobody-here", "reserve", "x"), 0, None),
-    (("--as", CRANE, "reserve", "src"), 0, CRANE),
+    (("--as", "nobody here", "reserve", "x"), 0, None),
+    (("--as", CRANE, "reserve", "src"), 0, None),
     (("--as", CRANE, "release", "src"), 0, CRANE),
     (("run", "--adopt", "coral-finch", "--", "true"), 0, None),
     (("run", "--adopt", "coral-finch", "--", "true"), 1, None),

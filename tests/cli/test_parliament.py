@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from tests.cli.sitting import (
     opened,
     position,
 )
+from tests.cli.typeable import commands_in
 
 requirement = pytest.mark.requirement
 
@@ -159,6 +161,9 @@ def test_what_the_rules_refuse_is_said_before_a_person_is_asked_for_a_key(
     del people
     before = files_of(sitting)
     assert sitting.refused("decide", "approve", "--reason", "Good.") == "wrong_phase"
+    done = sitting.project.json("parliament", "decide", FOLDER, "approve", "--reason", "Good.")
+    (line,) = commands_in(done.error["hint"])
+    assert sitting.project.run(*shlex.split(line)[1:]).code == 0, line
     assert sitting.refused("decide", "veto", "--reason", " ") == "guidance_required"
     assert files_of(sitting) == before
 

@@ -168,7 +168,7 @@ def test_at_a_terminal_a_new_key_needs_a_long_one_as_well(
     peopled: Project, passphrase: str
 ) -> None:
     keys, old = sorted(peopled.keys.glob("*/*.key")), Path(passphrase).read_text().strip()
-    seen = on_a_terminal(peopled, "agent", "rotate", "operator", typed=[old, "short", "", ""])
+    seen = on_a_terminal(peopled, "agent", "rotate", "operator", typed=[old, "short", ""])
     assert "at least 8 characters" in seen
     assert sorted(peopled.keys.glob("*/*.key")) == keys
 
@@ -176,7 +176,7 @@ def test_at_a_terminal_a_new_key_needs_a_long_one_as_well(
 def test_at_a_terminal_one_that_is_too_short_is_told_before_it_is_typed_again(
     bare: Project,
 ) -> None:
-    seen = on_a_terminal(bare, "init", "--tools", "none", typed=["sesame", "", ""])
+    seen = on_a_terminal(bare, "init", "--tools", "none", typed=["sesame", ""])
     before, rule, after = seen.partition("at least 8 characters")
     assert rule
     assert "once more" not in before
@@ -193,8 +193,22 @@ def test_at_a_terminal_the_passphrase_is_typed_twice_and_never_shown(bare: Proje
     assert bare.ok("agent", "show", "operator")["class"] == "human"
 
 
+def test_at_a_terminal_two_that_differ_are_asked_for_again(bare: Project) -> None:
+    typed = ["open sesame", "open sesam", "open sesame", "open sesame"]
+    seen = on_a_terminal(bare, "init", "--tools", "none", typed=typed)
+    assert "the two are not the same" in seen
+    assert bare.ok("agent", "show", "operator")["class"] == "human"
+
+
+def test_a_key_that_is_asked_for_by_name_is_not_made_later(project: Project) -> None:
+    seen = on_a_terminal(project, *HUMAN, typed=[""])
+    assert "later" not in seen
+    assert "type one of at least 8 characters" in " ".join(seen.split())
+
+
 def test_at_a_terminal_an_empty_passphrase_means_later(bare: Project) -> None:
-    seen = on_a_terminal(bare, "init", "--tools", "none", typed=["", ""])
+    seen = on_a_terminal(bare, "init", "--tools", "none", typed=[""])
     assert "no person's key yet" in seen
+    assert "once more" not in seen
     listed = bare.ok("agent", "list")["agents"]
     assert [one["agent"] for one in listed if one["class"] == "human"] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from moot.keeper.homes import HOME
 from moot.protocols.debate.commands import Begin
 from moot.protocols.debate.reader import read_document
 from tests.cli.project import Project
+from tests.cli.typeable import commands_in
 from tests.keeper.kept import KeptLedger
 from tests.keeper.older_keeper import OLDER
 from tests.keeper.test_many_machines import CRANE, OTTER, events_of
@@ -255,3 +257,17 @@ def test_an_older_keeper_moves_nothing(
     monkeypatch.setattr(ask, "_question_decoder", lambda: OLDER)
     assert desktop.refused("machine", "move-here", debate)[0] == "another_version"
     assert not (desktop.root / "d.md").exists()
+
+
+@pytest.mark.parametrize("words", [("status", "d.md"), ("add", "d.md", "--author", CRANE)])
+def test_a_debate_whose_file_is_elsewhere_says_how_to_get_it(
+    laptop: Project, desktop: Project, debate: str, words: tuple[str, ...]
+) -> None:
+    """The agenda tells its agents on the desktop to speak in a file that only the laptop has."""
+    done = desktop.json("debate", *words)
+    assert (done.error["code"], done.code) == ("unreadable_file", 4)
+    laptop.ok("machine", "hand-over", "d.md", "--to", "desktop")
+    (line,) = commands_in(done.error["hint"])
+    assert desktop.ok(*shlex.split(line)[1:])["id"] == debate
+    assert desktop.ok("debate", "status", "d.md")["may_speak"]
+    assert "on record" not in desktop.json("debate", "status", "nothing.md").error["hint"]

@@ -196,3 +196,28 @@ def test_nobody_joins_another_ledger_over_a_copy_of_the_first(
     word = other.ok("invite")["invitation"]
     assert laptop.refused("init", "--join", word, "--name", "laptop")[0] == "another_ledger"
     assert laptop.refused("agent", "register", "teal-crane")[0] == "machine_revoked"
+
+
+@pytest.mark.parametrize("name", ["m0", "My Laptop", "laptop_2"])
+def test_a_name_that_no_machine_can_have_is_told_from_an_agents(
+    project: Project, tmp_path: Path, name: str
+) -> None:
+    """Before anybody is asked: the invitation is as good as it was."""
+    KeeperProcess(project)
+    laptop = _clone(project, tmp_path / "laptop")
+    invitation = project.ok("invite")["invitation"]
+    code, said = _said(laptop, "init", "--join", invitation, "--name", name)
+    assert (code, "agent" in said, "--name" in said) == ("bad_name", False, True)
+    assert f"no machine can be called '{name}'" in said
+    assert laptop.ok("init", "--join", invitation, "--name", "build-2")["created"] is True
+
+
+@pytest.mark.parametrize("cut", [1, 31, 32, 33, 60])
+def test_an_invitation_that_was_cut_short_is_told_from_a_wrong_one(cut: int) -> None:
+    from moot.workspace.joining import read_invitation
+
+    whole = f"build.example:7417#{FINGERPRINT}#01234567#{'ab' * 16}"
+    assert read_invitation(whole).text == whole
+    with pytest.raises(MootError) as refused:
+        read_invitation(whole[:-cut])
+    assert refused.value.code == "bad_invitation"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from moot.core.version import VERSION
@@ -52,6 +54,24 @@ def test_what_is_shown_without_the_keeper_is_said_to_be_perhaps_old(
     assert "may be old" in laptop.run("status").out
     assert "keeper_silent" in complaints(laptop)
     assert "unknown_file" not in complaints(laptop)
+
+
+@pytest.mark.parametrize("words", [["status"], ["machine", "list"], ["prompt"]])
+def test_that_it_may_be_old_is_said_once(
+    kept: KeptLedger, laptop: Project, words: list[str]
+) -> None:
+    """A prompt's line on standard error would stand above every prompt."""
+    kept.close()
+    told = laptop.run(*words)
+    assert (told.code, told.err) == (0, "")
+    assert len(re.findall("may be", told.out)) == 1
+
+
+def test_an_error_that_names_the_keeper_says_it_once(kept: KeptLedger, laptop: Project) -> None:
+    kept.close()
+    told = laptop.run("agent", "register", "red-fox")
+    assert (told.code, told.err.count("does not answer")) == (4, 1)
+    assert "may be old" in laptop.run("report", "q-9").err
 
 
 def test_the_page_is_told_as_well(kept: KeptLedger, laptop: Project) -> None:

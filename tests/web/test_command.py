@@ -63,6 +63,7 @@ def test_with_json_standard_output_is_one_envelope(project: Project) -> None:
 
 def test_it_listens_on_loopback_alone_unless_it_has_a_certificate(project: Project) -> None:
     assert project.refused("serve", "--listen", "0.0.0.0") == ("tls_required", 1)
+    assert project.refused("serve", "--name", "build.example") == ("usage", 2)  # not for nothing
     assert project.refused("serve", "--decide") == ("terminal_required", 1)
     files = ("--certificate", __file__, "--key", __file__)
     listening = ("--listen", "0.0.0.0", *files, "--decide")

@@ -332,7 +332,8 @@ def require_new_passphrase(session: Session, name: str, ask: AskNewPassphrase | 
         raise Refused(
             "passphrase_required",
             "a person's key needs a passphrase",
-            hint="run this at a terminal; for automation set MOOT_PASSPHRASE_FILE",
+            hint="type one of at least 8 characters, at a terminal; for automation set"
+            " MOOT_PASSPHRASE_FILE",
         )
     require_long_passphrase(text)
     return text

@@ -14,6 +14,7 @@ import msgspec
 from moot.api.operation import operation
 from moot.core.clock import to_text
 from moot.core.errors import Malformed, MootError, Refused
+from moot.core.names import require_machine_name
 from moot.core.version import VERSION
 
 if TYPE_CHECKING:
@@ -40,12 +41,14 @@ class KeeperAddress(msgspec.Struct, frozen=True):
 
 
 class InvitedMachine(msgspec.Struct, frozen=True):
-    """`invitation` is one word for `moot init --join`; it is good for one machine, once."""
+    """`invitation` is one word for `moot init --join`; it is good for one machine, once. Unless a
+    keeper runs now (`is_kept_now`), it can be used only once one does."""
 
     invitation: str
     address: str
     fingerprint: str
     expires_at: str
+    is_kept_now: bool = True
 
 
 class MachineRow(msgspec.Struct, frozen=True):
@@ -66,12 +69,14 @@ class MachineRow(msgspec.Struct, frozen=True):
 class MachineList(msgspec.Struct, frozen=True):
     """`keeper` is where the ledger is kept, as seen from here; None: on this machine alone. `here`
     is what this machine is called there, None if it keeps the ledger. `why_old` says why the list
-    may be old or lack machines: the keeper could not be asked."""
+    may be old or lack machines: the keeper could not be asked. `is_kept_now` is whether a keeper
+    runs; None where this machine does not keep the ledger."""
 
     keeper: str | None
     machines: tuple[MachineRow, ...]
     here: str | None = None
     why_old: str | None = None
+    is_kept_now: bool | None = None
 
 
 @contextmanager
@@ -125,6 +130,7 @@ def invite(session: Session, *, hours: int = 24, address: str | None = None) -> 
     needs a person's consent as ever. Refused as `not_kept` before `moot keep` has run here.
     """
     from moot.keeper.members import HOUR
+    from moot.keeper.running_mark import is_any_running
     from moot.workspace.joining import Invitation
 
     session.require_no_agent("inviting a machine")
@@ -145,7 +151,13 @@ def invite(session: Session, *, hours: int = 24, address: str | None = None) -> 
     now = workspace.engine.clock()
     identity, code = _members(session).invite(now, hours)
     invitation = Invitation(shown, known.fingerprint, identity, code)
-    return InvitedMachine(invitation.text, shown, known.fingerprint, to_text(now + hours * HOUR))
+    return InvitedMachine(
+        invitation.text,
+        shown,
+        known.fingerprint,
+        to_text(now + hours * HOUR),
+        is_any_running(_keeper_folder(session)),
+    )
 
 
 @operation("init.join", writes=True, runs_programs=True)
@@ -167,7 +179,7 @@ def join_keeper(
     invited = read_invitation(invitation)
     home = session.home or project_root(session.folder)
     folder = home.parent if home.name == FOLDER else home
-    machine = name or _machine_name()
+    machine = require_machine_name(name or _machine_name())
     try:
         created = join_workspace(folder, session.keys, invited, machine, _repository(session))
     except Refused as error:
@@ -201,11 +213,14 @@ def list_machines(session: Session) -> MachineList:
         file = read_joined_file(workspace.path)
         return MachineList(file.address, (), file.machine, str(workspace.left))
     from moot.keeper.membership import describe_member
+    from moot.keeper.running_mark import is_any_running
 
     known = _read_address(_keeper_folder(session))
     members = map(describe_member, _members(session).read().machines)
     rows = _list_rows(workspace, tuple(members), None)
-    return MachineList(None if known is None else known.address, rows)
+    if known is None:
+        return MachineList(None, rows)
+    return MachineList(known.address, rows, is_kept_now=is_any_running(_keeper_folder(session)))
 
 
 def _list_from_afar(workspace: Workspace, joined: JoinedLedger) -> MachineList:

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 class Prompt(msgspec.Struct, frozen=True):
     """How many agents are here, how much is due, how much is new for `you`; `unguarded` counts
-    agents whose edits nobody checks."""
+    agents whose edits nobody checks. `may_be_old`: the keeper of the ledger could not be asked."""
 
     you: str | None = None
     here: int = 0
     due: int = 0
     unread: int = 0
     unguarded: int = 0
+    may_be_old: bool = False
 
 
 @operation("prompt")
@@ -43,4 +44,5 @@ def prompt(session: Session) -> Prompt:
         due=len(due),
         unread=count_unread(session),
         unguarded=count_unguarded(workspace),
+        may_be_old=session.why_old() is not None,
     )

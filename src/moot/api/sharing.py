@@ -17,13 +17,15 @@ class SharedLedger(msgspec.Struct, frozen=True):
     """`keeper` is where the ledger is kept; `here` what this machine is called there, None if it is
     kept on this one. `machines` are those that share it: only those that are known here, if the
     keeper could not be asked. `why_old` says why what is shown may be old: the keeper did not
-    answer, or shows another history, or this machine has left."""
+    answer, or shows another history, or this machine has left. `is_kept_now` is whether a keeper
+    runs; None where this machine does not keep the ledger."""
 
     keeper: str
     here: str | None
     keeper_version: str | None
     machines: tuple[MachineRow, ...]
     why_old: str | None
+    is_kept_now: bool | None = None
 
 
 def describe_sharing(session: Session) -> SharedLedger | None:
@@ -42,4 +44,5 @@ def describe_sharing(session: Session) -> SharedLedger | None:
         (None if workspace.left else VERSION) if joined is None else joined.line.keepers_version,
         listed.machines,
         None if why is None else str(why),
+        listed.is_kept_now,
     )

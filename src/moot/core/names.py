@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from moot.core.errors import Malformed
 
+GRAMMAR = "3 to 48 of a-z, 0-9 and single hyphens"
 AGENT = re.compile(r"(?=.{3,48}\Z)[a-z0-9]+(-[a-z0-9]+)*\Z")
 # One registry: no stream beside it may carry its events.
 STREAM = re.compile(r"(?!registry/)[a-z]{1,32}(/[A-Za-z0-9._:@+~-]{1,200})?\Z")
@@ -27,7 +28,18 @@ def require_agent_name(text: str) -> str:
         raise Malformed(
             f"{text!r} is not an agent name",
             code="bad_name",
-            hint="3 to 48 of a-z, 0-9 and single hyphens, such as amber-otter",
+            hint=f"{GRAMMAR}, such as amber-otter",
+        )
+    return text
+
+
+def require_machine_name(text: str) -> str:
+    """`text` if a machine may be called so, else Malformed. Its grammar is that of agents."""
+    if not AGENT.match(text):
+        raise Malformed(
+            f"no machine can be called {text!r}",
+            code="bad_name",
+            hint=f"name it by --name: {GRAMMAR}, such as laptop or build-2",
         )
     return text
 

@@ -12,7 +12,7 @@ import msgspec
 
 from moot.core.errors import NotFound, Refused
 from moot.core.machine import KeyClass, VerifiedActor
-from moot.core.names import SYSTEM
+from moot.core.names import AGENT, GRAMMAR, SYSTEM
 from moot.core.record import Actor
 from moot.core.registry.model import KeyEnding, RegisteredKey, State
 from moot.core.signing import Signer, key_id
@@ -121,7 +121,9 @@ def _valid_key(registry: State, name: str) -> RegisteredKey:
         raise NotFound(
             "agent_not_found",
             f"no agent is called {name}",
-            hint=f"`moot agent register {name}` makes it one; `moot agent list` shows all",
+            hint=f"`moot agent register {name}` makes it one; `moot agent list` shows all"
+            if AGENT.match(name)
+            else f"`moot agent list` shows all; an agent's name is {GRAMMAR}",
         )
     key = registry.keys[agent.kid]
     if key.ended is not None:  # LDG-041

@@ -21,6 +21,7 @@ from moot.keeper.line import MAX_FRAME
 from moot.keeper.listening import KeeperListening
 from moot.keeper.members import Member, MemberFile, Members, joining_statement
 from moot.keeper.returning import is_return_proven
+from moot.keeper.running_mark import mark_running
 from moot.store.artifacts import FileArtifacts
 
 FOLDER: Final = "keeper"
@@ -79,6 +80,7 @@ class Keeping:
         self._visitors: dict[Connection, _Visitor] = {}
         self._listed: Members | None = None  # the machines, for what has come just now
         self._certificate = ensure_certificate(folder)
+        self._mark = mark_running(folder)
 
     @property
     def fingerprint(self) -> str:
@@ -94,6 +96,7 @@ class Keeping:
     def close(self) -> None:
         self._listening.close()
         self._door.close()
+        self._mark.close()
         failure = self._listening.failure
         if failure is not None:
             raise StoreFailed(

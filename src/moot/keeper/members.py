@@ -21,7 +21,7 @@ from filelock import FileLock
 
 from moot.core.clock import Millis
 from moot.core.errors import NotFound, Refused, StoreFailed
-from moot.core.names import require_agent_name
+from moot.core.names import require_machine_name
 from moot.store.files import replace_own_file
 
 FILE: Final = "machines.json"
@@ -113,7 +113,7 @@ class MemberFile:
         `require_free` is asked about its key folder while nobody else can join. No number up to
         `used` is given to it anew: streams may be at home on a machine that had it.
         """
-        require_agent_name(name)
+        require_machine_name(name)
         with self._change() as members:
             found = next((one for one in members.invitations if one.id == invitation), None)
             if found is None or found.expires_at <= now:

@@ -65,6 +65,14 @@ def damaged_store(checkup: Checkup) -> Breaches:
         yield problem, "ledger.db"
 
 
+def read_only_ledger(checkup: Checkup) -> Breaches:
+    """Everything that is recorded needs the file, and its folder for what SQLite puts beside it."""
+    for place in (checkup.path, checkup.path / LEDGER):
+        if place.exists() and not os.access(place, os.W_OK):
+            yield "", place.name
+            return
+
+
 def broken_chain(checkup: Checkup) -> Breaches:
     for error in checkup.derived.broken if checkup.derived is not None else ():
         yield str(error), error.stream if isinstance(error, Tampered) else None

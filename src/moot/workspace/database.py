@@ -42,8 +42,7 @@ class _Address(msgspec.Struct, frozen=True):
 
 def open_database(path: Path, folder: KeyFolder, origin: str) -> PostgresStore:
     """The ledger of this workspace in its database; Unavailable without the address."""
-    from moot.store.postgres import PostgresStore
-
+    store = _load_postgres()
     schema = msgspec.json.decode((path / DATABASE).read_bytes(), type=DatabaseFile).schema
     place = folder.user_folder.ledger_folder(origin) / ADDRESS
     try:
@@ -54,7 +53,7 @@ def open_database(path: Path, folder: KeyFolder, origin: str) -> PostgresStore:
             "this ledger lies in a database, and this key folder does not have its address",
             hint="only its keeper opens it; others join: `moot init --join INVITATION`",
         ) from None
-    return PostgresStore(url, schema)
+    return store(url, schema)
 
 
 def open_to_check(path: Path, folder: KeyFolder) -> SqliteReader | PostgresStore:
@@ -70,11 +69,10 @@ def move_to_database(path: Path, folder: KeyFolder, origin: str, url: str) -> in
 
     Refused (`ledger_exists`) if the database has a ledger of this origin already.
     """
-    from moot.store.postgres import PostgresStore
-
     _require_address(url)
+    store = _load_postgres()
     schema = f"moot_{origin.rpartition('/')[2][:16]}"
-    source, target = SqliteStore(path / LEDGER), PostgresStore(url, schema, create=True)
+    source, target = SqliteStore(path / LEDGER), store(url, schema, create=True)
     try:
         with source.write() as change:  # nobody else writes there meanwhile
             with target.read() as there:
@@ -125,6 +123,20 @@ def _set_aside(path: Path) -> None:
         with suppress(FileNotFoundError):
             os.rename(path / f"{LEDGER}{rest}", path / f"{kept.name}{rest}")
     sync_folder(path)
+
+
+def _load_postgres() -> type[PostgresStore]:
+    """Unavailable (`postgres_missing`) if the library that it needs is not installed."""
+    try:
+        from moot.store.postgres import PostgresStore
+    except ImportError:
+        raise Unavailable(
+            "postgres_missing",
+            "a ledger in PostgreSQL needs a library that is not installed",
+            hint="in your clone of Moot: pipx install --force '.[postgres]', or"
+            " pip install '.[postgres]'",
+        ) from None
+    return PostgresStore
 
 
 def _require_address(url: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable
@@ -31,6 +32,8 @@ from moot.workspace.joined import JoinedFile, MachineSecret, read_membership, se
 from moot.workspace.known_places import remember_place
 
 JOIN_SECONDS: Final = 10.0
+# Fingerprint, id and code of an invitation: one that was cut short is told from a wrong one.
+_SECRETS: Final = re.compile(r"[0-9a-f]{32}#[0-9a-f]{8}#[0-9a-f]{32}")
 _NOBODY_THERE: Final = (
     "see that `moot keep` runs there, that this address leads to it from here, and that no firewall"
     " is in between; then join again"
@@ -52,7 +55,7 @@ class Invitation(msgspec.Struct, frozen=True):
 
 def read_invitation(text: str) -> Invitation:
     parts = text.strip().rsplit("#", 3)  # the path of a socket may hold one, too
-    if len(parts) != 4 or not all(parts):
+    if len(parts) != 4 or not parts[0] or not _SECRETS.fullmatch("#".join(parts[1:])):
         raise Malformed(
             "this is no invitation",
             code="bad_invitation",

@@ -1,11 +1,14 @@
-"""Where a session that is named by its id has its files: an agenda shows ids, not places."""
+"""Where a session has its files: by its id, as an agenda shows it, or on another machine."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
-from moot.core.errors import NotFound
+from moot.core.errors import NotFound, Unavailable
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -22,6 +25,32 @@ def file_of_debate(session: Session, name: str) -> Path:
     if not file:
         raise _not_found(name)
     return session.workspace.root / file
+
+
+@contextmanager
+def hint_at_home(session: Session, file: Path) -> Iterator[None]:
+    """If the file is missing and the record knows a debate there, the hint says how to get it: it
+    is at home on another machine, or was removed here."""
+    try:
+        yield
+    except Unavailable as error:
+        if error.code == "unreadable_file" and not file.exists() and _is_recorded(session, file):
+            error.hint = (
+                f"it is on record: `moot machine move-here {quote(str(file))}` writes it here, or"
+                " says which machine gives it"
+            )
+        raise
+
+
+def _is_recorded(session: Session, file: Path) -> bool:
+    from moot.flows.debate.record import find_session_at, path_in_record
+
+    workspace = session.workspace_or_none
+    if workspace is None:
+        return False
+    with workspace.store.read() as view:
+        place = path_in_record(workspace.root, session.folder / file)
+        return find_session_at(view, place) is not None
 
 
 def folder_of_parliament(session: Session, name: str) -> Path:

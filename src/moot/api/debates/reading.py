@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from moot.api.debates.places import hint_at_home
 from moot.api.operation import operation
 from moot.core.errors import MootError
 from moot.core.findings import Finding
@@ -100,7 +101,8 @@ def status(session: Session, file: Path) -> StatusWithLiveness:
 
     Refused (`invalid_session`) if its settings are not sound.
     """
-    seen = view_status(_read_checked(file), session.clock())
+    with hint_at_home(session, file):
+        seen = view_status(_read_checked(file), session.clock())
     return add_liveness(seen, _liveness(session, seen.may_speak))
 
 

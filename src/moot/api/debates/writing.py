@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from moot.api.debates.places import file_of_debate
+from moot.api.debates.places import file_of_debate, hint_at_home
 from moot.api.operation import operation
 from moot.core.errors import Malformed, NotFound
 from moot.core.findings import Finding
@@ -211,15 +211,16 @@ def add(
         body=body,
         next_agent=next_agent,
     )
-    written = debate_session.add(
-        file,
-        draft,
-        session.clock,
-        session.workspace_or_none,
-        entry_id=entry_id,
-        escape=escape,
-        after_end=after_end,
-    )
+    with hint_at_home(session, file):
+        written = debate_session.add(
+            file,
+            draft,
+            session.clock,
+            session.workspace_or_none,
+            entry_id=entry_id,
+            escape=escape,
+            after_end=after_end,
+        )
     _settle(session, written)
     return _added_entry(session, written)
 

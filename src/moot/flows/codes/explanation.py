@@ -10,7 +10,13 @@ import msgspec
 from moot.core import errors
 from moot.core.errors import NotFound
 from moot.core.findings import Rule
-from moot.flows.codes.raised_codes import FINDING, RaisedCode, places_of, raised_codes
+from moot.flows.codes.raised_codes import (
+    FINDING,
+    RaisedCode,
+    findings_with,
+    places_of,
+    raised_codes,
+)
 from moot.flows.codes.rule_rows import packages_with_rules, rules_of, short_name
 
 DOCTOR: Final = "doctor"
@@ -37,7 +43,8 @@ class CodeExplanation(msgspec.Struct, frozen=True):
 def explain_code(code: str) -> tuple[CodeExplanation, ...]:
     """All that is known of a code or of a rule's id; NotFound (`unknown_code`) if it is nothing."""
     wanted = code.strip().strip("[]`")
-    found = [*_rules_called(wanted), *map(_of_place, places_of(wanted.lower())[:MOST_PLACES])]
+    places = (places_of(wanted.lower()) or findings_with(wanted))[:MOST_PLACES]
+    found = [*_rules_called(wanted), *map(_of_place, places)]
     if not found:
         raise NotFound("unknown_code", f"nothing is called {wanted}"[:200], hint=_nearest(wanted))
     return tuple(dict.fromkeys(found))
@@ -93,7 +100,7 @@ def _of_place(place: RaisedCode) -> CodeExplanation:
     kind = getattr(errors, place.kind, None)
     text = _FINDING_WHY if place.kind == FINDING else (kind.__doc__ or "" if kind else "")
     why = " ".join(text.split("\n\n")[0].split())
-    return CodeExplanation(place.code, place.kind, "", "", place.message, why, place.hint)
+    return CodeExplanation(place.code, place.kind, place.rule, "", place.message, why, place.hint)
 
 
 def _nearest(wanted: str) -> str:

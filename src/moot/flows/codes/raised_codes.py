@@ -17,16 +17,19 @@ SOURCE: Final = Path(__file__).parents[2]
 KINDS: Final = ("Refused", "Conflict", "NotFound", "Unavailable", "StoreFailed", "MootError")
 CODED: Final = ("Malformed", "Tampered")
 FINDING: Final = "Finding"
+VERDICT_FINDING: Final = "VerdictFinding"  # of a check of exported bytes, which shares no code
 _CALLS: Final = tuple(f"{kind}(" for kind in (*KINDS, *CODED, FINDING))
 
 
 class RaisedCode(NamedTuple):
-    """A code, the class of its error (or `Finding`), what it says and what it tells to do."""
+    """A code, the class of its error (or `Finding`), what it says and what it tells to do. `rule`
+    is the id that a finding is shown with."""
 
     code: str
     kind: str
     message: str
     hint: str
+    rule: str = ""
 
 
 @cache
@@ -42,6 +45,14 @@ def places_of(code: str) -> list[RaisedCode]:
     found = [each for text in _read_sources() if quoted in text for each in _codes_in(text)]
     matching = dict.fromkeys(each for each in found if each.code == code)
     return sorted(matching, key=lambda each: (each.kind == FINDING, not each.hint))
+
+
+def findings_with(rule: str) -> list[RaisedCode]:
+    """The findings that are shown with this id, such as B-11; format-7 means format-7/x, too."""
+    wanted = rule.lower()
+    found = [each for text in _read_sources() if wanted in text.lower() for each in _codes_in(text)]
+    ids = {each: each.rule.lower() for each in found if each.rule}
+    return sorted(each for each, own in ids.items() if wanted in (own, own.partition("/")[0]))
 
 
 @cache
@@ -67,7 +78,11 @@ def _parse_codes(text: str) -> Iterator[RaisedCode]:
             elif kind in CODED and texts and code.isidentifier():
                 yield RaisedCode(code, kind, texts[0], hint)
             elif kind == FINDING and code.isidentifier():
-                yield RaisedCode(code, kind, _text(named.get("message")), hint)
+                rule = _text(named.get("rule"))
+                yield RaisedCode(code, kind, _text(named.get("message")), hint, rule)
+            elif kind == VERDICT_FINDING and code.isidentifier():
+                rule = _text(named.get("rule"))
+                yield RaisedCode(code, FINDING, _text(named.get("message")), hint, rule)
 
 
 def _text(node: ast.expr | None) -> str:

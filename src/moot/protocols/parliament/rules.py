@@ -27,7 +27,7 @@ _CLERK: Final = Rule("C-36", "not_the_clerk", "only the clerk and the speaker do
                      admission_checks.not_system, "leave this to the session itself",
                      requirement="PAR-002")  # fmt: skip
 _PHASE: Final = Rule("C-22", "wrong_phase", "this is not its time", admission_checks.wrong_phase,
-                     "`moot parliament status` shows where the session is",
+                     "`moot parliament status DIR` shows where the session is",
                      requirement="PAR-091")  # fmt: skip
 _CLERKS: Final = (CONVENED, _CLERK, _PHASE)
 
@@ -35,7 +35,7 @@ _AMENDMENT: Final = (
     CONVENED,
     _PHASE,
     Rule("PAR-044", "unknown_amendment", "no such amendment was proposed",
-         outcome_checks.unknown_amendment, "`moot parliament status` lists the amendments"),
+         outcome_checks.unknown_amendment, "`moot parliament status DIR` lists the amendments"),
     Rule("PAR-113", "amendment_closed", "this amendment is settled",
          outcome_checks.closed_amendment, "propose a new amendment"),
 )  # fmt: skip

@@ -70,7 +70,8 @@ def bad_seat_count(case: ParliamentCase[ask.Convene]) -> Breaches:
     """C-37: a question needs another seat, and temperatures must all differ."""
     count = len(case.command.seats)
     if not MIN_SEATS <= count <= MAX_SEATS:
-        yield f"{count} seats, not {MIN_SEATS} to {MAX_SEATS}", "seats"
+        seats = "1 seat" if count == 1 else f"{count} seats"
+        yield f"{seats}, not {MIN_SEATS} to {MAX_SEATS}", "seats"
 
 
 def bad_names(case: ParliamentCase[ask.Convene]) -> Breaches:

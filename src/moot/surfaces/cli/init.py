@@ -52,7 +52,9 @@ def init(shell: Shell, tools: str | None, invitation: str | None, name: str | No
     if name is not None:
         raise click.UsageError("--name belongs to --join")
     session = shell.session
-    passphrase = None if workspaces.exists(session) else shell.new_passphrase("operator")
+    passphrase = (
+        None if workspaces.exists(session) else shell.new_passphrase("operator", may_wait=True)
+    )
     chosen = [] if tools in (None, "none") else [word for word in tools.split(",") if word]
     made = workspaces.init(session, passphrase=passphrase, tools=chosen)
     if tools is None and shell.interactive():
@@ -79,7 +81,8 @@ def _joined_lines(made: workspaces.MadeWorkspace) -> Iterable[str]:
     yield f"workspace    {made.workspace}"
     yield f"keys         {made.keys}"
     yield f"fingerprint  {made.fingerprint}"
-    yield f"copied       {joined.events} events, every signature verified"
+    events = "1 event" if joined.events == 1 else f"{joined.events} events"
+    yield f"copied       {events}, every signature verified"
 
 
 def _offer_hooks(shell: Shell, made: workspaces.MadeWorkspace) -> workspaces.MadeWorkspace:

@@ -20,6 +20,7 @@ from moot.surfaces.terminal.shell import Shell, command
 # Seconds. Python acts on a signal in its main thread alone, and one that another thread got, as
 # after a stop, does not wake it.
 LOOK_EVERY: Final = 1.0
+NO_KEEPER: Final = "no keeper runs now, and no other machine can record anything: `moot keep`"
 
 
 @command(None, "keep", "keep")
@@ -110,6 +111,8 @@ def _invitation_lines(made: api.InvitedMachine) -> Iterable[str]:
     yield "on the other machine, in a clone of this repository:"
     yield f"  moot init --join {made.invitation}"
     yield f"good once, until {in_local_time(made.expires_at)}"
+    if not made.is_kept_now:
+        yield NO_KEEPER
 
 
 _HERE = "moot.surfaces.cli"
@@ -143,7 +146,7 @@ def list_machines(shell: Shell) -> Answer:
       moot machine list
     """
     shown = api.list_machines(shell.session)
-    return Answer(shown, lambda: _list_lines(shown))
+    return Answer(shown, lambda: _list_lines(shown), says_if_old=True)
 
 
 def _list_lines(shown: api.MachineList) -> Iterable[str]:
@@ -151,6 +154,8 @@ def _list_lines(shown: api.MachineList) -> Iterable[str]:
         yield "this ledger is on this machine alone; `moot keep` shares it"
         return
     yield f"kept at {shown.keeper}"
+    if shown.is_kept_now is False:
+        yield NO_KEEPER
     if not shown.machines:
         return
     rows: list[tuple[str, ...]] = [("MACHINE", "AGENTS", "JOINED", "SEEN", "MOOT", "")]

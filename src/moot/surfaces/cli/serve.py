@@ -100,6 +100,8 @@ def _listening(
 ) -> Listening:
     from moot.surfaces.web.server import Listening
 
+    if listen is None and (certificate or key or names):
+        raise click.UsageError("--certificate, --key and --name belong to --listen")
     if (certificate is None) != (key is None):
         raise click.UsageError("--certificate and --key belong together")
     if listen is not None and certificate is None:

@@ -31,11 +31,13 @@ class Sentence(str):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """`data` is the contract; `lines` says the same to a person; `exit_code` as in the contract."""
+    """`data` is the contract; `lines` says the same to a person; `exit_code` as in the contract.
+    `says_if_old`: both tell whether the keeper of the ledger could be asked."""
 
     data: msgspec.Struct | dict[str, Any]
     lines: Callable[[], Iterable[str]]
     exit_code: int = DONE
+    says_if_old: bool = False
 
 
 class Problem(msgspec.Struct, frozen=True):

@@ -37,10 +37,12 @@ class Shell:
         self.json = False
         self.home: Path | None = _path(self.env.get("MOOT_HOME"))
         self.acting: str | None = self.env.get("MOOT_AGENT") or None
+        self.typed_name = ""  # who acts, if only --as says so
         self.command = ""
         self.answered = False  # from the moment the answer is being printed
         self.result: object = None  # the data of the answer, once there is one
         self.problem_code = ""  # of the error that was told instead
+        self.says_if_old = False  # the answer itself says whether it may be old
         self.debug: DebugLog | None = None
         if self.env.get("MOOT_DEBUG"):
             from moot.system.debug import DebugLines
@@ -56,6 +58,8 @@ class Shell:
                 f"you are {self.acting}; this would act as {name}",
                 hint="leave --as away: MOOT_AGENT says who acts here",
             )
+        if self.acting is None:
+            self.typed_name = name
         self.acting = name
 
     @property
@@ -126,9 +130,10 @@ class Shell:
             self._session = None
 
     def _tell_if_old(self, session: Session) -> None:
-        """What a machine that joined shows may be old, if its keeper did not answer."""
+        """What a machine that joined shows may be old, if its keeper did not answer. Not where an
+        error, or the answer itself, has said so."""
         why = session.why_old()
-        if why is not None:
+        if why is not None and self.problem_code != why.code and not self.says_if_old:
             say_aside(paint(f"this may be old: {visible(str(why))}", "yellow", sys.stderr))
 
     def actor(self, named: str | None = None) -> str:
@@ -152,24 +157,29 @@ class Shell:
         typed = click.prompt(f"passphrase of {name}", hide_input=True, err=True)
         return Passphrase(typed, attended=True)
 
-    def new_passphrase(self, name: str) -> str | None:
-        """A passphrase for a new key; typed twice at a terminal."""
+    def new_passphrase(self, name: str, may_wait: bool = False) -> str | None:
+        """A passphrase for a new key; typed twice at a terminal. Nothing typed is None: later, if
+        the key `may_wait`."""
         file = self.env.get("MOOT_PASSPHRASE_FILE")
         if file:
             return _passphrase_in(file)
         if not self.interactive():
             return None
-        label = f"new passphrase for {name} (8 characters or more; empty: later)"
-        typed: str = click.prompt(
-            label,
-            hide_input=True,
-            err=True,
-            default="",
-            show_default=False,
-            confirmation_prompt="once more",
-            value_proc=_checked_passphrase,  # before it is typed once more
-        )
-        return typed or None
+        later = "; empty: later" if may_wait else ""
+        while True:
+            typed: str = click.prompt(
+                f"new passphrase for {name} (8 characters or more{later})",
+                hide_input=True,
+                err=True,
+                default="",
+                show_default=False,
+                value_proc=_checked_passphrase,  # before it is typed once more
+            )
+            if not typed:
+                return None
+            if typed == click.prompt("once more", hide_input=True, err=True):
+                return typed
+            click.echo("Error: the two are not the same", err=True)
 
 
 def _checked_passphrase(text: str) -> str:
@@ -238,8 +248,9 @@ def command(
             shell = click.get_current_context().find_object(Shell)
             assert shell is not None
             shell.command = dotted
-            with hints_naming(parameters, values):
+            with hints_naming(parameters, values, shell.typed_name):
                 answer = function(shell, **values)
+            shell.says_if_old = answer.says_if_old
             shell.close()
             shell.answered, shell.result = True, answer.data
             try:

@@ -6,9 +6,11 @@ is there. NAME or TEXT often stand for what is yet to be chosen.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final
 
 import click
@@ -22,16 +24,23 @@ _THINGS: Final = frozenset(
 )
 
 
+# Commands of a hint that somebody must be named for: they fail without.
+_ACTING: Final = re.compile(r"`moot (?=(?:blocked|handoff|inbox|reserve|send)\b)")
+
+
 @contextmanager
 def hints_naming(
-    parameters: Iterable[click.Parameter], values: Mapping[str, Any]
+    parameters: Iterable[click.Parameter], values: Mapping[str, Any], actor: str = ""
 ) -> Iterator[None]:
-    """Whatever is refused inside, its hints speak of what was typed."""
+    """Whatever is refused inside, its hints speak of what was typed. `actor` is who acts if only
+    --as says so: a command that is typed next needs that as well."""
     try:
         yield
     except MootError as error:
         known = typed(parameters, values)
         error.hint = fill_hint(error.hint, known)
+        if actor:
+            error.hint = _ACTING.sub(f"`moot --as {quote(actor)} ", error.hint)
         error.findings = fill_hints(error.findings, known)
         raise
 

@@ -20,7 +20,7 @@ def prompt(shell: Shell) -> Answer:
       tmux set -g status-right '#(cd #{pane_current_path} && moot prompt)'
     """
     seen = api.prompt(shell.session)
-    return Answer(seen, lambda: _lines(seen))
+    return Answer(seen, lambda: _lines(seen), says_if_old=True)
 
 
 def _lines(seen: api.Prompt) -> Iterable[str]:
@@ -28,5 +28,7 @@ def _lines(seen: api.Prompt) -> Iterable[str]:
     parts = [f"{count} {word}" for count, word in counts if count]
     if seen.unguarded:
         parts.append(f"{seen.unguarded} unguarded")
+    if seen.may_be_old:
+        parts.append("may be old")
     parts = [*([seen.you] if seen.you else []), *parts]
     return [f"moot: {' · '.join(parts)}"] if parts else []

@@ -58,7 +58,7 @@ def status(shell: Shell, watch: bool, ended: bool) -> Answer:
         show_again(shell.session, lambda: _lines(_look(shell, ended=ended), shell.session.clock()))
         return Answer(seen, list)
     now = shell.session.clock()
-    return Answer(seen, lambda: _lines(seen, now))
+    return Answer(seen, lambda: _lines(seen, now), says_if_old=True)
 
 
 def _look(shell: Shell, *, ended: bool) -> screen.Status:
@@ -96,6 +96,8 @@ def _shared_lines(shared: SharedLedger) -> Iterable[str]:
         yield f"kept at    {shared.keeper}{version} · this machine is {shared.here}{others}"
     else:
         yield f"kept here  at {shared.keeper}{version} · {names or 'nobody has joined'}"
+    if shared.is_kept_now is False:
+        yield paint("no keeper", "yellow") + "  runs now: `moot keep` starts it"
     if shared.why_old is not None:
         yield paint("may be old", "yellow") + f" {shared.why_old}"
 

@@ -41,7 +41,8 @@ def new(shell: Shell, task: str, policy: Path | None, follows: str | None, **age
         shell.session, text_argument(task), policy=rules, follows=follows, **agents
     )
     planner = made.roles["planner"]
-    line = f"{made.trace} is open: {planner} proposes (`moot trace propose {made.trace}`)"
+    how = f"`moot trace propose {made.trace} --objective TEXT --tool NAME`"
+    line = f"{made.trace} is open: {planner} proposes ({how})"
     return Answer(made, lambda: [line, *remarks(made.findings)])
 
 

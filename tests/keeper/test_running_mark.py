@@ -1,0 +1,60 @@
+"""Where the ledger is kept it is said whether a keeper runs: without one no other machine can
+record anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.founding import found
+from tests.cli.project import Project
+from tests.keeper.keeper_process import KeeperProcess
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    root = tmp_path / "project"
+    root.mkdir()
+    made = Project(root, tmp_path / "keys")
+    found(made)
+    return made
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_it_is_said_while_no_keeper_runs(project: Project, killed: bool) -> None:
+    keeper = KeeperProcess(project)
+    assert kept_now(project) == (True, True, True)
+    for words in (["status"], ["machine", "list"], ["invite"]):
+        assert "no keeper" not in project.run(*words).out
+    if killed:
+        keeper.kill()
+    else:
+        keeper.end()
+    assert kept_now(project) == (False, False, False)
+    for words in (["status"], ["machine", "list"], ["invite"]):
+        assert "no keeper" in project.run(*words).out
+    keeper.again()
+    assert kept_now(project) == (True, True, True)
+
+
+def test_two_keepers_are_not_told_from_one(project: Project) -> None:
+    first, second = KeeperProcess(project), KeeperProcess(project)
+    first.kill()
+    assert kept_now(project) == (True, True, True)
+    second.kill()
+    assert kept_now(project) == (False, False, False)
+
+
+def test_a_ledger_that_was_never_kept_lacks_no_keeper(project: Project) -> None:
+    assert project.ok("machine", "list")["is_kept_now"] is None
+    assert "no keeper" not in project.run("status").out
+
+
+def kept_now(project: Project) -> tuple[bool, bool, bool]:
+    shared, listed = project.ok("status")["shared"], project.ok("machine", "list")
+    return (
+        shared["is_kept_now"],
+        listed["is_kept_now"],
+        project.ok("invite")["is_kept_now"],
+    )
