@@ -6,12 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.cli.founding import found
 from tests.cli.project import MOOT, Project
+from tests.cli.signalling import ON_LINUX, signal_another_thread, signal_process
 
 PYTHON = sys.executable
 
@@ -101,7 +103,13 @@ def test_the_passphrase_of_a_person_is_withheld(shop: Project, passphrase: str) 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_signals_reach_the_program(shop: Project, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    "signalled", [signal_process, pytest.param(signal_another_thread, marks=ON_LINUX)]
+)
+def test_signals_reach_the_program(
+    shop: Project, number: signal.Signals, signalled: Callable[[int, signal.Signals], None]
+) -> None:
+    """Whichever of our threads the system gives them to: after a stop it may be any."""
     script = (
         "import signal, sys\n"
         f"signal.signal({int(number)}, lambda *_: sys.exit(42))\n"
@@ -112,7 +120,7 @@ def test_signals_reach_the_program(shop: Project, number: signal.Signals) -> Non
     running = subprocess.Popen(words, cwd=shop.root, env=shop.env, stdout=subprocess.PIPE)
     assert running.stdout is not None
     assert running.stdout.readline() == b"ready\n"
-    running.send_signal(number)
+    signalled(running.pid, number)
     assert running.wait(60) == 42
     running.stdout.close()
     assert status_of(shop, "amber-otter") == "retired"

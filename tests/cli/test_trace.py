@@ -12,12 +12,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.cli.damage import edit, of
 from tests.cli.project import MOOT, Project, Result
+from tests.cli.signalling import ON_LINUX, signal_another_thread, signal_process
 from tests.cli.terminal import on_a_terminal
 
 PAUSE = threading.Event()
@@ -353,7 +355,12 @@ def test_a_forged_event_fails_the_trace_and_nothing_is_run(approved: Project) ->
     assert {one["status"] for one in found.data["traces"]} == {"fail"}
 
 
-def test_an_interrupted_run_is_recorded_as_stopped(approved: Project) -> None:
+@pytest.mark.parametrize(
+    "signalled", [signal_process, pytest.param(signal_another_thread, marks=ON_LINUX)]
+)
+def test_an_interrupted_run_is_recorded_as_stopped(
+    approved: Project, signalled: Callable[[int, signal.Signals], None]
+) -> None:
     desk = approved
     code = "import signal; open('ran', 'w').write('x'); signal.pause()"
     intent = intended(desk, "--", PYTHON, "-c", code)
@@ -369,7 +376,7 @@ def test_an_interrupted_run_is_recorded_as_stopped(approved: Project) -> None:
     while not ran(desk):
         assert time.monotonic() < end
         PAUSE.wait(0.01)
-    child.send_signal(signal.SIGTERM)
+    signalled(child.pid, signal.SIGTERM)
     out, _ = child.communicate(timeout=120)
     assert child.returncode == 128 + signal.SIGTERM
     stopped = Result(child.returncode, out, "").data

@@ -157,10 +157,13 @@ class Intruder:
     def greeted(self) -> tuple[ssl.SSLSocket, Line]:
         connection = self.stranger()
         line = Line(connection)
+        self.greet(line)
+        return connection, line
+
+    def greet(self, line: Line) -> None:
         greeting = ask.Greet(ask.VERSION, self.membership.machine, self.membership.secret)
         line.send(ask.encode(greeting), 5)
         assert isinstance(ask.decode_answer(line.receive(5)), ask.Welcome)
-        return connection, line
 
 
 QUESTIONS: tuple[ask.Question, ...] = (

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
 from pathlib import Path
-
-import pytest
 
 from tests.cli.founding import found
 from tests.cli.project import Project
+from tests.cli.signalling import ON_LINUX, signal_another_thread
 from tests.keeper.keeper_process import SECONDS, KeeperProcess
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
-
+@ON_LINUX
 def test_it_ends_although_the_signal_reached_another_thread(tmp_path: Path) -> None:
     """As when a service is stopped that was frozen: the system gives the signal to any thread that
     is awake, and the main one sleeps on."""
@@ -24,10 +20,6 @@ def test_it_ends_although_the_signal_reached_another_thread(tmp_path: Path) -> N
     project = Project(root, tmp_path / "keys")
     found(project)
     keeper = KeeperProcess(project, 0, "--json")
-    pid = keeper.process.pid
-    threads = {int(name) for name in os.listdir(f"/proc/{pid}/task")}
-    others = threads - {pid}
-    assert others
-    os.kill(min(others), signal.SIGTERM)
+    signal_another_thread(keeper.process.pid, signal.SIGTERM)
     keeper.process.communicate(timeout=SECONDS)
     assert keeper.process.returncode == 0

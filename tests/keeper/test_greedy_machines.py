@@ -20,8 +20,9 @@ from moot.engine.job import Job
 from moot.engine.keys import find_signatory
 from moot.keeper import questions as ask
 from moot.keeper.joined_engine import JoinedEngine
-from moot.keeper.line import FRAME_LENGTH, Line, LineBroken
+from moot.keeper.line import FRAME_LENGTH, Line, LineBroken, connect
 from moot.protocols.decision.commands import EndRun, SetMotion
+from moot.protocols.example.commands import Ask as AskFor
 from tests.cli.project import Project
 from tests.keeper.kept import KeptLedger
 from tests.keeper.test_broken_lines import Intruder
@@ -208,7 +209,7 @@ def test_a_machine_that_begins_long_questions_on_many_lines_is_ended_and_nobody_
     kept: KeptLedger, laptop: Project, desktop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is kept until it is whole: a machine could fill the keeper's memory with beginnings."""
-    monkeypatch.setattr("moot.keeper.listening.MOST_COMING", 5 * MEBIBYTE + 4096)
+    monkeypatch.setattr("moot.keeper.listening.MOST_HELD", 5 * MEBIBYTE + 4096)
     began = FRAME_LENGTH.pack(60 * MEBIBYTE)
     (honest,) = _take_lines(Intruder(kept, laptop), 1)
     honest[0].sendall(began + bytes(2 * MEBIBYTE))
@@ -233,6 +234,82 @@ def test_a_machine_that_begins_long_questions_on_many_lines_is_ended_and_nobody_
     assert reserve(laptop, OTTER, "src/a.py") == reserve(desktop, CRANE, "src/b.py") == ""
     for connection, _ in (honest, *greedy):
         connection.close()
+
+
+def _take_plain_lines(kept: KeptLedger, project: Project, place: Path, number: int) -> list[Line]:
+    """Over a socket of this machine, for which the system keeps little that is not read."""
+    if not place.exists():
+        kept.keeping.listen_here(place)
+    intruder = Intruder(kept, project)
+    lines = [connect(f"unix:{place}", "") for _ in range(number)]
+    for line in lines:
+        intruder.greet(line)
+    return lines
+
+
+def _count_ended(lines: list[Line]) -> int:
+    """How many got no answer but an end."""
+    ended = 0
+    for line in lines:
+        try:
+            line.receive(10)
+        except LineBroken as error:
+            ended += str(error) != "no answer in time"
+    return ended
+
+
+def test_a_machine_that_does_not_read_long_answers_is_ended_and_nobody_else(
+    kept: KeptLedger,
+    laptop: Project,
+    desktop: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """Each is kept until it was read: a machine could fill the keeper's memory with them."""
+    with laptop.workspace() as workspace:
+        for _ in range(40):
+            workspace.engine.execute("example/x", AskFor("a" * 60_000, OTTER), OTTER)
+    follow = ask.encode(ask.Follow(0, b"", 0, 0))
+    (reads, *others) = _take_plain_lines(kept, laptop, tmp_path / "door", 2)
+    reads.send(follow, 5)
+    length = len(reads.receive(5))
+    assert length > 2 * MEBIBYTE
+    monkeypatch.setattr("moot.keeper.listening.MOST_HELD", 3 * length + length // 2)
+    greedy = _take_plain_lines(kept, desktop, tmp_path / "door", 4)
+    for line in (*others, *greedy):
+        line.send(follow, 5)
+    reads.send(ask.encode(ask.WhoShares()), 5)
+    assert isinstance(ask.decode_answer(reads.receive(5)), ask.Sharing)
+    assert len(kept.keeping._visitors) == 4, "two of the greedy ones have gone"
+    assert _count_ended(greedy) == 2
+    assert [len(line.receive(5)) for line in others] == [length]
+    for line in (reads, *others, *greedy):
+        line.close()
+
+
+def test_a_machine_whose_long_questions_wait_for_their_turn_is_ended_and_nobody_else(
+    kept: KeptLedger,
+    laptop: Project,
+    desktop: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """They are whole, and kept until they are answered."""
+    monkeypatch.setattr("moot.keeper.turns.TURN_SECONDS", 10.0)
+    monkeypatch.setattr("moot.keeper.turns.WAIT_SECONDS", 1.0)
+    monkeypatch.setattr("moot.keeper.listening.MOST_HELD", 5 * MEBIBYTE)
+    follow = ask.Follow(0, b"", 0, 0)
+    long_names = tuple(f"example/{number}-".ljust(1_500, "x") for number in range(999))
+    (holder, *others) = _take_plain_lines(kept, laptop, tmp_path / "door", 2)
+    holder.send(ask.encode(ask.Hold(("example/x",), follow)), 5)
+    assert isinstance(ask.decode_answer(holder.receive(5)), ask.News)
+    greedy = _take_plain_lines(kept, desktop, tmp_path / "door", 4)
+    for line in (*others, *greedy):
+        line.send(ask.encode(ask.Hold(("example/x", *long_names), follow)), 5)
+    assert _count_ended(greedy) == 2
+    assert _count_ended(others) == 0
+    for line in (holder, *others, *greedy):
+        line.close()
 
 
 @pytest.mark.parametrize(

@@ -75,10 +75,12 @@ def _greet(server: subprocess.Popen[bytes]) -> None:
 def ask_only(
     yard: Yard, said: dict[str, Any], above: Sequence[str] = (), first: str = "", **settings: str
 ) -> tuple[bytes, bytes, int]:
-    """The same client, which says so instead of answering itself."""
+    """The same client, which says so instead of answering itself, and waits as long as it takes on
+    a busy machine."""
     folder = str(Path(hook_words("claude")[3]).parent)
     code = (
         f"import os, sys; sys.path.insert(0, {folder!r}); import thin; {first}"
+        f" thin.HEARD_SECONDS = thin.SECONDS = {LIMIT};"
         f" thin.go_directly = lambda tool: os._exit({WENT_DIRECTLY}); thin.main('claude')"
     )
     done = subprocess.run(
@@ -276,11 +278,22 @@ def test_both_ends_know_the_same() -> None:
 
 
 def test_a_hook_that_is_started_as_moot_asks_as_well(laptop_yard: Yard) -> None:
-    own = {"MOOT_AGENT": OTTER, "MOOT_EPOCH": "1", "PYTHONVERBOSE": "1"}
-    with serving(laptop_yard, MOOT_AGENT=OTTER, MOOT_EPOCH="1"):
-        said = call("claude-edit", laptop_yard.root)
-        child = laptop_yard.start_hook("claude", said, **own)
-        out, loaded = child.communicate(timeout=LIMIT)
-    assert (out, child.returncode) == (b"", 0)
-    assert b"import 'msgspec'" not in loaded
+    own = {"MOOT_AGENT": OTTER, "MOOT_EPOCH": "1"}
+    start = (
+        f"from moot.surfaces.hooks import thin; thin.HEARD_SECONDS = {LIMIT};"
+        " from moot.surfaces.cli.entry import main; main()"
+    )
+    with serving(laptop_yard, **own):
+        done = subprocess.run(
+            [sys.executable, "-P", "-v", "-c", start, "hook", "claude"],
+            cwd=laptop_yard.root,
+            env={**laptop_yard.env, **own},
+            input=json.dumps(call("claude-edit", laptop_yard.root)).encode(),
+            capture_output=True,
+            timeout=LIMIT,
+            check=False,
+        )
+    assert (done.stdout, done.returncode) == (b"", 0)
+    assert b"import 'moot.surfaces.hooks.thin'" in done.stderr
+    assert b"import 'msgspec'" not in done.stderr
     assert laptop_yard.owners() == {"a.txt": OTTER}

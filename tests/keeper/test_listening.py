@@ -33,7 +33,8 @@ class Parrot:
         self.later: list[Connection] = []
         self.ended = threading.Semaphore(0)
         self.slow_may_end = threading.Event()
-        self.slow_has_begun = threading.Event()
+        self.slow_has_begun = threading.Semaphore(0)
+        self.begun = 0
 
     def receive(self, line: Connection, frame: bytes) -> None:
         self.heard.append(frame)
@@ -57,7 +58,8 @@ class Parrot:
         return None
 
     def _say_slowly(self) -> bytes:
-        self.slow_has_begun.set()
+        self.begun += 1
+        self.slow_has_begun.release()
         assert self.slow_may_end.wait(SECONDS)
         return b"slowly"
 
@@ -235,7 +237,7 @@ def test_an_answer_that_has_to_wait_holds_up_nobody(place: Place) -> None:
     with closing(place.secured()) as waiting, closing(place.secured()) as slow:
         waiting.sendall(frame_of(b"later"))
         slow.sendall(frame_of(b"slow"))
-        assert place.parrot.slow_has_begun.wait(SECONDS)
+        assert place.parrot.slow_has_begun.acquire(timeout=SECONDS)
         assert place.says(b"quick") == b"quick"
         assert place.says(b"now") == b"now"
         assert Line(waiting).receive(SECONDS) == b"at last"
@@ -256,11 +258,33 @@ def test_a_line_that_ends_while_it_waits_is_forgotten_at_once(place: Place) -> N
 def test_an_answer_for_a_line_that_has_ended_goes_nowhere(place: Place) -> None:
     gone = place.secured()
     gone.sendall(frame_of(b"slow"))
-    assert place.parrot.slow_has_begun.wait(SECONDS)
+    assert place.parrot.slow_has_begun.acquire(timeout=SECONDS)
     gone.close()
     assert place.parrot.ended.acquire(timeout=SECONDS)
     place.parrot.slow_may_end.set()
     assert place.says(b"quick") == b"quick"
+
+
+def test_nothing_is_done_aside_for_a_line_that_has_ended(place: Place) -> None:
+    """Nor are questions kept that wait for that: whoever ends lines and begins anew could fill the
+    memory with them."""
+    busy = [place.secured() for _ in range(listening.ASIDE)]
+    for line in busy:
+        line.sendall(frame_of(b"slow"))
+    while place.parrot.begun < listening.ASIDE:
+        assert place.parrot.slow_has_begun.acquire(timeout=SECONDS)
+    gone = place.secured()
+    gone.sendall(frame_of(b"slow"))
+    assert place.says(b"quick") == b"quick"
+    assert place.parrot.ended.acquire(timeout=SECONDS)
+    gone.close()
+    assert place.parrot.ended.acquire(timeout=SECONDS)
+    place.parrot.slow_may_end.set()
+    assert [Line(line).receive(SECONDS) for line in busy] == [b"slowly"] * listening.ASIDE
+    assert place.says(b"slow") == b"slowly"
+    assert place.parrot.begun == listening.ASIDE + 1
+    for line in busy:
+        line.close()
 
 
 def test_after_closing_nobody_is_answered_and_a_second_time_changes_nothing(place: Place) -> None:

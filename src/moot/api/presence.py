@@ -375,6 +375,7 @@ def _run_program(
     import subprocess
 
     from moot.api.launching import cannot_run
+    from moot.system.program_end import wait_for_end
 
     try:
         program = subprocess.Popen(
@@ -388,6 +389,7 @@ def _run_program(
         raise cannot_run(started.words[0], error.strerror or str(error)) from None
     watch.started(program)
     prove(program)
+    wait_for_end(program)
     code = program.wait()
     return 128 - code if code < 0 else code
 

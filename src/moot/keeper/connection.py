@@ -1,7 +1,8 @@
 """The keeper's end of a line: reads and writes what can be read and written now, and never waits.
 
 Plain or TLS. One question at a time: the next is taken once its answer has been sent, and of what
-comes meanwhile only a little is read. So a machine that sends and never reads costs a buffer.
+comes meanwhile only a little is read. So a machine that sends and never reads costs a buffer, and
+`held` says how long that is.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class Connection:
         self._is_agreed = context is None  # on the secrets of TLS
         self._came = bytearray()
         self._goes: memoryview | None = None
+        self._busy_with = 0  # bytes of the question that is being answered, then of its answer
         self.most = MAX_FRAME  # how long a frame may be
         self.is_answering = False  # a question was taken, and its answer has not been sent
         self.is_last = False  # it ends once its answer has been sent
@@ -60,9 +62,10 @@ class Connection:
         return bool(length > self.most or len(self._came) >= FRAME_LENGTH.size + length)
 
     @property
-    def coming(self) -> int:
-        """How many bytes have come that were not taken."""
-        return len(self._came)
+    def held(self) -> int:
+        """How many bytes are kept in memory for it: what has come and was not taken, and the
+        question that is being answered or its answer, until all of that was read."""
+        return len(self._came) + self._busy_with
 
     @property
     def is_sending(self) -> bool:
@@ -116,12 +119,14 @@ class Connection:
         frame = bytes(came[FRAME_LENGTH.size : end])
         del came[:end]
         self.is_answering = True
+        self._busy_with = length
         self.ends_at = math.inf
         return frame
 
     def begin_answer(self, frame: bytes, seconds: float) -> None:
         """Send as much as can be sent now; `write` sends the rest, within the time."""
         self._goes = memoryview(FRAME_LENGTH.pack(len(frame)) + frame)
+        self._busy_with = len(self._goes)
         self.write()
         if self._goes is not None:
             self.ends_at = time.monotonic() + seconds
@@ -134,6 +139,7 @@ class Connection:
                 sent = self._socket.send(self._goes[:AT_ONCE])
                 self._goes = self._goes[sent:] if sent < len(self._goes) else None
             self.is_answering = self.wants_to_write = False
+            self._busy_with = 0
             self.ends_at = math.inf
         except _NOT_NOW:
             self.wants_to_write = True

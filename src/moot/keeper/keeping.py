@@ -166,13 +166,13 @@ class Keeping:
         return min(theirs, key=lambda line: theirs[line])
 
     def find_longest(self) -> Connection | None:
-        """Of the machine that sends most, over all of its lines, the line with most."""
-        sent: Counter[int] = Counter()
+        """Of the machine for which most is kept, over all of its lines, the line with most."""
+        held: Counter[int] = Counter()
         for line, visitor in self._visitors.items():
-            sent[visitor.number] += line.coming
+            held[visitor.number] += line.held
         return max(
             self._visitors,
-            key=lambda line: (sent[self._visitors[line].number], line.coming),
+            key=lambda line: (held[self._visitors[line].number], line.held),
             default=None,
         )
 

@@ -32,10 +32,10 @@ MOST_LINES: Final = 200
 BACKLOG: Final = 256
 GREETING_SECONDS: Final = 5.0
 MOST_GREETING: Final = 16 * 1024  # of somebody who has not said yet who they are
-# Questions that have begun to come are kept in memory. With more than this of all lines together
-# one begins again; looked at only if one is long.
-MOST_COMING: Final = 256 * 1024 * 1024
-LONG_QUESTION: Final = 1024 * 1024
+# Questions that have come or begun to, and answers that nobody has read yet, are kept in memory.
+# With more than this of all lines together one begins again; looked at only if one is long.
+MOST_HELD: Final = 256 * 1024 * 1024
+LONG: Final = 1024 * 1024
 ANSWER_SECONDS: Final = 10.0
 IDLE_SECONDS: Final = 900.0
 # How long a line that may go on in its turn is waited for: a machine that is near, and has more.
@@ -79,7 +79,7 @@ class Keeper(Protocol):
         ...
 
     def find_longest(self) -> Connection | None:
-        """The line that is ended if more is coming than there is room for."""
+        """The line that is ended if more is kept in memory than there is room for."""
         ...
 
     def forget(self, line: Connection) -> None:
@@ -110,6 +110,7 @@ class KeeperListening:
         self._selector.register(self._is_woken, READ, None)
         self._orders: deque[Callable[[], object]] = deque()  # of other threads
         self._aside = ThreadPoolExecutor(ASIDE, "moot-aside")
+        self._works: dict[Connection, Callable[[], bytes]] = {}  # that no thread does yet
         self._thread: threading.Thread | None = None
         self._sockets: dict[socket.socket, ssl.SSLContext | None] = {}
         self._places: list[Path] = []
@@ -164,16 +165,19 @@ class KeeperListening:
         if self._keeper.keeps_turn(line):
             self._kept[line] = time.monotonic() + NEXT_SECONDS
         self._note_written(line)
+        self._bound_what_is_held(line)
 
     def answer_aside(self, line: Connection, work: Callable[[], bytes]) -> None:
         """Have another thread make the answer, for it takes long."""
+        self._works[line] = work
+        with suppress(RuntimeError):  # it is closing
+            self._aside.submit(self._make_answer, line)
 
-        def make_answer() -> None:
+    def _make_answer(self, line: Connection) -> None:
+        work = self._works.pop(line, None)
+        if work is not None:  # else the line has ended meanwhile
             frame = work()
             self._order(lambda: self.answer(line, frame))
-
-        with suppress(RuntimeError):  # it is closing
-            self._aside.submit(make_answer)
 
     def close(self) -> None:
         """What has come is still answered if it is being acted on; a second call changes
@@ -302,11 +306,13 @@ class KeeperListening:
             self._broken.append(line)
             return
         self._note_written(line)
-        if line.coming > LONG_QUESTION:
-            self._bound_what_comes()
+        self._bound_what_is_held(line)
 
-    def _bound_what_comes(self) -> None:
-        while sum(line.coming for line in self._lines) > MOST_COMING:
+    def _bound_what_is_held(self, grown: Connection) -> None:
+        """Something has come on this line, or is to be sent."""
+        if grown.held <= LONG:
+            return
+        while sum(line.held for line in self._lines) > MOST_HELD:
             longest = self._keeper.find_longest()
             if longest is None:
                 return
@@ -381,6 +387,7 @@ class KeeperListening:
         if waits_for:
             self._selector.unregister(line)
         self._kept.pop(line, None)
+        self._works.pop(line, None)
         line.close()
         self._keeper.forget(line)
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from moot.core.clock import Millis
-from moot.core.ledger import View
+from moot.core.ledger import Snapshot, View
 from moot.core.record import Record
 from moot.engine.ledger_copy import another_history
 from moot.engine.signs_of_life import SEEN
 from moot.keeper import questions as ask
 
 MOST_RECORDS: Final = 1_000
-MOST_BYTES: Final = 8 * 1024 * 1024
+MOST_BYTES: Final = 8 * 1024 * 1024  # of events and snapshots
 # So much is read in a moment; whoever lacks more is told aside.
 FEW_RECORDS: Final = 200
 MOST_KNOWN: Final = 1_000  # places that are remembered; beyond that all are forgotten
@@ -26,16 +26,10 @@ def is_far_behind(view: View, asked: ask.Follow) -> bool:
 def read_news(view: View, asked: ask.Follow, now: Millis) -> ask.News:
     """What came after what the machine has; Tampered unless that is a beginning of what we have."""
     records = _records_since(view, asked)
-    sent, more = _within_bytes(records)
-    reached = {stream: seq for stream, seq, *_ in sent}
-    snapshots = (view.snapshot(stream) for stream in reached)
+    sent, snapshots, more = _within_bytes(view, records)
     return ask.News(
         tuple(sent),
-        tuple(
-            ask.send_snapshot(snapshot)
-            for snapshot in snapshots
-            if snapshot is not None and snapshot.seq <= reached[snapshot.stream]
-        ),
+        tuple(snapshots),
         tuple(ask.send_heartbeat(beat) for beat in view.heartbeats(asked.beats)),
         view.newest_note(),
         now,
@@ -82,16 +76,41 @@ def holds_record(view: View, stream: str, seq: int, record_hash: bytes) -> bool:
     return record is not None and (record.seq, record.hash) == (seq, record_hash)
 
 
-def _within_bytes(records: Sequence[Record]) -> tuple[list[ask.SentRecord], bool]:
-    """As many as one answer holds; at least one."""
+def _within_bytes(
+    view: View, records: Sequence[Record]
+) -> tuple[list[ask.SentRecord], list[ask.SentSnapshot], bool]:
+    """As many as one answer holds, at least one, and the snapshots that go with them; True if there
+    are more."""
     sent: list[ask.SentRecord] = []
+    snapshots: list[ask.SentSnapshot] = []
+    places: dict[str, int] = {}
     size = 0
     for record in records:
-        size += len(record.raw)
+        snapshot = _snapshot_with(view, record, places)
+        size += len(record.raw) + (0 if snapshot is None else len(snapshot.state))
         if sent and size > MOST_BYTES:
-            return sent, True
+            return sent, snapshots, True
         sent.append(ask.send_record(record))
-    return sent, False
+        if snapshot is not None:
+            snapshots.append(ask.send_snapshot(snapshot))
+    return sent, snapshots, False
+
+
+def _snapshot_with(view: View, record: Record, places: dict[str, int]) -> Snapshot | None:
+    """The snapshot that stands at this event; or at the one before, if that one is not told now:
+    it may have been made when that had been told. `places`: stream -> where its snapshot stands.
+
+    None for one that is too long for an answer: a machine can do without, by the events.
+    """
+    stream, seq = record.stream, record.seq
+    at = places.get(stream)
+    if at is not None and at != seq:
+        return None
+    snapshot = view.snapshot(stream)
+    places[stream] = -1 if snapshot is None else snapshot.seq
+    if snapshot is None or len(snapshot.state) > MOST_BYTES:
+        return None
+    return snapshot if snapshot.seq in (seq, seq - 1) else None
 
 
 def _noted_signs(view: View, records: Sequence[Record]) -> tuple[ask.SentSign, ...]:

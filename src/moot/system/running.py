@@ -26,6 +26,7 @@ from types import FrameType
 from typing import IO, Any, Final, NamedTuple, NoReturn
 
 from moot.system.leftover import KILL, TAG, kill_group, kill_tagged
+from moot.system.program_end import wait_for_end
 
 GRACE_SECONDS: Final = 2.0
 # A process that left the group may hold our pipe for ever; its output is not waited for.
@@ -115,7 +116,7 @@ def run_program(order: RunOrder, started: Started = _nobody) -> ProgramResult:
             with interruptions.raised():
                 started(child.pid)
                 ending.watch()
-                _wait(child)
+                wait_for_end(child)
         except _Interrupted:
             ending.kill()
         except BaseException:
@@ -302,9 +303,6 @@ if sys.platform == "win32":
     _TERM: Final = signal.SIGTERM
     _FLAGS: Final = subprocess.CREATE_NEW_PROCESS_GROUP
 
-    def _wait(child: subprocess.Popen[bytes]) -> None:
-        child.wait()
-
     def _write_until(over: threading.Event, pipe: int, data: memoryview) -> None:
         while data and not over.is_set():
             data = data[os.write(pipe, data[:PIECE]) :]
@@ -312,11 +310,6 @@ if sys.platform == "win32":
 else:
     _TERM: Final = signal.SIGTERM
     _FLAGS: Final = 0
-
-    def _wait(child: subprocess.Popen[bytes]) -> None:
-        """Wait until it has ended but do not reap it: until then no other process can get its
-        number, and killing its group cannot hit another's."""
-        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
 
     def _write_until(over: threading.Event, pipe: int, data: memoryview) -> None:
         """Write until all is written, or it is over: nobody has to read for us to see that."""
