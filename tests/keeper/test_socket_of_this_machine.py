@@ -144,5 +144,5 @@ def test_another_users_socket_is_not_asked(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("address", ["build.example:7417", "unix:/a#b/door", "unix:/a b/door"])
 def test_an_invitation_is_read_as_it_was_written(address: str) -> None:
-    invitation = Invitation(address, "f" * 32, "i", "c")
+    invitation = Invitation(address, "f" * 32, "1" * 8, "c" * 32)
     assert read_invitation(invitation.text) == invitation
