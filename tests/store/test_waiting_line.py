@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from moot.core.errors import StoreFailed
+from moot.store.patience import waiting_at_most
 from moot.store.sqlite import SqliteStore, waiting_line
 from moot.store.sqlite.waiting_line import WaitingLine
 from tests.store.ledgers import found_ledger
@@ -139,6 +140,18 @@ def test_a_line_that_does_not_move_is_left_alone(
         write(store, 3)
         assert written(store) == 3
     store.close()
+
+
+def test_a_thread_may_wait_less_than_the_others(path: Path) -> None:
+    holder, waiting = SqliteStore(path), SqliteStore(path)
+    with holder.write(), waiting_at_most(0.01), pytest.raises(StoreFailed) as refused:
+        write(waiting, 2)
+    assert refused.value.code == "store_busy"
+    with waiting_at_most(0.01):
+        write(waiting, 3)
+    assert written(holder) == 3
+    holder.close()
+    waiting.close()
 
 
 def test_the_place_is_given_up_with_the_attempt(path: Path) -> None:

@@ -8,6 +8,7 @@ long is answered by another thread.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from moot.core.clock import Millis
-from moot.core.errors import Malformed, MootError, Refused
+from moot.core.errors import Malformed, MootError, Refused, StoreFailed
 from moot.core.ledger import Heartbeat, View
 from moot.core.names import SYSTEM, protocol_of
 from moot.core.registry.commands import EraseArtifact
@@ -43,9 +44,15 @@ from moot.keeper.news import (
 )
 from moot.keeper.turns import Turns
 from moot.store.artifacts import FileArtifacts
+from moot.store.patience import waiting_at_most
 
 # How old the time of a command may be: two exchanges and a person's slow line.
 MOST_AGE: Final[Millis] = 5_000
+# If another process holds the ledger: how long it is waited for at a time, while nobody else is
+# answered; and in all, which is less than a machine waits for an answer.
+WAIT_SECONDS: Final = 0.25
+LONGEST_WAIT_SECONDS: Final = 3.0
+PAUSE_SECONDS: Final = 0.02  # between two tries of another thread
 MOST_HEARTBEAT: Final = 1_024  # bytes; with the longest names it has less than half of them
 
 
@@ -76,7 +83,7 @@ class _Command:
         self.question = question
         self.jobs = jobs
         self.streams = list(dict.fromkeys(job.stream for job in jobs))
-        self.commit: SignedCommit[ask.News | None] | None = None
+        self.came_at = time.monotonic()
 
 
 class Door:
@@ -91,6 +98,7 @@ class Door:
         self._turns = Turns()
         self._beginnings = KnownBeginnings()
         self._commands: list[_Command] = []  # whose turn has come
+        self._put_off: list[_Command] = []  # the same, while another process holds the ledger
         self._working_ahead = WorkingAhead(engine.store)
 
     def receive(self, asked: Asked) -> None:
@@ -109,18 +117,23 @@ class Door:
             answer = _ASIDE.get(type(question))
             if answer is None:
                 raise Malformed("this is not asked here", code="bad_request")
-            asked.answer_aside(lambda: answer(self, asked.member, question))
+            asked.answer_aside(
+                lambda: _wait_in_pieces(lambda: answer(self, asked.member, question))
+            )
 
     def step(self) -> float:
         """Record what has come, and answer all whose turn has come; when to look again."""
         self._turns.look()
+        self._commands, self._put_off = self._put_off + self._commands, []
         while self._turns.tell_all() or self._commands:
             commands, self._commands = self._commands, []
-            self._record(commands)
-        return self._turns.ends_at()
+            with waiting_at_most(WAIT_SECONDS):
+                self._record(commands)
+        return time.monotonic() if self._put_off else self._turns.ends_at()
 
     def forget(self, line: object) -> None:
         """A line has ended, or was silent for too long: what it held is free."""
+        self._put_off = [command for command in self._put_off if command.asked.line is not line]
         self._turns.release(line)
 
     def keeps_turn(self, line: object) -> bool:
@@ -151,6 +164,9 @@ class Door:
             except Exception as error:  # noqa: BLE001 - only who caused it is told
                 self._fail(command, error)
         for group in split_into_groups(commits):
+            if self._put_off:
+                self._put_off += (commits[one] for one in group)
+                continue
             commit_group(self._engine, group)
             for one in group:
                 self._answer_command(commits[one], one)
@@ -173,7 +189,9 @@ class Door:
 
     def _answer_command(self, command: _Command, commit: SignedCommit[ask.News | None]) -> None:
         try:
-            if isinstance(commit.error, DecidedOtherwise):
+            if _is_held_elsewhere(commit.error) and _may_wait(command.came_at):
+                self._put_off.append(command)
+            elif isinstance(commit.error, DecidedOtherwise):
                 self._decide_again(command, commit.error)
             elif commit.error is not None:
                 self._fail(command, commit.error)
@@ -392,8 +410,9 @@ def commit_group(engine: Engine, group: Sequence[SignedCommit[Any]]) -> None:
     try:
         engine.commit_signed(group)
     except Exception as error:  # noqa: BLE001 - nothing was recorded, and each is told
-        if len(group) == 1:
-            group[0].error = error
+        if len(group) == 1 or _is_held_elsewhere(error):
+            for one in group:
+                one.error = error
             return
         for one in group:
             one.error = None
@@ -402,6 +421,29 @@ def commit_group(engine: Engine, group: Sequence[SignedCommit[Any]]) -> None:
 
 def _is_home(view: View, member: Member, stream: str) -> bool:
     return view.head(stream) is None or view.cursor(HOME, stream) == member.number
+
+
+def _is_held_elsewhere(error: BaseException | None) -> bool:
+    """Nothing was tried yet: another process holds the ledger."""
+    return isinstance(error, StoreFailed) and error.code == "store_busy"
+
+
+def _may_wait(since: float) -> bool:
+    return time.monotonic() - since < LONGEST_WAIT_SECONDS
+
+
+def _wait_in_pieces(find: Callable[[], ask.AnyAnswer]) -> ask.AnyAnswer:
+    """What `find` does, which may need a ledger that another process holds: whoever waits for that
+    keeps everybody else from reading, so it lets them read in between."""
+    began = time.monotonic()
+    while True:
+        try:
+            with waiting_at_most(WAIT_SECONDS):
+                return find()
+        except StoreFailed as error:
+            if not (_is_held_elsewhere(error) and _may_wait(began)):
+                raise
+        time.sleep(PAUSE_SECONDS)
 
 
 def _reply_safely(asked: Asked, answer: Callable[[], ask.AnyAnswer]) -> None:

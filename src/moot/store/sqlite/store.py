@@ -2,9 +2,9 @@
 
 `write()` takes the file's write lock before it reads anything (BEGIN IMMEDIATE). A transaction that
 first read and then wanted to write could find that another was faster, and would have to decide
-again; so none does. Writers wait up to 30 seconds for each other. `synchronous=FULL` means that an
-acknowledged commit survives a power failure; a run may have many made durable together
-(`held_syncs.py`). A COMMIT that fails is rolled back and raises.
+again; so none does. Writers wait up to 30 seconds for each other, or less (`patience.py`).
+`synchronous=FULL` means that an acknowledged commit survives a power failure; a run may have many
+made durable together (`held_syncs.py`). A COMMIT that fails is rolled back and raises.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
 from moot.store.files import are_held, sync_log_later
+from moot.store.patience import find_patience
 from moot.store.sqlite.errors import as_moot_error, translate_errors, translate_opening_errors
 from moot.store.sqlite.lock_waiting import (
     READ,
@@ -166,7 +167,8 @@ class SqliteStore:
         yet."""
         try:
             if how is WRITE:
-                version = begin_write_in_turn(self._db, self._busy_seconds, self._line)
+                seconds = find_patience(self._busy_seconds)
+                version = begin_write_in_turn(self._db, seconds, self._line)
             else:
                 version = begin_when_free(self._db, how, self._busy_seconds)
             if version != self._pending.version:
