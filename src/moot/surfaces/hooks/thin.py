@@ -2,8 +2,8 @@
 
 That is the `moot run` which started the tool, or, on a machine that joined a keeper, the `moot mcp`
 which the tool has started. Run as `PYTHON -I -S thin.py TOOL`: nothing of ours is imported, nor
-most of Python. With nobody listening it becomes `moot hook TOOL` by the same Python, the direct
-way, with what it had read.
+most of Python. With nobody listening it goes on as `moot hook TOOL`, the direct way, with what it
+had read.
 """
 
 import _socket
@@ -16,6 +16,8 @@ SECONDS = 8.0  # as in entry.py
 MAX_BYTES = 32 * 1024 * 1024  # as in call.py
 UNREADABLE = 2
 DIRECTLY = "from moot.surfaces.cli.entry import hook; hook()"  # quicker than -m
+# Of Python's own settings, which -I ignores, the one that is nothing to a hook.
+WITHOUT_EFFECT = "PYTHONUNBUFFERED"
 # What the run is told of our environment; a server must go by all that we would go by.
 TO_RUN = (b"MOOT_", b"BB_")
 TO_SERVER = (
@@ -192,11 +194,34 @@ def put_back(data: bytes) -> None:
 
 
 def go_directly(tool: str) -> None:
+    """In this process if that comes to the same as a new one, which would cost as much as we did
+    so far."""
+    if loads_like_a_new_one():
+        from moot.surfaces.cli.entry import hook
+
+        sys.argv = ["-c", "hook", tool]
+        hook()
     try:
         os.execv(sys.executable, [sys.executable, "-P", "-c", DIRECTLY, "hook", tool])
     except OSError as error:
         write(2, f"moot: the check cannot be started: {error}\n".encode())
         os._exit(UNREADABLE)
+
+
+def loads_like_a_new_one() -> bool:
+    """Look for modules where a Python without -I and -S does; False if that is not all the same:
+    with settings for Python, with modules of the user's own, or if we were not found there."""
+    settings = {name for name in os.environ if name.startswith("PYTHON")}
+    if settings - {WITHOUT_EFFECT}:
+        return False
+    import site
+
+    site.main()
+    is_venv_alone = sys.prefix != sys.base_prefix and [sys.prefix] == site.PREFIXES
+    if not is_venv_alone and os.path.isdir(site.getusersitepackages()):
+        return False
+    hooks = os.path.dirname(os.path.abspath(__file__))
+    return os.path.normpath(f"{hooks}/../../..") in sys.path
 
 
 def write(stream: int, data: bytes) -> None:
