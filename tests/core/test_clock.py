@@ -118,6 +118,10 @@ def test_any_zone_and_precision_mean_the_same_moment(text: str, same: str) -> No
         "9999-12-31T23:59:59.999999Z",
         "9999-12-31T23:59:59-01:00",
         "0001-01-01T00:00:00+00:01",
+        "2026-02-18 16:00:00.123Z",  # as long as ours, with the point and the Z in their places
+        "20260218T00160000.123Z00",
+        "2026-02-18T16:00:0٣.123Z",
+        "2026-W08-3T16:00:00.123Z",
     ],
 )
 def test_what_is_not_a_moment_is_malformed(text: str) -> None:

@@ -29,7 +29,7 @@ MOST_JOBS: Final = 1_000
 MOST_RECORDS: Final = 50_000  # that so many jobs lead to
 _FewNames = Annotated[tuple[str, ...], msgspec.Meta(max_length=MOST_JOBS)]
 
-_CODE: Final = re.compile(r"[a-z0-9_]{1,60}")
+_CODE: Final = r"[a-z0-9_]{1,60}"
 
 SentRecord = tuple[str, Number, str, bytes, bytes]  # stream, seq, kid, body, signature
 SentHeartbeat = tuple[str, Number, str, bytes, bytes]  # agent, at, kid, body, signature
@@ -375,7 +375,7 @@ def raise_failure(failed: Failed) -> MootError:
         kind = MootError
     error: MootError = kind.__new__(kind)
     # It is printed as it is, unlike the sentences.
-    code = failed.code if _CODE.fullmatch(failed.code) else "bad_answer"
+    code = failed.code if re.fullmatch(_CODE, failed.code) else "bad_answer"
     MootError.__init__(error, code, failed.message, hint=failed.hint, findings=failed.findings)
     return error
 

@@ -33,7 +33,7 @@ _NOUNS: Final = """
 """
 ADJECTIVES: Final = tuple(_ADJECTIVES.split())
 NOUNS: Final = tuple(_NOUNS.split())
-ADJECTIVE_NOUN: Final = re.compile(r"[a-z]+-[a-z]+\Z")
+ADJECTIVE_NOUN: Final = r"[a-z]+-[a-z]+"
 
 
 def make_name(project: str, number: int) -> str:
@@ -66,4 +66,4 @@ def _fresh_longer(project: str, used: set[str]) -> str:
 
 
 def is_adjective_noun(name: str) -> bool:
-    return ADJECTIVE_NOUN.match(name) is not None
+    return re.fullmatch(ADJECTIVE_NOUN, name) is not None

@@ -30,7 +30,7 @@ from moot.protocols.presence.resources import is_resource, read_resource
 
 MAX_SCOPE_CHARACTERS: Final = 1_024
 FROM_ROOT: Final = ":/"  # typed on a command line before a path that starts at the root, as in git
-_WINDOWS_ROOT: Final = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+_WINDOWS_ROOT: Final = r"[A-Za-z]:[\\/]|\\\\"
 _OTHER_MAGIC: Final = (":(", ":!", ":^")
 _CONTROL: Final = r"[\x00-\x1f\x7f\ud800-\udfff]"
 
@@ -55,7 +55,7 @@ class Comparison(msgspec.Struct, frozen=True):
 
 def has_windows_root(root: str) -> bool:
     """True if the root looks like a Windows path (B-10), whatever host this runs on."""
-    return _WINDOWS_ROOT.match(root) is not None
+    return re.match(_WINDOWS_ROOT, root) is not None
 
 
 def resolve_path(path: str, root: str) -> str:

@@ -16,12 +16,12 @@ from typing import Final
 from moot.core.errors import Malformed
 
 TASK: Final = "task"
-_KIND: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]+:")
+_KIND: Final = r"[A-Za-z][A-Za-z0-9_-]+:"
 
 
 def is_resource(text: str) -> bool:
     """True if this text, or this key of a reservation, names a resource and not a path."""
-    return ":" in text and _KIND.match(text) is not None
+    return ":" in text and re.match(_KIND, text) is not None
 
 
 def key_of_file(path: str) -> str:

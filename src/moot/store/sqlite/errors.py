@@ -56,7 +56,7 @@ _TROUBLE[sqlite3.SQLITE_IOERR_SHMSIZE] = _TROUBLE[sqlite3.SQLITE_FULL]
 PLACE_TABLES = ("places", "filed", "unfiled")
 # Tables that hold nothing but what follows from the events.
 INDEX_TABLES = ("index_rows", "index_words", "nodes", "snapshots", *PLACE_TABLES)
-_NO_TABLE = re.compile(r"no such table: (?:main\.)?(\w+)")
+_NO_TABLE = r"no such table: (?:main\.)?(\w+)"
 
 
 class translate_errors:  # noqa: N801 - used like a function
@@ -92,7 +92,7 @@ def as_moot_error(error: sqlite3.Error, path: Path) -> MootError:
     if isinstance(error, sqlite3.IntegrityError):
         return Conflict("position_taken", f"another writer was first: {error}", hint="try again")
     row = _TROUBLE.get(number) or _TROUBLE.get(number & 0xFF)
-    if row is None and (missing := _NO_TABLE.search(str(error))):
+    if row is None and (missing := re.search(_NO_TABLE, str(error))):
         return _missing_table(missing[1], path)
     if row is None:
         return StoreFailed("store_failed", f"the ledger at {path}: {error}")
