@@ -1,7 +1,7 @@
 """What an agent waits for before each edit: the hook of Claude, against a Python that is idle.
 
 Directly (`moot hook claude`), in the user's key folder and in the one that `moot run` lends; and by
-the thin client, which asks that run.
+the thin client, which asks that run, or goes on alone where there is none.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from moot.flows.tools.hook_command import hook_words
 DIRECT = [sys.executable, "-c", "from moot.surfaces.cli.entry import main; main()", "hook"]
 THIN = list(hook_words("claude"))[:-1]
 DIRECT_LIMIT, THIN_LIMIT = at_most(7), at_most(3)
+AS_STARTED = "hook as a tool starts it, with nobody beside it"
 FREE, HELD, ENDED = "a free file is reserved", "a file one holds already", "a call that has ended"
 
 
@@ -31,6 +32,7 @@ def measure(ground: Ground) -> Iterator[Figure]:
     place = ground.new("hook")
     users = {"MOOT_KEYS": str(keys_of(place)), "MOOT_AGENT": AGENT}
     yield from _all(ground, place, "hook", DIRECT, users, DIRECT_LIMIT)
+    yield free_file_figure(ground, place, f"{AS_STARTED}, {FREE}", THIN, users, DIRECT_LIMIT)
     with lender(place, AGENT) as lent:
         yield from _all(ground, place, "hook in its own key folder", DIRECT, lent, DIRECT_LIMIT)
         yield from _all(ground, place, "thin hook", THIN, lent, THIN_LIMIT)

@@ -13,7 +13,7 @@ from statistics import median
 from bench.figure import Figure, Target, at_least, at_most, ratio, value
 from bench.ground import STREAM, Errands, Ground, executor, keys_of, opened
 from bench.lender import lender
-from bench.measures.hook import DIRECT, THIN, free_file_figure
+from bench.measures.hook import AS_STARTED, DIRECT, THIN, free_file_figure
 from bench.measures.many_processes import PROCESSES, crowd, fairness
 from bench.rounds import millis, take_turns
 from bench.shared import SharedGround, shared
@@ -49,6 +49,8 @@ def _hooks(ground: Ground, place: Path, agent: str) -> Iterator[Figure]:
             yield free_file_figure(ground, place, name, words, settings, HOOK_LIMIT)
     name = "hook over a line of its own, a free file is reserved"
     yield free_file_figure(ground, place, name, DIRECT, settings, HOOK_LIMIT)
+    name = f"{AS_STARTED}, over a line of its own, a free file is reserved"
+    yield free_file_figure(ground, place, name, THIN, settings, HOOK_LIMIT)
 
 
 def _one_command(ground: Ground, local: Path, joined: Path) -> Iterator[Figure]:
