@@ -197,10 +197,8 @@ def go_directly(tool: str) -> None:
     """In this process if that comes to the same as a new one, which would cost as much as we did
     so far."""
     if loads_like_a_new_one():
-        from moot.surfaces.cli.entry import hook
-
         sys.argv = ["-c", "hook", tool]
-        hook()
+        exec(DIRECTLY, {})
     try:
         os.execv(sys.executable, [sys.executable, "-P", "-c", DIRECTLY, "hook", tool])
     except OSError as error:
