@@ -74,9 +74,8 @@ def _checks_called(wanted: str) -> Iterator[CodeExplanation]:
                 rule=check.id,
                 protocol="trace",
                 sentence=check.about,
-                why="`moot trace verify` makes this check of every trace; one that fails it is not"
-                " valid.",
-                what_to_do="`moot trace verify TRACE` names the events that fail it",
+                why="`moot trace verify` makes this check, and one that fails fails the trace.",
+                what_to_do="`moot trace verify TRACE` names what fails it",
             )
 
 
