@@ -173,8 +173,13 @@ def test_a_program_finds_the_sessions_environment_and_folder(
 def test_a_program_that_is_not_there_registers_nobody(session: Session, tmp_path: Path) -> None:
     before = count_events(session)
     (tmp_path / "closed").write_text("not to be run")
-    for word in ("no-such-program-here", "./no-such-program", str(tmp_path / "closed")):
-        with pytest.raises(Unavailable) as refused:
+    reasons = {
+        "no-such-program-here": "no program of that name is on PATH",
+        "./no-such-program": "no such file",
+        str(tmp_path / "closed"): "Permission denied",
+    }
+    for word, why in reasons.items():
+        with pytest.raises(Unavailable, match=f": {why}$") as refused:
             presence.run(session, [word], name=FINCH)
         assert refused.value.code == "command_not_run"
         assert count_events(session) == before

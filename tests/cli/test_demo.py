@@ -178,7 +178,7 @@ def test_what_it_leaves_to_look_at_is_there_and_the_last_commands_run(told: str)
     assert {"the decision", "the record", "the verdicts"} <= set(left)
     (status,) = in_a_shell(workspace)
     assert "teal-crane" in status
-    turn = told.rstrip().rpartition("your turn: ")[2]
+    turn = told.rstrip().rpartition("your turn, in a repository of yours: ")[2]
     program, _, rest = turn.partition(" init && ")
     assert rest == f"{program} run -- claude"
     assert in_a_shell(f"{program} --version")[0].startswith("moot")

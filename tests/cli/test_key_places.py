@@ -119,3 +119,16 @@ def test_an_attempt_that_fails_leaves_no_keys(bare: Project) -> None:
         create_workspace(bare.root, KeyFolder(bare.keys), broken_clock)
     assert list(bare.keys.rglob("*.key")) == []
     assert files_in(bare.root) == []
+
+
+def test_init_says_at_once_that_the_keys_are_elsewhere(project: Project, tmp_path: Path) -> None:
+    other = {"MOOT_KEYS": str(tmp_path / "other-keys")}
+    assert (project.ok("init")["has_keys"], project.ok("init", **other)["has_keys"]) == (
+        True,
+        False,
+    )
+    told = project.run("init", **other).out
+    assert f"not in {other['MOOT_KEYS']}" in told
+    assert "set MOOT_KEYS to the key folder" in told
+    assert "moot agent register operator" not in told
+    assert f"keys         {project.keys}" in project.run("init").out

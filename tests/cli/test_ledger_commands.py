@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from moot.api import ledger
+from moot.api.session import Session
 from moot.core.note import read_note
+from moot.keys.folder import KeyFolder
 from moot.protocols.example.commands import Ask, Finish
 from moot.store.sqlite import SqliteStore
 from tests.cli.damage import edit, of
@@ -227,3 +230,11 @@ def test_a_busy_ledger_is_waited_for_and_then_said(
 
 def _without_patience() -> dict[str, object]:
     return {**(SqliteStore.__init__.__kwdefaults__ or {}), "busy_seconds": 0.0}
+
+
+def test_a_decision_is_found_by_the_id_that_reports_take(project: Project) -> None:
+    project.ok("ask", "Ship it?", "--with", "amber-otter=rules:approve,teal-crane=rules:approve")
+    with Session(project.root, keys=KeyFolder(project.keys), env=project.env) as session:
+        short, full = ledger.log(session, "q-1"), ledger.log(session, "decision/q-1")
+    assert short == full
+    assert project.refused("log", "q-2") == ("not_found", 1)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.founding import found
 from tests.cli.project import Project
+from tests.cli.typeable import commands_in
 
 NOON = "2026-02-18T12:00:00Z"
 
@@ -155,6 +156,26 @@ def test_a_bad_stale_time_is_the_default_and_a_warning(shop: Project, value: str
     assert (finding["code"], finding["severity"]) == ("bad_stale_minutes", "warning")
 
 
+def test_a_bad_stale_time_is_said_once_by_every_command(shop: Project) -> None:
+    told = "BB_AGENT_STALE_MINUTES='abc' is not a number of minutes; 15 min it is"
+    for words in (["status"], ["agent", "list"], as_("amber-otter", "reserve", ".")):
+        done = shop.run(*words, BB_AGENT_STALE_MINUTES="abc")
+        assert (done.code, (done.out + done.err).count(told)) == (0, 1), words
+        assert told not in shop.run(*words, BB_AGENT_STALE_MINUTES="7.5").err
+    shop.ok("status", BB_AGENT_STALE_MINUTES="abc")
+
+
+def test_an_epoch_that_is_no_number_is_not_called_an_adoption(shop: Project) -> None:
+    settings = {"MOOT_AGENT": "amber-otter", "MOOT_EPOCH": "abc"}
+    done = shop.json("reserve", ".", **settings)
+    assert (done.error["code"], done.code) == ("bad_epoch", 1)
+    assert "MOOT_EPOCH is no number" in done.error["message"]
+    (line,) = commands_in(done.error["hint"])
+    assert held(shop) == []
+    printed = shop.run(*line.split()[1:], MOOT_AGENT="amber-otter").out
+    assert "export MOOT_AGENT=amber-otter MOOT_EPOCH=1" in printed.splitlines()
+
+
 @pytest.mark.parametrize(
     ("scope", "code"),
     [
@@ -290,6 +311,8 @@ def test_a_name_is_registered_once(shop: Project) -> None:
     before = shop.ok("status")["record"]["events"]
     code, status = shop.refused("join", "--register", "amber-otter")
     assert (code, status) == ("name_taken", 1)
+    (line,) = commands_in(shop.json("join", "--register", "amber-otter").error["hint"])
+    assert line == "moot --as NAME join"
     assert shop.ok("status")["record"]["events"] == before
 
 

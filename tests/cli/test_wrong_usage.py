@@ -39,3 +39,14 @@ def test_what_may_be_said_is_named(project: Project) -> None:
     said = project.json("mail", "ack", "x:1", "--agent", "amber-otter", "--status", "done")
     assert "'Received', 'Understood', 'Will Action', 'Completed'" in said.error["message"]
     assert "--with" in project.json("ask", "Ship it?").error["message"]
+
+
+def test_of_an_outcome_it_is_said_which_word_is_missing(project: Project) -> None:
+    for words in (("q-1",), ("q-1", "q-2", "--reason", "x")):
+        said = project.json("outcome", *words)
+        assert (said.error["code"], said.code) == ("usage", 2)
+        told = f"how it turned out is missing behind {words[-3] if len(words) > 1 else words[0]}"
+        assert said.error["message"] == f"{told}: right, wrong or mixed"
+    said = project.json("outcome", "right", "--reason", "x")
+    assert (said.error["code"], said.code) == ("usage", 2)
+    assert "Missing argument 'ID...'" in said.error["message"]

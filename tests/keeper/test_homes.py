@@ -259,7 +259,14 @@ def test_an_older_keeper_moves_nothing(
     assert not (desktop.root / "d.md").exists()
 
 
-@pytest.mark.parametrize("words", [("status", "d.md"), ("add", "d.md", "--author", CRANE)])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("add", "d.md", "--author", CRANE),
+        *((name, "d.md") for name in ("check", "status", "verify", "report", "consensus")),
+        ("summary", "d.md"),
+    ],
+)
 def test_a_debate_whose_file_is_elsewhere_says_how_to_get_it(
     laptop: Project, desktop: Project, debate: str, words: tuple[str, ...]
 ) -> None:

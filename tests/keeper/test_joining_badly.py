@@ -14,6 +14,7 @@ from moot.core.errors import MootError
 from moot.keeper.line import connect
 from moot.keys.folder import KeyFolder
 from tests.cli.project import Project
+from tests.cli.typeable import commands_in
 from tests.keeper.keeper_process import KeeperProcess
 
 FINGERPRINT = "0" * 32
@@ -85,6 +86,18 @@ def test_an_invitation_names_an_address_that_others_can_reach(project: Project, 
         assert (code, "--address" in said) == ("no_address", True)
         made = project.ok("invite", "--address", f"localhost:{port}")
         assert made["address"] == f"localhost:{port}"
+
+
+def test_an_invitation_that_only_this_machine_can_use_says_so(project: Project) -> None:
+    KeeperProcess(project)
+    for address in ((), ("--address", "localhost:7417"), ("--address", "[::1]:7417")):
+        told = project.run("invite", *address).out
+        assert "is reached from this machine only" in told
+        assert "on the other machine" not in told
+        assert list(commands_in(told))[-1:] == ["moot keep --listen HOST:7417"]
+    told = project.run("invite", "--address", "build.example:7417").out
+    assert told.startswith("on the other machine, in a clone of this repository:")
+    assert "only" not in told
 
 
 def test_a_shallow_clone_is_told_what_it_lacks(project: Project, tmp_path: Path) -> None:

@@ -148,13 +148,14 @@ def _only_tells(arguments: Sequence[str]) -> bool:
 
 
 def _require_program(word: str, env: Mapping[str, str], folder: Path) -> None:
-    """Unavailable, in the system's own words, if it cannot be started."""
+    """Unavailable if it cannot be started."""
     from moot.system.program import find_places
 
     places = [path for path in find_places(word, folder, env) if os.path.isfile(path)]
     if any(os.access(path, os.X_OK) for path in places):
         return
-    why = "Permission denied" if places else "No such file or directory"
+    absent = "no such file" if os.path.dirname(word) else "no program of that name is on PATH"
+    why = "Permission denied" if places else absent
     raise cannot_run(word, why)
 
 

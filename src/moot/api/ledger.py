@@ -155,10 +155,16 @@ def log(
     """What is on record: a list of all histories, or the newest events of one of them.
 
     `limit` 0 means all; `kind` keeps only events of that type, and `before` only those whose
-    number in their history is lower.
+    number in their history is lower. What has a report is found by its short id, too (`q-1`).
     """
+    from moot.api.reports import find_stream_with_page
+
     with session.workspace.store.read() as view:
-        return _streams(view, limit) if name is None else _events(view, name, limit, kind, before)
+        if name is None:
+            return _streams(view, limit)
+        if view.head(name) is None:
+            name = find_stream_with_page(session, name) or name
+        return _events(view, name, limit, kind, before)
 
 
 def _streams(view: View, limit: int) -> StreamList:

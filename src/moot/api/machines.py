@@ -357,6 +357,21 @@ def _require_address(address: str | None) -> None:
         read_address(address)
 
 
+def is_reached_from_here_only(address: str) -> bool:
+    """True of a socket and of a loopback address: no other machine can connect to these."""
+    from ipaddress import ip_address
+
+    from moot.keeper.line import UNIX
+
+    host = address.rpartition(":")[0].strip("[]")
+    if address.startswith(UNIX) or host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:  # a name
+        return False
+
+
 def _require_reachable(address: str) -> None:
     host, _, port = address.rpartition(":")
     if host in EVERYWHERE:

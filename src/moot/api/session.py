@@ -6,6 +6,7 @@ reads the environment. Who may act for whom is decided here and nowhere else:
     not_you             one agent may not act under another's name
     actor_required      nobody is named, and the act needs someone
     session_replaced    another session has adopted the name since this one was started
+    bad_epoch           what should say so is no number
     human_key_required  the act is a person's
 """
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 
 _TOOL_SESSIONS: Final = "presence.sessions"  # index space: a tool session's key -> _Joined
+NO_EPOCH: Final = -1  # of a session that was told something else than a number: nobody's
 
 
 class _Joined(msgspec.Struct, frozen=True):
@@ -426,6 +428,12 @@ class Session:
         if self.epoch is None or name != self.acting:
             return
         agent = self.workspace.engine.registry().agents.get(name)
+        if self.epoch == NO_EPOCH:
+            raise Refused(
+                "bad_epoch",
+                f"MOOT_EPOCH is no number: whether this is still the session of {name} is unknown",
+                hint="unset MOOT_EPOCH; `moot join` then prints the right one",
+            )
         if agent is not None and agent.epoch != self.epoch:
             raise Refused(
                 "session_replaced",

@@ -45,7 +45,8 @@ class MadeWorkspace(msgspec.Struct, frozen=True):
     `programs` are the coding tools on PATH (and git) that do not ask before they edit here, after
     what `hooks` says was set up; a tool that could not be is in both, with the reason. `you` is the
     everyday name of the person at the terminal, if one is there. `joined` says whose copy this is,
-    if the ledger is kept elsewhere.
+    if the ledger is kept elsewhere. `has_keys` is False if the ledger was made with another key
+    folder: then nobody can be registered from here.
     """
 
     created: bool
@@ -58,6 +59,7 @@ class MadeWorkspace(msgspec.Struct, frozen=True):
     hooks: list[InstalledHooks]
     you: str | None = None
     joined: JoinedKeeper | None = None
+    has_keys: bool = True
 
 
 class ForgottenWorkspace(msgspec.Struct, frozen=True):
@@ -117,7 +119,19 @@ def init(
         list(unguarded_programs(session)),
         hooks,
         session.everyday_name(),
+        has_keys=_has_keys(session),
     )
+
+
+def _has_keys(session: Session) -> bool:
+    """Whether the key folder is the one that the ledger was made with; a machine that joined
+    needs none of its keys."""
+    from moot.engine.keys import find_system_signatory
+
+    workspace = session.workspace
+    if workspace.joined is not None or workspace.left is not None:
+        return True
+    return find_system_signatory(workspace.trust, workspace.engine.keys) is not None
 
 
 def _install_hooks(session: Session, tools: Sequence[str], trust: bool) -> list[InstalledHooks]:

@@ -17,7 +17,11 @@ def read_epoch(env: Mapping[str, str], acting: str | None) -> int | None:
     epoch = env.get("MOOT_EPOCH")
     if not epoch or acting != env.get("MOOT_AGENT"):
         return None
-    return int(epoch) if epoch.isascii() and epoch.isdigit() else -1  # nobody's
+    if epoch.isascii() and epoch.isdigit():
+        return int(epoch)
+    from moot.api.session import NO_EPOCH
+
+    return NO_EPOCH
 
 
 def read_stale_time(env: Mapping[str, str]) -> tuple[Millis | None, tuple[Finding, ...]]:

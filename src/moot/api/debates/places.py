@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from moot.core.errors import NotFound, Unavailable
+from moot.core.errors import MootError, NotFound, Unavailable
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -25,6 +25,14 @@ def file_of_debate(session: Session, name: str) -> Path:
     if not file:
         raise _not_found(name)
     return session.workspace.root / file
+
+
+def read_debate_file(session: Session, file: Path) -> bytes:
+    """Its bytes; if it is missing here and on record, the hint says how to get it."""
+    from moot.flows.debate.file import read_file
+
+    with hint_at_home(session, file):
+        return read_file(file)
 
 
 @contextmanager
@@ -45,12 +53,14 @@ def hint_at_home(session: Session, file: Path) -> Iterator[None]:
 def _is_recorded(session: Session, file: Path) -> bool:
     from moot.flows.debate.record import find_session_at, path_in_record
 
-    workspace = session.workspace_or_none
-    if workspace is None:
-        return False
-    with workspace.store.read() as view:
-        place = path_in_record(workspace.root, session.folder / file)
-        return find_session_at(view, place) is not None
+    with suppress(MootError):  # the missing file is what was asked about
+        workspace = session.workspace_or_none
+        if workspace is None:
+            return False
+        with workspace.store.read() as view:
+            place = path_in_record(workspace.root, session.folder / file)
+            return find_session_at(view, place) is not None
+    return False
 
 
 def folder_of_parliament(session: Session, name: str) -> Path:

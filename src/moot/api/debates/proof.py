@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from moot.api.debates.places import read_debate_file
 from moot.api.operation import operation
 from moot.core.errors import Refused
 from moot.core.findings import fill_hints
@@ -99,7 +100,6 @@ def verify(session: Session, file: Path, *, trust: Path | None = None) -> Debate
     written by checking.
     """
     from moot.flows.debate.check import compare_with_record, stream_of_file
-    from moot.flows.debate.file import read_file
     from moot.protocols.debate.reader import read_document
     from moot.store.artifacts import FileArtifacts
     from moot.workspace.check import CheckOptions, check_workspace
@@ -107,7 +107,7 @@ def verify(session: Session, file: Path, *, trust: Path | None = None) -> Debate
     from moot.workspace.find import require_ledger
 
     folder = require_ledger(session.workspace_folder)
-    data = read_file(file)
+    data = read_debate_file(session, file)
     with open_to_check(folder, session.keys) as reader, reader.read() as view:
         stream = stream_of_file(view, folder, file, read_document(data))
         artifacts = FileArtifacts(folder / "artifacts")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from moot.api.debates.places import hint_at_home
+from moot.api.debates.places import read_debate_file
 from moot.api.operation import operation
 from moot.core.errors import MootError
 from moot.core.findings import Finding
@@ -87,7 +87,7 @@ def check(
     """
     from moot.flows.debate.record import find_double
 
-    checked = _read_checked(file, strict_uuid, lenient)
+    checked = _read_checked(session, file, strict_uuid, lenient)
     doubles: Sequence[Finding] = ()
     with suppress(MootError):
         workspace = session.workspace_or_none
@@ -101,8 +101,7 @@ def status(session: Session, file: Path) -> StatusWithLiveness:
 
     Refused (`invalid_session`) if its settings are not sound.
     """
-    with hint_at_home(session, file):
-        seen = view_status(_read_checked(file), session.clock())
+    seen = view_status(_read_checked(session, file), session.clock())
     return add_liveness(seen, _liveness(session, seen.may_speak))
 
 
@@ -133,9 +132,8 @@ def consensus(
     The other arguments ask what would follow if the session had another mode or threshold, or
     counted those who defer. Refused if the settings are not sound; NotFound if nobody spoke then.
     """
-    del session
     asked_mode = None if mode is None else ConsensusMode(mode)
-    checked = _read_checked(file)
+    checked = _read_checked(session, file)
     return view_consensus(checked, round_number, asked_mode, threshold, defer_in_denominator)
 
 
@@ -155,7 +153,7 @@ def summary(session: Session, file: Path) -> Summary:
     """A debate in short, as markdown: the verdict, the positions, who said what."""
     from moot.protocols.debate.summary import write_summary
 
-    return Summary(Quoted(write_summary(_read_checked(file), session.clock())))
+    return Summary(Quoted(write_summary(_read_checked(session, file), session.clock())))
 
 
 @operation("debate.report")
@@ -177,12 +175,11 @@ def report(
 
     from moot.api.page_files import write_page
     from moot.api.session_tools import name_tools
-    from moot.flows.debate.file import read_file
     from moot.pages import to_json
     from moot.protocols.debate.checker import check_session
     from moot.protocols.debate.report import build_report
 
-    data = read_file(file)
+    data = read_debate_file(session, file)
     checked, digest = check_session(data, file_name=file.name), hashlib.sha256(data).hexdigest()
     tools: dict[str, str] = {}
     if (workspace := session.workspace_or_none) is not None:
@@ -196,9 +193,10 @@ def report(
     return DebateReport(None if output is None else str(output), json.loads(to_json(page)))
 
 
-def _read_checked(file: Path, strict_uuid: bool = False, lenient: bool = False) -> CheckedSession:
-    from moot.flows.debate.file import read_file
+def _read_checked(
+    session: Session, file: Path, strict_uuid: bool = False, lenient: bool = False
+) -> CheckedSession:
     from moot.protocols.debate.checker import check_session
 
-    data = read_file(file)
+    data = read_debate_file(session, file)
     return check_session(data, strict_uuid=strict_uuid, file_name=file.name, lenient=lenient)

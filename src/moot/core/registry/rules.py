@@ -305,7 +305,8 @@ RULES: dict[type[Command], tuple[Rule[Any], ...]] = {
         Rule("REG-13", "name_reserved", "the name is reserved", reserved_name,
              "choose a name of your own, such as amber-otter"),
         Rule("REG-14", "name_taken", "the name was used before", name_taken,
-             "choose another name; a name is never given twice"),
+             "choose another name: none is given twice; if it is yours and has not ended,"
+             " `moot --as NAME join` goes on under it"),
         Rule("REG-15", "wrong_class", "new names are agents or people", wrong_key_class,
              "`moot agent register NAME`, with --human for a person"),
         _CUSTODY,

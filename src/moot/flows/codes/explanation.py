@@ -44,7 +44,7 @@ def explain_code(code: str) -> tuple[CodeExplanation, ...]:
     """All that is known of a code or of a rule's id; NotFound (`unknown_code`) if it is nothing."""
     wanted = code.strip().strip("[]`")
     places = (places_of(wanted.lower()) or findings_with(wanted))[:MOST_PLACES]
-    found = [*_rules_called(wanted), *map(_of_place, places)]
+    found = [*_rules_called(wanted), *_checks_called(wanted), *map(_of_place, places)]
     if not found:
         raise NotFound("unknown_code", f"nothing is called {wanted}"[:200], hint=_nearest(wanted))
     return tuple(dict.fromkeys(found))
@@ -60,6 +60,23 @@ def _rules_called(wanted: str) -> Iterator[CodeExplanation]:
             found.setdefault(same, (rule, []))[1].extend(rule.requirement)
     for (protocol, *_), (rule, requirements) in found.items():
         yield _of_rule(protocol, rule, tuple(dict.fromkeys(requirements)))
+
+
+def _checks_called(wanted: str) -> Iterator[CodeExplanation]:
+    """The checks that a verification of a trace makes, by their ids."""
+    from moot.protocols.trace.audit.verification import CHECKS
+
+    for check in CHECKS:
+        if wanted.upper() == check.id:
+            yield CodeExplanation(
+                code=check.id,
+                kind="check",
+                rule=check.id,
+                protocol="trace",
+                sentence=check.about,
+                why="`moot trace verify` makes this check, and one that fails fails the trace.",
+                what_to_do="`moot trace verify TRACE` names what fails it",
+            )
 
 
 def _all_rules() -> Iterator[tuple[str, Rule[Any]]]:
@@ -106,10 +123,13 @@ def _of_place(place: RaisedCode) -> CodeExplanation:
 def _nearest(wanted: str) -> str:
     from difflib import get_close_matches
 
+    from moot.protocols.trace.audit.verification import CHECKS
+
     rules = [rule for _, rule in _all_rules()]
     known = {each.code for each in raised_codes()} | {rule.code for rule in rules}
     near = get_close_matches(wanted.lower(), sorted(known), n=1, cutoff=0.6)
-    near = near or get_close_matches(wanted.upper(), [rule.id for rule in rules], n=1, cutoff=0.6)
+    ids = [*(rule.id for rule in rules), *(check.id for check in CHECKS)]
+    near = near or get_close_matches(wanted.upper(), ids, n=1, cutoff=0.6)
     if near:
         return f"`moot explain {near[0]}` is the nearest"
     return "give the code that stands in [brackets] behind an error, or the id of a rule"

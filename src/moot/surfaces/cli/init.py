@@ -114,11 +114,15 @@ def _question(offered: Sequence[str]) -> str:
 def _lines(made: workspaces.MadeWorkspace, *, asked: bool) -> Iterable[str]:
     verb = "made" if made.created else "was there already:"
     yield f"{paint('workspace', 'green')} {verb} {made.workspace}"
-    yield f"keys         {made.keys}"
+    if made.has_keys:
+        yield f"keys         {made.keys}"
+    else:
+        yield f"{paint('keys', 'red')}         not in {made.keys}: nobody can be registered"
+        yield "             here; set MOOT_KEYS to the key folder that this workspace was made with"
     yield f"fingerprint  {made.fingerprint}"
     if made.you is not None:
         yield f"you          {made.you}: this name acts when you name nobody at a terminal"
-    if not made.operator:
+    if made.has_keys and not made.operator:
         yield "no person's key yet: `moot agent register operator --human` makes one"
     for known in made.earlier:
         reached = f", up to checkpoint {known.checkpoint}" if known.checkpoint else ""

@@ -108,9 +108,14 @@ def invite(shell: Shell, hours: int, address: str | None) -> Answer:
 
 
 def _invitation_lines(made: api.InvitedMachine) -> Iterable[str]:
-    yield "on the other machine, in a clone of this repository:"
+    only_here = api.is_reached_from_here_only(made.address)
+    place = "on this machine, in another clone" if only_here else "on the other machine, in a clone"
+    yield f"{place} of this repository:"
     yield f"  moot init --join {made.invitation}"
     yield f"good once, until {in_local_time(made.expires_at)}"
+    if only_here:
+        yield f"{made.address} is reached from this machine only; to let others in, end the keeper"
+        yield f"and start it so: `moot keep --listen HOST:{api.PORT}`, HOST as others reach it"
     if not made.is_kept_now:
         yield NO_KEEPER
 

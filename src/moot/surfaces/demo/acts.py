@@ -61,4 +61,5 @@ class Demonstration:
         moot = programs.moot()
         yield Line("out", f"the workspace  cd {place} && MOOT_KEYS={keys} {moot} status")
         yield say("Keys, repository and files stay in this folder; nothing of yours was touched.")
-        yield Line("end", f"your turn: {moot} init && {moot} run -- claude")
+        turn = f"{moot} init && {moot} run -- claude"
+        yield Line("end", f"your turn, in a repository of yours: {turn}")

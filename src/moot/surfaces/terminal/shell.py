@@ -17,7 +17,15 @@ import click
 from moot.core.errors import Refused, Unavailable
 from moot.store.named_files import MAX_BYTES, decode_text, read_bounded, require_bounded
 from moot.surfaces.environment import read_epoch, read_stale_time
-from moot.surfaces.terminal.answer import Answer, paint, print_answer, say_aside, silence, visible
+from moot.surfaces.terminal.answer import (
+    Answer,
+    finding_line,
+    paint,
+    print_answer,
+    say_aside,
+    silence,
+    visible,
+)
 from moot.surfaces.terminal.docstrings import clean_docstring
 from moot.surfaces.terminal.typed import hints_naming
 
@@ -125,9 +133,17 @@ class Shell:
 
     def close(self) -> None:
         if self._session is not None:
+            self._tell_remarks(self._session)
             self._tell_if_old(self._session)
             self._session.close()
             self._session = None
+
+    def _tell_remarks(self, session: Session) -> None:
+        """What was not understood of how it was set up, unless the answer has said so."""
+        said = getattr(self.result, "findings", ())
+        for remark in session.remarks:
+            if remark not in said:
+                say_aside(finding_line(remark, sys.stderr))
 
     def _tell_if_old(self, session: Session) -> None:
         """What a machine that joined shows may be old, if its keeper did not answer. Not where an
@@ -250,9 +266,9 @@ def command(
             shell.command = dotted
             with hints_naming(parameters, values, shell.typed_name):
                 answer = function(shell, **values)
-            shell.says_if_old = answer.says_if_old
+            shell.result, shell.says_if_old = answer.data, answer.says_if_old
             shell.close()
-            shell.answered, shell.result = True, answer.data
+            shell.answered = True
             try:
                 print_answer(dotted, answer, shell.json)
             except BrokenPipeError:  # `| head` has read enough: the work is done all the same

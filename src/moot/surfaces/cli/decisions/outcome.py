@@ -22,9 +22,20 @@ _WAYS: Final = (
 WIDEST_DOTS: Final = 30
 
 
+class _Outcome(click.Choice[str]):
+    """The last word. Without it an id stands there, and it is not the ids that are missing."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in OUTCOMES:
+            raise click.UsageError(
+                f"how it turned out is missing behind {value}: right, wrong or mixed", ctx
+            )
+        return super().convert(value, param, ctx)
+
+
 @command(None, "outcome", "outcome")
-@click.argument("decisions", nargs=-1, required=True, metavar="ID...")
-@click.argument("outcome", type=click.Choice(OUTCOMES))
+@click.argument("decisions", nargs=-1, metavar="ID...")
+@click.argument("outcome", type=_Outcome(OUTCOMES))
 @click.option("--reason", required=True, metavar="T", help="How it is known (- or @file).")
 @click.option("--answer", default="", metavar="T", help="The answer that proved right.")
 def outcome(
@@ -39,6 +50,8 @@ def outcome(
       moot outcome q-7 right --reason "Half a year without an incident."
       moot outcome q-3 q-4 wrong --answer Kafka --reason "Both queues were full in May."
     """
+    if not decisions:
+        raise click.MissingParameter(param_hint="'ID...'", param_type="argument")
     judged = outcomes.judge(shell.session, decisions, outcome, text_argument(reason), answer=answer)
     return Answer(judged, lambda: _judged_lines(judged.judged))
 
