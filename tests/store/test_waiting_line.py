@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from moot.core.errors import StoreFailed
-from moot.store.patience import waiting_at_most
 from moot.store.sqlite import SqliteStore, waiting_line
+from moot.store.sqlite.lock_waiting import waiting_at_most
 from moot.store.sqlite.waiting_line import WaitingLine
 from tests.store.ledgers import found_ledger
 

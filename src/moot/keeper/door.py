@@ -44,7 +44,7 @@ from moot.keeper.news import (
 )
 from moot.keeper.turns import Turns
 from moot.store.artifacts import FileArtifacts
-from moot.store.patience import waiting_at_most
+from moot.store.sqlite.lock_waiting import waiting_at_most
 
 # How old the time of a command may be: two exchanges and a person's slow line.
 MOST_AGE: Final[Millis] = 5_000

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from moot.store.sqlite.waiting_line import WaitingLine
@@ -24,6 +26,21 @@ WRITE = "BEGIN IMMEDIATE"
 READ = "BEGIN"  # takes no lock yet: the first query, which asks for the version, does
 NAP_SECONDS = 0.004  # at most; with many waiting, one of them asks far sooner
 NAP_IN_FRONT_SECONDS = 0.000_3  # at most, for the first one in line, who alone is asking
+_of_this_thread = threading.local()
+
+
+@contextmanager
+def waiting_at_most(seconds: float) -> Iterator[None]:
+    """In here this thread waits so long to write, and not as long as the store would.
+
+    Whoever waits keeps the other threads of the process from the store. So a server that has others
+    to answer waits a moment, lets them have their turn, and tries again.
+    """
+    _of_this_thread.seconds = seconds
+    try:
+        yield
+    finally:
+        del _of_this_thread.seconds
 
 
 def begin_write_in_turn(db: sqlite3.Connection, seconds: float, line: WaitingLine) -> int:
@@ -34,6 +51,7 @@ def begin_write_in_turn(db: sqlite3.Connection, seconds: float, line: WaitingLin
         except sqlite3.OperationalError as error:
             if not _is_busy(error):
                 raise
+    seconds = min(seconds, getattr(_of_this_thread, "seconds", seconds))
     end = time.monotonic() + seconds
     line.enter(seconds)
     try:

@@ -2,7 +2,7 @@
 
 `write()` takes the file's write lock before it reads anything (BEGIN IMMEDIATE). A transaction that
 first read and then wanted to write could find that another was faster, and would have to decide
-again; so none does. Writers wait up to 30 seconds for each other, or less (`patience.py`).
+again; so none does. Writers wait up to 30 seconds for each other, or less (`waiting_at_most`).
 `synchronous=FULL` means that an acknowledged commit survives a power failure; a run may have many
 made durable together (`held_syncs.py`). A COMMIT that fails is rolled back and raises.
 """
@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused, StoreFailed, Unavailable
 from moot.store.files import are_held, sync_log_later
-from moot.store.patience import find_patience
 from moot.store.sqlite.errors import as_moot_error, translate_errors, translate_opening_errors
 from moot.store.sqlite.lock_waiting import (
     READ,
@@ -167,8 +166,7 @@ class SqliteStore:
         yet."""
         try:
             if how is WRITE:
-                seconds = find_patience(self._busy_seconds)
-                version = begin_write_in_turn(self._db, seconds, self._line)
+                version = begin_write_in_turn(self._db, self._busy_seconds, self._line)
             else:
                 version = begin_when_free(self._db, how, self._busy_seconds)
             if version != self._pending.version:
