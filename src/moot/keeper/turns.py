@@ -17,7 +17,7 @@ from typing import Final
 
 TURN_SECONDS: Final = 0.5
 # So many commands may follow each other in one turn: the same for all, so that all get as much.
-MOST_IN_A_TURN: Final = 16
+MOST_IN_A_TURN: Final = 12
 # Shorter than a machine waits for an answer: whoever has waited in vain asks once more.
 WAIT_SECONDS: Final = 4.0
 
