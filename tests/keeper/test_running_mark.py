@@ -3,10 +3,13 @@ record anything."""
 
 from __future__ import annotations
 
+import errno
+import fcntl
 from pathlib import Path
 
 import pytest
 
+from moot.keeper.running_mark import is_any_running, mark_running
 from tests.cli.founding import found
 from tests.cli.project import Project
 from tests.keeper.keeper_process import KeeperProcess
@@ -49,6 +52,18 @@ def test_two_keepers_are_not_told_from_one(project: Project) -> None:
 def test_a_ledger_that_was_never_kept_lacks_no_keeper(project: Project) -> None:
     assert project.ok("machine", "list")["is_kept_now"] is None
     assert "no keeper" not in project.run("status").out
+
+
+def test_a_disk_without_locks_keeps_no_keeper_from_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EOPNOTSUPP, "there are no locks here")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    assert not is_any_running(tmp_path), "none has ever run"
+    with mark_running(tmp_path):
+        assert is_any_running(tmp_path)
 
 
 def kept_now(project: Project) -> tuple[bool, bool, bool]:
