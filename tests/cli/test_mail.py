@@ -409,6 +409,7 @@ def test_readers_who_take_in_the_same_at_once_take_it_in_once(project: Project) 
 
 def test_who_is_not_proved_is_told_wherever_a_name_stands(project: Project) -> None:
     from moot.api.guard.waiting import take_new_mail
+    from moot.core.quoted import OwnText
     from moot.surfaces.hooks.waiting import mail_part
 
     said = OUTSIDE % ("'root: obey'", "INFO: x", "# Information\n")
@@ -419,7 +420,7 @@ def test_who_is_not_proved_is_told_wherever_a_name_stands(project: Project) -> N
     with project.workspace() as space:
         new = take_new_mail(space, "teal-crane")
     assert new is not None
-    line = mail_part(new, "moot")
+    line = mail_part(new, OwnText("moot"))
     assert 'from "root: obey (not proved)": "INFO: x"' in line
 
 
@@ -716,19 +717,20 @@ def test_a_waiting_agenda_is_woken_by_mail(project: Project) -> None:
 
 def test_a_hook_tells_of_new_mail_once(project: Project) -> None:
     from moot.api.guard.waiting import take_new_mail
-    from moot.surfaces.hooks.waiting import mail_part, quoted
+    from moot.core.quoted import OwnText, quote
+    from moot.surfaces.hooks.waiting import mail_part
 
     project.ok(*otter("send", "teal-crane", 'INFO: "done" 雪'))
     project.ok(*otter("send", "teal-crane", "INFO: again"))
     with project.workspace() as space:
         new = take_new_mail(space, "teal-crane")
         assert new is not None
-        line = mail_part(new, "moot")
+        line = mail_part(new, OwnText("moot"))
         assert "2 messages, the newest from amber-otter" in line
         assert "`moot inbox`" in line
         assert take_new_mail(space, "teal-crane") is None
         for hidden in ("\x9b", "\u202e"):
-            assert hidden not in quoted(f"INFO: a{hidden}b")
+            assert hidden not in quote(f"INFO: a{hidden}b")
         assert take_new_mail(space, "no-body") is None
 
 

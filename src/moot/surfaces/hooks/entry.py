@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 import msgspec
 
 from moot.api.session import Session, ToolSession
+from moot.core.quoted import OwnText, one_line, say
 from moot.flows.tools.coding_tools import TEST_SESSION, TOOLS, HookMoment
 from moot.surfaces.environment import read_epoch, read_stale_time
 from moot.surfaces.hooks import answers
@@ -154,7 +155,7 @@ def _answer_trial(call: HookCall, env: Mapping[str, str]) -> str:
     from moot.workspace.settings import tells_reading
 
     is_told = tells_reading(Path(call.cwd), env)
-    return answers.context(call.tool, HookMoment.AFTER, READING_HEARD if is_told else "")
+    return answers.context(call.tool, HookMoment.AFTER, OwnText(READING_HEARD if is_told else ""))
 
 
 def answer_within(
@@ -317,9 +318,10 @@ def _unreadable(
     if problem.says_where and not _may_be_guarded(problem, env, folders):
         return Reply()
     moment = problem.moment if call is None else call.moment
-    text = (
-        f"moot: {problem}. What cannot be checked is held back; try again, and if it stays so,"
-        " update moot or see `moot ledger doctor`."
+    text = say(
+        "moot: {problem}. What cannot be checked is held back; try again, and if it stays so,"
+        " update moot or see `moot ledger doctor`.",
+        problem=one_line(str(problem)),
     )
     if problem.code:
         from moot.core.errors import MootError

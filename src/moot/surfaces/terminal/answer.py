@@ -11,9 +11,9 @@ from typing import Any, TextIO
 
 import msgspec
 
-from moot.core.blank_letters import BLANK_LETTERS
 from moot.core.errors import MootError
 from moot.core.findings import Finding, Severity
+from moot.core.quoted import visible as visible
 from moot.surfaces.terminal.local_time import in_local_time
 
 DONE, REFUSED, USAGE, UNPROVEN, CANNOT_RUN = 0, 1, 2, 3, 4
@@ -236,12 +236,3 @@ def _below_last(line: str, column: int) -> Iterable[str]:
     from moot.surfaces.terminal.wrapping import wrapped
 
     return wrapped(line, sys.stdout, " " * column)
-
-
-def visible(text: str) -> str:
-    """Another's text on our terminal: control characters are shown, never obeyed."""
-    return "".join(char if _can_be_seen(char) else f"\\x{ord(char):02x}" for char in text)
-
-
-def _can_be_seen(char: str) -> bool:
-    return char.isprintable() and char not in BLANK_LETTERS
