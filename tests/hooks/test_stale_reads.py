@@ -110,7 +110,7 @@ def test_what_a_command_put_back_is_told_to_the_one_who_left_it(yard: Yard) -> N
     assert yard.hook("opencode", done, OTTER).out == ""
     slip(yard, "git checkout -- .", agent=CRANE)
     told = reason(write(yard, "opencode-write"))
-    assert f"changed by {CRANE} (git checkout -- .)" in told
+    assert f'changed by {CRANE} ("git checkout -- .")' in told
     yard.ok("undo", "a.txt", "--version", "1", MOOT_AGENT=OTTER)
     assert (yard.root / "a.txt").read_text("utf-8") == "my work\n"
     assert write(yard, "opencode-write").out == ""

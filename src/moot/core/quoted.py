@@ -12,14 +12,16 @@ import re
 from collections.abc import Iterable
 from typing import Final, NewType
 
-from moot.core.blank_letters import BLANK_LETTERS
-
 Quoted = NewType("Quoted", str)
 
+# Letters, marks and symbols that show nothing: a name with one of them looks like another name.
+# Grapheme joiner, Hangul fillers, Khmer inherent vowels, the blank of Braille.
+BLANK_LETTERS: Final = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 MOST_CHARACTERS: Final = 120
 MOST_IN_COMMAND: Final = 200
-# A name of these letters is shown as it is: it has no blank, so it cannot be read as a sentence.
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_./@+-]{1,100}")
+# A path, a folder (`src/*`), an id or a resource (`port:3000`) of these letters is shown as it is:
+# it has no blank, so it cannot be read as a sentence.
+_PLAIN: Final = re.compile(r"(?!moot:)(?:[a-z]{1,20}:)?[A-Za-z0-9_./@+-]{1,100}\*?")
 
 
 class OwnText(str):
@@ -51,9 +53,9 @@ def _make_safe(value: str | int) -> str | int:
 def quote(text: str, most: int = MOST_CHARACTERS) -> OwnText:
     """Return the text in quotation marks, on one line, cut at a word, nothing in it invisible.
 
-    Backticks are escaped: one of them would end the code span of a command near it.
+    A backtick becomes an apostrophe: it would begin or end the code span of a command near it.
     """
-    line = shorten(" ".join(text.split()), most)
+    line = shorten(" ".join(text.split()), most).replace("`", "'")
     shown = "".join(map(_escape, line))
     return OwnText(f'"{shown}"')
 
@@ -116,10 +118,10 @@ def is_visible(text: str) -> bool:
 
 
 def _escape(char: str) -> str:
-    """As JSON does, and backticks and invisible characters too."""
+    """As JSON does, and invisible characters too."""
     if char in '"\\':
         return f"\\{char}"
-    return char if char != "`" and is_visible(char) else escape_character(char)
+    return char if is_visible(char) else escape_character(char)
 
 
 def escape_character(char: str) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from moot.core.quoted import OwnText, join, one_line, quote, say, shell_word
+from moot.core.quoted import OwnText, join, one_line, say, shell_word
 
 if TYPE_CHECKING:
     from moot.api.guard.edits import UnseenChange
@@ -101,7 +101,7 @@ def _change(change: UnseenChange) -> OwnText:
         "{path} was changed by {who}{how} at {at}, after you last saw it.",
         path=change.path,
         who=change.agent or OwnText("someone unknown"),
-        how=say(" ({how})", how=quote(change.how)) if change.how else OwnText(),
+        how=say(" ({how})", how=change.how) if change.how else OwnText(),
         at=OwnText(change.at),
     )
 

@@ -20,7 +20,7 @@ import msgspec
 
 from moot.core.errors import Malformed, MootError, NotFound
 from moot.core.findings import Finding
-from moot.core.quoted import Quoted, escape_character
+from moot.core.quoted import Quoted
 from moot.surfaces.terminal.answer import Problem, encode_json
 
 MOST_CHARACTERS: Final = 20_000
@@ -29,8 +29,6 @@ _KEPT_ANSWERS: Final = 8
 _KEPT_CHARACTERS: Final = 4_000_000
 # How many rows of a list and characters of a text are shown, from generous to terse.
 _CUTS: Final = ((100, 4_000), (40, 1_500), (15, 600), (5, 300), (2, 120), (1, 40))
-# JSON leaves these raw inside of strings; some readers take them for the end of a line.
-_LINE_BREAKS: Final = "\x85\u2028\u2029"
 _MARKED: Final = re.compile(r"\b(Quoted|Any)\b")
 # Sentences of ours that repeat what others called something.
 _SENTENCES: Final = {Finding: ("message", "where", "hint"), Problem: ("message", "hint")}
@@ -113,8 +111,6 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, bool], ...]:
 def encode_reply(reply: Reply) -> str:
     """The reply as JSON for every client: half a character, as in a file's name, is replaced."""
     text = encode_json(reply).decode()
-    for separator in _LINE_BREAKS:
-        text = text.replace(separator, escape_character(separator))
     if "\\ud" not in text:
         return text
     import json
