@@ -65,10 +65,13 @@ DEBATES: Final = "debates"  # the folder of those without a place of their own
 
 
 class NewDebate(msgspec.Struct, frozen=True):
+    """A debate that was begun; `findings` warn of names that other programs may refuse."""
+
     file: str
     session_id: str
     title: str
     agents: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
 
 
 class AddedEntry(msgspec.Struct, frozen=True):
@@ -136,6 +139,7 @@ def new(
     exists: so is a repeat, unless both have the same `key`.
     """
     from moot.flows.debate import session as debate_session
+    from moot.protocols.debate.checker import check_session
     from moot.protocols.debate.writer import make_session_text
 
     rules = Rules(
@@ -161,7 +165,7 @@ def new(
     material = title if context is None else context
     text = make_session_text(title, material, rules, session_id, session.clock())
     made = debate_session.new(file, text, session.workspace_or_none, session.acting)
-    return NewDebate(str(made), session_id, title, tuple(agents))
+    return NewDebate(str(made), session_id, title, rules.agents, check_session(text).findings)
 
 
 @operation("debate.add", writes=True, as_ledger=True, can_do_without=True)
@@ -301,7 +305,7 @@ def resume(session: Session, file: Path, *, late: bool) -> DebateProgress:
     """
     from moot.flows.debate.session import resume_late, resume_skipping
 
-    act = resume_late if late else resume_skipping
+    act = resume_late if late else partial(resume_skipping, named=session.acting)
     operator = _operator_of(session)
     return _progress(session, act(file, session.clock, session.workspace_or_none, operator))
 

@@ -254,13 +254,18 @@ def resume_late(
 
 
 def resume_skipping(
-    file: Path, clock: Clock, workspace: Workspace | None = None, operator: Operator = nobody
+    file: Path,
+    clock: Clock,
+    workspace: Workspace | None = None,
+    operator: Operator = nobody,
+    named: str | None = None,
 ) -> WrittenSession:
-    """The operator passes over the late agent."""
+    """The operator passes over the late agent; `named` is who that is where nothing is recorded."""
     with lock_session(file, clock, workspace) as debate:
-        before, draft = draft_skipped_turn(debate.checked, debate.now)
-        addition = prepare_entry(before, draft, str(uuid.uuid4()), debate.now)
+        draft_skipped_turn(debate.checked, debate.now)  # Refused before anyone is asked for a key
         who = operator() if debate.record else None
+        before, draft = draft_skipped_turn(debate.checked, debate.now, who or named)
+        addition = prepare_entry(before, draft, str(uuid.uuid4()), debate.now)
         made = partial(ask.Escalate, agent=draft.author)
         debate.append_entry(addition, made, who or debate.witness)
         return WrittenSession(

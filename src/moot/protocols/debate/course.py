@@ -430,7 +430,7 @@ def _names_pattern(agents: tuple[str, ...]) -> re.Pattern[str]:
     # The longest first: of `red` and `red-fox` a pattern would take the first that fits.
     longest_first = sorted(agents, key=len, reverse=True)
     names = "|".join(map(re.escape, longest_first))
-    return re.compile(rf"(?<![a-z0-9-])(?:{names})(?![a-z0-9-])")
+    return re.compile(rf"(?<![\w-])(?:{names})(?![\w-])")
 
 
 def is_closing_entry(entry: DebateEntry, rules: Rules) -> bool:

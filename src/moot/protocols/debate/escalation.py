@@ -7,6 +7,7 @@ when someone runs them, and those of a run whose participant gave no usable answ
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -20,14 +21,18 @@ from moot.protocols.debate.model import DebateEntry, Escalation, OddityKind, Rul
 from moot.protocols.debate.turns import find_standing
 from moot.protocols.debate.views import require_course
 from moot.protocols.debate.writer import (
+    THE_OPERATOR,
     draft_default_action,
     draft_placeholder,
+    draft_skip_by_person,
     drop_open_entry,
     format_time,
     is_exactly,
     require_no_errors,
 )
 
+# Who skipped a turn, where a person did: a name, or the operator whom nothing names.
+_SKIPPED: Final = re.compile(rf"Skipped by ({THE_OPERATOR}|[\w.-]{{1,99}})\.\Z")
 PolicyDraft = Callable[[Rules, str, FailedAnswer | None], EntryDraft]
 POLICY_ENTRIES: Final[dict[Escalation, PolicyDraft]] = {
     Escalation.TIMEOUT_SKIP: draft_placeholder,
@@ -42,7 +47,10 @@ def is_written_by_policy(entry: DebateEntry, rules: Rules) -> bool:
     one of a closed set, with numbers only.
     """
     failure = find_failed_answer(entry.field_value("summary"))
-    drafts = (write(rules, entry.author, failure) for write in POLICY_ENTRIES.values())
+    drafts = [write(rules, entry.author, failure) for write in POLICY_ENTRIES.values()]
+    skipped = _SKIPPED.search(entry.field_value("summary"))
+    if skipped is not None:
+        drafts.append(draft_skip_by_person(rules, entry.author, skipped[1]))
     return any(is_exactly(entry, draft) for draft in drafts)
 
 
@@ -107,11 +115,15 @@ def draft_failed_turn(
     return write(course.rules, agent, failure)
 
 
-def draft_skipped_turn(checked: CheckedSession, now: Millis) -> tuple[CheckedSession, EntryDraft]:
+def draft_skipped_turn(
+    checked: CheckedSession, now: Millis, person: str | None = None
+) -> tuple[CheckedSession, EntryDraft]:
     """The placeholder with which an operator passes over the silent agent, and what it follows."""
     _require_waiting(checked, now)
     course = require_course(checked)
-    return drop_open_entry(checked), draft_placeholder(course.rules, find_silent_agents(course)[0])
+    silent = find_silent_agents(course)[0]
+    draft = draft_skip_by_person(course.rules, silent, person or THE_OPERATOR)
+    return drop_open_entry(checked), draft
 
 
 def make_resumption_mark(checked: CheckedSession, now: Millis) -> tuple[CheckedSession, str]:

@@ -29,7 +29,7 @@ _RENAME = "give the file a name that ends with .md"
 _HEADER = "begin the file with the three lines <!-- bounce-protocol: 0.1 -->, created, session-id"
 _FORM = "write it as <!-- key: value -->, with single spaces"
 _V4 = "`moot debate new` makes real version 4 ids"
-_SETTING = "the nine settings and their values are in `moot debate new --help`"
+_SETTING = "the message says what is allowed; `moot debate new --help` lists the nine settings"
 _ALL_FIELDS = "stance, confidence, summary, action_requested, evidence; n/a where there is none"
 _LATER = "a later version may know it; it is ignored here"
 
@@ -236,9 +236,10 @@ ODDITY_RULES: Final = (
     norm("R20", "trailing_space", "blanks stand behind a comment of the protocol",
          entry.reader_noticed(OddityKind.TRAILING_SPACE), "take them away", _WARNING,
          requirement="BNC-128"),
-    norm("4.1", "blank_in_head", "a blank line inside the head of an entry",
-         entry.reader_noticed(OddityKind.BLANK_IN_HEAD), "take it away", _WARNING,
-         requirement="BNC-067"),
+    norm("4.2", "blank_in_head", "a blank line inside the head of an entry",
+         entry.reader_noticed(OddityKind.BLANK_IN_HEAD),
+         "id, turn and status are the first three lines; take the blank line away",
+         requirement=("BNC-067", "BNC-068")),
 )  # fmt: skip
 
 _ROWS: Final = {

@@ -33,6 +33,9 @@ from moot.protocols.debate.runtime import RUNTIME_MODES
 # BNC-036, BNC-037: two characters or more, and no hyphen at the ends.
 AGENT_PATTERN: Final = "^[a-z0-9][a-z0-9-]*[a-z0-9]$"
 _AGENT = re.compile(r"[a-z0-9][a-z0-9-]*[a-z0-9]")
+# A-14: what can be read back from an entry and found again in a request, whatever the schema says.
+_USABLE = re.compile(r"\w[\w.-]{0,98}")
+_NAME_LIMIT: Final = "names of 1 to 99 letters, digits, `.`, `_` or `-`, a letter or digit first"
 ODD_NAME_CODE: Final = "odd_agent_name"
 ODD_OPTION_CODE: Final = "unknown_option"
 # Problems that are only remarked on: the settings count all the same.
@@ -83,7 +86,8 @@ SettingReader = Callable[[Setting], Any]
 def interpret_settings(settings: SettingsBlock | None, lenient: bool = False) -> KnownSettings:
     """The settings as values, and everything that is wrong with them.
 
-    `lenient` (A-14): names that the schema does not allow are odd, no more.
+    A-14: a name that the schema does not allow is odd, no more; `lenient` says so even of one
+    that no entry could be written under.
     """
     if settings is None:
         return KnownSettings()
@@ -95,8 +99,8 @@ def interpret_settings(settings: SettingsBlock | None, lenient: bool = False) ->
             values[key] = value = read(setting)
             problems += value if isinstance(value, list) else ()
     agents = settings.get("agents")
-    if lenient and agents is not None:
-        problems = _ease_names(problems)
+    if agents is not None:
+        problems = _ease_names(problems) if lenient else problems
         values["agents"] = tuple(item.text for item in agents.items or ())
     grave = [problem for problem in problems if problem.code not in _MILD]
     chosen, odd = _options(settings)
@@ -169,13 +173,20 @@ def _read_names(setting: Setting) -> tuple[str, ...] | list[SettingProblem]:
     seen: set[str] = set()
     for item in setting.items:
         if not _AGENT.fullmatch(item.text):
-            wrong = _wrong(setting, "names of a-z, 0-9 and hyphens, two or more", item)
-            problems += [msgspec.structs.replace(flaw, is_about_name_form=True) for flaw in wrong]
+            problems.append(_judge_name_form(setting, item))
         if item.text in seen:
             message = f"{item.text} is listed twice"
             problems.append(SettingProblem("agents", "DUPLICATE_AGENT_NAME", message, item.line))
         seen.add(item.text)
     return problems or tuple(item.text for item in setting.items)
+
+
+def _judge_name_form(setting: Setting, item: TextValue) -> SettingProblem:
+    """BNC-036: names SHOULD be in lower case (3.3), so one that can be used is only warned of."""
+    if _USABLE.fullmatch(item.text):
+        return SettingProblem(setting.key, ODD_NAME_CODE, repr(item.text), item.line)
+    (wrong,) = _wrong(setting, _NAME_LIMIT, item)
+    return msgspec.structs.replace(wrong, is_about_name_form=True)
 
 
 def _read_whole_number(setting: Setting) -> int | list[SettingProblem]:

@@ -123,6 +123,7 @@ def made(debate: NewDebate) -> Iterable[str]:
     yield f"{debate.file}: a session of {', '.join(debate.agents)}"
     if len(debate.agents) == 1:
         yield "  note: one alone can only agree with itself; --agents A,B makes it a debate"
+    yield from (f"  {one.severity}: {one.message}; {one.hint}" for one in debate.findings)
     yield f"  {paint('next:', 'bold')} moot debate add {debate.file} --author {first} --stance ..."
 
 
