@@ -218,9 +218,15 @@ def test_only_an_operators_closing_entry_ends_a_session() -> None:
             turn_order="free-form",
         )
         assert (found.phase is Phase.CLOSED) is closed
-    by_system = session(entry(1, "system", status="closed", body=ending), agents=names)
-    assert codes(by_system) == []
-    assert view_status(check_session(by_system)).state == "ended:closed-by-operator"
+    mark = "\n<!-- operator-close: 2026-03-01T09:01:00Z -->\n"
+    by_system = entry(1, "system", status="closed", body=ending)
+    closed_below_mark = check_session(session(mark + by_system, agents=names))
+    assert closed_below_mark.findings == ()
+    assert view_status(closed_below_mark).state == "ended:closed-by-operator"
+    # R12: without the mark `system` is unknown; it ends the session, as an older Moot wrote it so.
+    alone = check_session(session(by_system, agents=names))
+    assert [one.code for one in alone.findings] == ["UNKNOWN_AGENT"]
+    assert view_status(alone).state == "ended:closed-by-operator"
 
 
 def test_a_gap_in_round_robin_is_remarked_on_without_a_cascade() -> None:

@@ -30,10 +30,10 @@ from moot.protocols.debate.model import (
 )
 from moot.protocols.debate.writer import (
     Addition,
-    draft_closing,
     draft_default_action,
     draft_placeholder,
     make_session_text,
+    prepare_closing,
     prepare_entry,
     prepare_own_entry,
 )
@@ -440,12 +440,12 @@ def test_a_time_in_whole_seconds_is_not_earlier_than_ours_in_the_same_second(
 @pytest.mark.requirement("BNC-169")
 def test_an_operator_closes_a_session() -> None:
     checked = check_session(TWO_ROUNDS[: TWO_ROUNDS.index("<!-- entry: 00000004")].rstrip() + "\n")
-    after = check_session(
-        checked.document.text + prepare_entry(checked, draft_closing("we ship"), ID, NOW).text
-    )
-    assert after.valid
+    added = prepare_closing(checked, "we ship", ID, parse_time("2026-03-01T09:04:00Z"))
+    after = check_session(checked.document.text + added.text)
+    assert after.findings == added.checked_after.findings == checked.findings
     assert after.course is not None
     assert after.course.phase == "ended:closed-by-operator"
+    assert [mark.key for mark in after.document.marks] == ["operator-close"]
 
 
 def test_a_draft_has_every_field_by_name() -> None:

@@ -28,11 +28,14 @@ class RemarkKind(StrEnum):
     OUT_OF_ORDER = auto()
     NOT_NAMED = auto()
     AMBIGUOUS_NEXT = auto()
+    NO_TURN_LEFT = auto()
     MISSING_TURN = auto()
     TOO_MANY_TURNS = auto()
     BEYOND_LAST_ROUND = auto()
     AFTER_END = auto()
     LATE = auto()
+    NOT_CLOSING = auto()
+    ONLY_COMPLETE = auto()
 
 
 class EntryRemark(msgspec.Struct, frozen=True, gc=False):

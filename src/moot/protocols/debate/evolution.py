@@ -69,6 +69,7 @@ def apply_entry(state: State, event: did.Spoken) -> State:
         return longer
     walk = resume_walk(state, rules, not event.sound)
     entry = _entry_of(event)
+    walk.marked = frozenset({entry.index} if event.closes else ())
     walk.take_entry(entry)
     took_turn = walk.last_entry is entry
     return msgspec.structs.replace(
@@ -85,14 +86,13 @@ def apply_entry(state: State, event: did.Spoken) -> State:
 
 
 def _entry_of(event: did.Spoken) -> DebateEntry:
-    """As much of the entry as the walk looks at; a closing one says so as the walk expects it."""
+    """As much of the entry as the walk looks at."""
     vote = (("stance", event.stance), ("confidence", event.confidence))
     fields = tuple(EntryField(name, value, 0) for name, value in vote if value)
     status = EntryStatus.CLOSED if event.closes else EntryStatus.YIELD
-    body = "<!-- session-end: -->" if event.closes else ""
     place = (event.turn, event.round)
     return stub_entry(
-        event.author, *place, (*fields, *make_request_naming(tuple(event.names))), status, body
+        event.author, *place, (*fields, *make_request_naming(tuple(event.names))), status
     )
 
 

@@ -104,7 +104,8 @@ def _draft_entry(kind: type[did.Spoken], case: DebateCase[D], **more: Any) -> It
         return
     where = piece_fields(command.start, command.text, command.digest)
     resumed = case.piece.resumed_at if case.piece else None
-    facts = entry_fields(entry, state.rules)
+    marked = case.piece is not None and case.piece.has_close_mark
+    facts = entry_fields(entry, state.rules, marked)
     event = kind(**where, **facts, resumed=resumed, **more)  # type: ignore[arg-type]
     yield _draft_piece(case.context.actor, event)
     after = apply_entry(state, event)

@@ -77,7 +77,7 @@ class DefaultAction(StrEnum):
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """The nine settings of a session, all of them sound, and three options of ours (D-15).
+    """The nine settings of a session, all of them sound, and four options of ours (D-15).
 
     The defaults are those of a new session; a file has none (A-43).
     """
@@ -94,6 +94,7 @@ class Rules(msgspec.Struct, frozen=True):
     defer_in_denominator: bool = False
     supervisor_only: bool = False
     default_action: DefaultAction = DefaultAction.NEUTRAL
+    people: tuple[str, ...] = ()  # agents that are people, though no `human` begins their names
 
     @property
     def supervisor(self) -> str:

@@ -103,7 +103,7 @@ def interpret_settings(settings: SettingsBlock | None, lenient: bool = False) ->
         problems = _ease_names(problems) if lenient else problems
         values["agents"] = tuple(item.text for item in agents.items or ())
     grave = [problem for problem in problems if problem.code not in _MILD]
-    chosen, odd = _options(settings)
+    chosen, odd = _options(settings, values.get("agents", ()))
     values |= chosen
     return KnownSettings(
         tuple(dict.fromkeys(item.text for item in (agents.items if agents else ()) or ())),
@@ -113,14 +113,21 @@ def interpret_settings(settings: SettingsBlock | None, lenient: bool = False) ->
     )
 
 
-def _options(settings: SettingsBlock) -> tuple[dict[str, Any], list[SettingProblem]]:
+def _options(
+    settings: SettingsBlock, agents: tuple[str, ...]
+) -> tuple[dict[str, Any], list[SettingProblem]]:
     """BNC-127: the options among the comments; one that is odd, or comes again, changes nothing."""
     values: dict[str, Any] = {}
     problems: list[SettingProblem] = []
     for comment in settings.comments:
-        allowed = OPTIONS.get(comment.key)
         word = comment.value.text if comment.value else ""
-        if allowed is None:
+        if comment.key == PEOPLE:
+            names = tuple(name.strip() for name in word.split(","))
+            listed = set(names) <= set(agents) and len(set(names)) == len(names)
+            allowed = {word: names} if listed else {"some of the agents": ()}
+        elif comment.key in OPTIONS:
+            allowed = OPTIONS[comment.key]
+        else:
             continue
         if comment.key not in values and word in allowed:
             values[comment.key] = allowed[word]
@@ -235,6 +242,8 @@ SETTING_READERS: Final[dict[str, SettingReader]] = {
 
 
 _SWITCH: Final = {"true": True, "false": False}
+# A-26: which of the agents are people; names that begin with `human` need not be here.
+PEOPLE: Final = "people"
 OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "defer-in-denominator": _SWITCH,
     "supervisor-only": _SWITCH,
@@ -248,7 +257,7 @@ def rules_to_settings(rules: Rules) -> dict[str, Any]:
     Of the options only those that were chosen.
     """
     plain: dict[str, Any] = msgspec.to_builtins(rules)
-    for key in OPTIONS.keys() - list_chosen_options(rules).keys():
+    for key in {*OPTIONS, PEOPLE} - list_chosen_options(rules).keys():
         del plain[_snake(key)]
     return plain
 
@@ -256,7 +265,8 @@ def rules_to_settings(rules: Rules) -> dict[str, Any]:
 def list_chosen_options(rules: Rules) -> dict[str, str]:
     """The options that are not as usual, as the words that say so."""
     usual = Rules(rules.agents)
-    return {
+    people = {PEOPLE: ", ".join(rules.people)} if rules.people else {}
+    return people | {
         key: next(word for word, value in allowed.items() if value == getattr(rules, _snake(key)))
         for key, allowed in OPTIONS.items()
         if getattr(rules, _snake(key)) != getattr(usual, _snake(key))

@@ -99,10 +99,9 @@ def stub_entry(
     round_: int | None = None,
     fields: tuple[EntryField, ...] = (),
     status: str = "",
-    body: str = "",
 ) -> DebateEntry:
     """An entry of which only what decides the course is known."""
-    return DebateEntry(0, 0, 0, 0, "", turn, round_, "", author, status, fields, body, 0, True)
+    return DebateEntry(0, 0, 0, 0, "", turn, round_, "", author, status, fields, "", 0, True)
 
 
 def make_request_naming(names: tuple[str, ...]) -> tuple[EntryField, ...]:

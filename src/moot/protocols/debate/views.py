@@ -6,6 +6,7 @@ decide anything with them, use `consensus.py`, which keeps them exact.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -19,6 +20,7 @@ from moot.core.quoted import Quoted
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.consensus import ConsensusOutcome, ConsensusVerdict, compute_consensus
 from moot.protocols.debate.course import Course, DebateRound, is_placeholder, list_entries
+from moot.protocols.debate.file_rules import NO_TURN_LEFT_CODE, NOT_CLOSING_CODE
 from moot.protocols.debate.model import ConsensusMode, DebateEntry
 from moot.protocols.debate.phases import Phase
 from moot.protocols.debate.schema import rules_to_settings
@@ -222,7 +224,9 @@ class StatusView(msgspec.Struct, frozen=True):
     """Where the session stands: who may speak, until when, and how it ended if it did (BNC-166).
 
     BNC-016, BNC-093, BNC-100: `safe_to_read` says whether the file ends with a complete entry.
-    BNC-084: `entries` lists everyone who spoke, with position and summary.
+    BNC-084: `entries` lists everyone who spoke, with position and summary. `findings` are the
+    warnings of a check that change who goes on: a `closed` entry that closes nothing, a last entry
+    that names an agent without a turn left.
     """
 
     state: Phase
@@ -241,6 +245,7 @@ class StatusView(msgspec.Struct, frozen=True):
     session_id: Quoted
     consensus: ConsensusView
     entries: tuple[EntryView, ...]
+    findings: tuple[Finding, ...]
 
 
 class StatusWithLiveness(StatusView, frozen=True):
@@ -270,7 +275,19 @@ def view_status(checked: CheckedSession, now: Millis | None = None) -> StatusVie
         session_id=Quoted(checked.document.session_id),
         consensus=view_consensus(checked),
         entries=tuple(map(view_entry, list_entries(course.rounds))),
+        findings=tuple(_find_what_holds_up(checked, course)),
     )
+
+
+def _find_what_holds_up(checked: CheckedSession, course: Course) -> Iterator[Finding]:
+    """What its author may not have meant: a closing that is none, a next speaker who is through."""
+    last = course.last_entry.id if course.last_entry else None
+    for finding in checked.findings:
+        is_warning = finding.severity is Severity.WARNING
+        if (finding.code == NOT_CLOSING_CODE and is_warning) or (
+            finding.code == NO_TURN_LEFT_CODE and finding.where == last
+        ):
+            yield finding
 
 
 def add_liveness(status: StatusView, liveness: dict[str, str]) -> StatusWithLiveness:

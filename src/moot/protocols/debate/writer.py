@@ -18,7 +18,9 @@ from moot.core.clock import Millis, to_text
 from moot.core.errors import Refused
 from moot.core.failed_answer import FailedAnswer
 from moot.core.findings import Finding, select_errors
+from moot.core.names import SYSTEM
 from moot.protocols.debate.checker import CheckedSession, check_session
+from moot.protocols.debate.closing import CLOSE_KEY, is_person, list_people
 from moot.protocols.debate.course import Course
 from moot.protocols.debate.drafts import EntryDraft, find_flaws, is_unfit, tidy_draft
 from moot.protocols.debate.entry_order import drop_doubles
@@ -30,11 +32,12 @@ from moot.protocols.debate.model import (
     EntryStatus,
     OddityKind,
     Rules,
+    TurnOrder,
     is_uuid,
 )
 from moot.protocols.debate.schema import ODD_NAME_CODE, SETTING_READERS, list_chosen_options
 from moot.protocols.debate.speaking_rules import find_obstacle, may_rewrite
-from moot.protocols.debate.turns import find_next_place, find_standing
+from moot.protocols.debate.turns import find_next_place, find_standing, may_begin_round
 from moot.protocols.debate.views import require_course
 
 
@@ -157,10 +160,12 @@ def prepare_own_entry(
     *,
     escape: bool = False,
     after_end: bool = False,
+    round_number: int | None = None,
 ) -> Addition:
     """What to append so that this draft becomes the next entry; Refused where the rules forbid.
 
-    BNC-165: its id is `id_`, its time `now`; turn and round follow from the file.
+    BNC-165: its id is `id_`, its time `now`; turn and round follow from the file. With
+    `round_number` a supervisor begins the next round before everyone has spoken (A-21).
     """
     course = require_course(checked)
     require_no_errors(checked)
@@ -172,7 +177,24 @@ def prepare_own_entry(
     open_ = course.open_entry
     begun_before = open_ is not None and may_rewrite(open_, draft.author) and is_uuid(open_.id)
     # A-34: what was begun is written anew, under the id it has.
-    return prepare_entry(checked, draft, open_.id if open_ and begun_before else id_, now)
+    id_ = open_.id if open_ and begun_before else id_
+    begins = _require_round(course, draft.author, round_number)
+    return prepare_entry(checked, draft, id_, now, begins=begins)
+
+
+def _require_round(course: Course, author: str, number: int | None) -> int | None:
+    """The round that this entry begins early, if it does; Refused if it cannot be in that round."""
+    here = find_next_place(course)[0]
+    if number is None or number == here:
+        return None
+    if may_begin_round(course, author, number):
+        return number
+    rules = course.rules
+    why = f"the next entry is in round {here}"
+    if rules.turn_order is TurnOrder.SUPERVISED:
+        why += f"; {rules.supervisor}, the supervisor, may begin the round after a running one"
+    hint = f"leave --round away, or begin a new session: max-rounds is {rules.max_rounds}"
+    raise _refuse("wrong_round", why, hint)
 
 
 _MEND = "`moot debate check FILE` says what to mend"
@@ -185,8 +207,17 @@ def require_no_errors(checked: CheckedSession) -> None:
         raise _refuse("invalid_session", message, _MEND, select_errors(checked.findings))
 
 
-def prepare_entry(checked: CheckedSession, draft: EntryDraft, id_: str, now: Millis) -> Addition:
+def prepare_entry(
+    checked: CheckedSession,
+    draft: EntryDraft,
+    id_: str,
+    now: Millis,
+    mark: str = "",
+    begins: int | None = None,
+) -> Addition:
     """The draft as an addition, without asking whose turn it is: for the machine's own entries.
+
+    `mark` is a comment that is written above it; `begins` the round that it begins early.
 
     BNC-065, BNC-101: it is the end of the file, and whole. What its author began and never yielded
     gives way to it (A-34), and so does a first line that someone never finished, which would
@@ -196,8 +227,9 @@ def prepare_entry(checked: CheckedSession, draft: EntryDraft, id_: str, now: Mil
     if open_ is not None and may_rewrite(open_, draft.author):
         checked = drop_open_entry(checked)
     course = require_course(checked)
-    round_, turn = _place_of_next(checked, course, draft.author)
-    text = _with_gap(checked, make_entry_text(draft, id_, format_time(now), turn, round_))
+    round_, turn = (begins, 1) if begins else _place_of_next(checked, course, draft.author)
+    text = make_entry_text(draft, id_, format_time(now), turn, round_)
+    text = _with_gap(checked, mark + text)
     made = check_longer(checked, text)
     _require_read_back(checked, made, draft)
     own_findings = tuple(finding for finding in made.findings if finding.where == id_)
@@ -337,10 +369,13 @@ def _say_who_wrote_it(rules: Rules, agent: str, what: str, failure: FailedAnswer
     )
 
 
-def prepare_closing(checked: CheckedSession, reason: str, id_: str, now: Millis) -> Addition:
+def prepare_closing(
+    checked: CheckedSession, reason: str, id_: str, now: Millis, author: str = SYSTEM
+) -> Addition:
     """BNC-169: the operator's last word, unless the session has ended or someone is writing.
 
-    Whoever let its time pass is not writing any more (4.6).
+    Whoever let its time pass is not writing any more (4.6). A listed person writes it in its own
+    name (R17). For anyone else a mark ends the session, and below it `system` sums up (R12, R18).
     """
     course = require_course(checked)
     if course.phase.has_ended:
@@ -354,16 +389,41 @@ def prepare_closing(checked: CheckedSession, reason: str, id_: str, now: Millis)
         raise _refuse("entry_open", f"{here.open_entry.author} has not yielded its entry",
                       f"wait for its <!-- yield -->, or until {format_time(here.deadline or now)}"
         )  # fmt: skip
-    return prepare_entry(drop_open_entry(checked), tidy_draft(draft_closing(reason)), id_, now)
+    draft = tidy_draft(draft_closing(reason, author))
+    mark = "" if is_person(author, course.rules) else _close_mark(now)
+    return prepare_entry(drop_open_entry(checked), draft, id_, now, mark)
 
 
-def draft_closing(reason: str) -> EntryDraft:
-    """BNC-122: the operator ends the session; `system` writes it on their behalf (R17, A-26)."""
+def find_closing_author(rules: Rules, person: str | None, named: str | None) -> str:
+    """Who writes the closing entry: the operator if listed, else `system`; Refused if unclear.
+
+    `person` is known by a key, `named` only says so: where the file knows people, it is one.
+    """
+    people = list_people(rules)
+    name = person or named
+    if person is None and name in rules.agents and people and name not in people:
+        message = f"{name} is no person: closing a session is for people"
+        raise _refuse("human_key_required", message, f"one of {', '.join(people)} closes it")
+    if name is None and len(people) > 1:
+        message = f"several people take part: {', '.join(people)}"
+        raise _refuse("which_person", message, f"say who you are: `moot --as {people[0]} ...`")
+    if name is None and people:
+        return people[0]
+    return name if name in rules.agents else SYSTEM
+
+
+def _close_mark(now: Millis) -> str:
+    return f"<!-- {CLOSE_KEY}: {format_time(now)} -->\n\n"
+
+
+def draft_closing(reason: str, author: str = SYSTEM) -> EntryDraft:
+    """BNC-122: the operator ends the session: as a participant, or outside of it (R17, A-26)."""
+    by = " by the operator" if author == SYSTEM else ""
     return EntryDraft(
-        author="system",
+        author=author,
         stance="neutral",
         confidence="0.0",
-        summary="Session closed by the operator.",
-        body=f"Session closed by the operator: {reason}\n\n<!-- session-end: by the operator -->",
+        summary=f"Session closed{by}.",
+        body=f"Session closed{by}: {reason}\n\n<!-- session-end: by the operator -->",
         status=EntryStatus.CLOSED,
     )

@@ -61,6 +61,7 @@ def status(data: StatusWithLiveness) -> Iterable[str]:
         late = ", which has passed" if data.timed_out else ""
         yield f"round {data.round} turn {data.turn}: {who}, until {data.deadline}{late}"
     yield from _positions(data.entries)
+    yield from map(finding_line, data.findings)
     yield _verdict(data.consensus)
 
 
@@ -124,7 +125,19 @@ def made(debate: NewDebate) -> Iterable[str]:
     if len(debate.agents) == 1:
         yield "  note: one alone can only agree with itself; --agents A,B makes it a debate"
     yield from (f"  {one.severity}: {one.message}; {one.hint}" for one in debate.findings)
+    if debate.escalation == "human":
+        time = _seconds(debate.turn_timeout)
+        yield f"  note: after {time} without an entry the session waits for"
+        yield f"  its operator (`moot debate resume {debate.file} --late`). --turn-timeout SECONDS"
+        yield "  sets another time; with --people A,B it is a day, as people think longer."
     yield f"  {paint('next:', 'bold')} moot debate add {debate.file} --author {first} --stance ..."
+
+
+def _seconds(count: int) -> str:
+    """A time limit in words: `a day`, `5 minutes`, `90 seconds`."""
+    if count == 86_400:
+        return "a day"
+    return plural(count // 60, "minute") if count % 60 == 0 else plural(count, "second")
 
 
 _RECORDED = {"signed": ", and signed it", "observed": "; recorded as observed", None: ""}
