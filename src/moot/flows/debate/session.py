@@ -35,7 +35,12 @@ from moot.protocols.debate.context_addition import add_context_section
 from moot.protocols.debate.drafts import EntryDraft, tidy_draft
 from moot.protocols.debate.escalation import draft_skipped_turn, make_resumption_mark
 from moot.protocols.debate.model import DebateEntry
-from moot.protocols.debate.views import SpeakerView, require_course, view_for_speaker
+from moot.protocols.debate.views import (
+    SpeakerView,
+    find_deadlock_policy,
+    require_course,
+    view_for_speaker,
+)
 from moot.protocols.debate.writer import (
     find_closing_author,
     is_exactly,
@@ -152,6 +157,8 @@ def add(
         signs = debate.is_registered(draft.author)
         made = partial(ask.Add, after_end=after_end) if signs else ask.Observe
         debate.append_entry(addition, made, draft.author if signs else debate.witness)
+        if find_deadlock_policy(debate.checked) is not None:
+            debate.apply_policy()
         return WrittenSession(
             (addition.id,), debate.checked, _how_recorded(debate, signs), findings=addition.findings
         )

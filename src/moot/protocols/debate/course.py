@@ -372,7 +372,8 @@ class CourseWalk:
     ) -> None:
         """BNC-118: an order is looked at in two of the three turn orders; in free-form none is.
 
-        `running` is the round that was not over before this entry. Whose turn it is does not matter for an operator who closes the session (R17).
+        `running` is the round that was not over before this entry. Whose turn it is does not
+        matter for an operator who closes the session (R17).
         """
         rules = self.rules
         if self.phase.has_ended:

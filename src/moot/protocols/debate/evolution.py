@@ -10,6 +10,7 @@ import msgspec
 from moot.core.clock import Millis
 from moot.core.failed_answer import find_failed_answer
 from moot.core.machine import Event, Recorded
+from moot.core.names import SYSTEM
 from moot.protocols.debate import events as did
 from moot.protocols.debate.model import DebateEntry, EntryField, EntryStatus
 from moot.protocols.debate.schema import rules_from_settings
@@ -82,6 +83,7 @@ def apply_entry(state: State, event: did.Spoken) -> State:
         else state.latest,
         last=LastTurn(event.author, event.said_at, tuple(event.names)) if took_turn else state.last,
         blocked=state.blocked or not event.sound,
+        summed_up=state.summed_up or (walk.phase.has_ended and event.author == SYSTEM),
     )
 
 

@@ -16,12 +16,13 @@ import msgspec
 from moot.core.clock import Millis, to_text
 from moot.core.errors import NotFound, Refused
 from moot.core.findings import Finding, Severity, select_errors
+from moot.core.names import SYSTEM
 from moot.core.quoted import Quoted
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.consensus import ConsensusOutcome, ConsensusVerdict, compute_consensus
 from moot.protocols.debate.course import Course, DebateRound, is_placeholder, list_entries
 from moot.protocols.debate.file_rules import NO_TURN_LEFT_CODE, NOT_CLOSING_CODE
-from moot.protocols.debate.model import ConsensusMode, DebateEntry
+from moot.protocols.debate.model import ConsensusMode, DebateEntry, Escalation
 from moot.protocols.debate.phases import Phase
 from moot.protocols.debate.schema import rules_to_settings
 from moot.protocols.debate.turns import find_standing
@@ -226,7 +227,7 @@ class StatusView(msgspec.Struct, frozen=True):
     BNC-016, BNC-093, BNC-100: `safe_to_read` says whether the file ends with a complete entry.
     BNC-084: `entries` lists everyone who spoke, with position and summary. `findings` are the
     warnings of a check that change who goes on: a `closed` entry that closes nothing, a last entry
-    that names an agent without a turn left.
+    that names an agent without a turn left. `deadlock_policy` is what a deadlock waits for (7.4).
     """
 
     state: Phase
@@ -246,12 +247,25 @@ class StatusView(msgspec.Struct, frozen=True):
     consensus: ConsensusView
     entries: tuple[EntryView, ...]
     findings: tuple[Finding, ...]
+    deadlock_policy: Escalation | None
 
 
 class StatusWithLiveness(StatusView, frozen=True):
     """The same in a workspace, which also knows how alive each of `may_speak` is."""
 
     liveness: dict[str, str]
+
+
+def find_deadlock_policy(checked: CheckedSession) -> Escalation | None:
+    """The policy that a deadlock still waits for (7.4); None without one, or once it was applied.
+
+    `system` sums up what followed (R18), so its entry says that the policy was applied.
+    """
+    course = require_course(checked)
+    if course.phase is not Phase.DEADLOCK:
+        return None
+    applied = any(one.author == SYSTEM and one.yielded for one in checked.document.entries)
+    return None if applied else course.rules.escalation
 
 
 def view_status(checked: CheckedSession, now: Millis | None = None) -> StatusView:
@@ -276,6 +290,7 @@ def view_status(checked: CheckedSession, now: Millis | None = None) -> StatusVie
         consensus=view_consensus(checked),
         entries=tuple(map(view_entry, list_entries(course.rounds))),
         findings=tuple(_find_what_holds_up(checked, course)),
+        deadlock_policy=find_deadlock_policy(checked),
     )
 
 

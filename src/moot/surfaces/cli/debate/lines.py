@@ -39,6 +39,13 @@ _WORDS = {
 }
 
 
+_AFTER_DEADLOCK = {
+    "human": "waits for its operator: `moot debate close FILE --reason ...` says what is decided",
+    "default-action": "`moot debate tick FILE` applies the default action",
+    "timeout-skip": "the policy timeout-skip has no turn left to skip; begin a new session",
+}
+
+
 def check(file: Path, checked: CheckView) -> Iterable[str]:
     word = paint("valid", "green") if checked.valid else paint("invalid", "red")
     yield f"{file}: {word}, {_entries(checked.entries)}"
@@ -53,6 +60,8 @@ def status(data: StatusWithLiveness) -> Iterable[str]:
     yield f"{paint(visible(data.title), 'bold')}: {_WORDS[data.state]}"
     if data.ended_at_round:
         yield f"ended in round {data.ended_at_round}"
+        if data.deadlock_policy is not None:
+            yield _AFTER_DEADLOCK[data.deadlock_policy]
     elif data.open_entry:
         yield f"{data.open_entry.author} is writing; time until {data.deadline}"
     else:
