@@ -275,3 +275,35 @@ def test_a_registered_person_who_takes_part_signs_the_closing_entry(
     assert (checked.findings, checked.document.entries[-1].author) == ((), "ann-lee")
     shown = place.ok("debate", "verify", "s.md")
     assert (shown["verdict"], "1 signed" in shown["authenticity"]) == ("valid", True)
+
+
+@pytest.mark.requirement("BNC-146")
+def test_a_person_who_skips_a_turn_is_named_and_an_agent_cannot(bare: Project) -> None:
+    late = {"MOOT_CLOCK": "2026-03-01T10:00:00Z"}
+    file = new(bare, "bot,human-ann", "--turn-timeout", "300")
+    before = file.read_bytes()
+    words = ("debate", "resume", "s.md", "--skip")
+    assert bare.refused("--as", "bot", *words, **late) == ("human_key_required", 1)
+    assert file.read_bytes() == before
+    bare.ok("--as", "human-ann", *words, **late)
+    (said,) = check_session(file.read_bytes()).document.entries
+    assert said.field_value("summary") == "Turn timed out. Skipped by human-ann."
+    assert (
+        "human-ann, a person, skipped this turn. The session's own policy is `human`" in said.body
+    )
+
+
+@pytest.mark.requirement("BNC-146")
+def test_the_record_names_the_person_whose_key_skipped_a_turn(
+    place: Project, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("correct horse", encoding="utf-8")
+    secret.chmod(0o600)
+    place.ok("agent", "register", "ann-lee", "--human", MOOT_PASSPHRASE_FILE=str(secret))
+    file = new(place, "red-fox,blue-hen")
+    late = {"MOOT_CLOCK": "2026-03-01T10:00:00Z", "MOOT_PASSPHRASE_FILE": str(secret)}
+    assert place.ok("debate", "resume", "s.md", "--skip", **late)["recorded"] == "signed"
+    (said,) = check_session(file.read_bytes()).document.entries
+    assert said.field_value("summary") == "Turn timed out. Skipped by ann-lee."
+    assert place.ok("debate", "verify", "s.md")["verdict"] == "valid"

@@ -47,6 +47,7 @@ from moot.protocols.debate.writer import (
     prepare_closing,
     prepare_entry,
     prepare_own_entry,
+    require_person,
 )
 from moot.workspace.workspace import Workspace
 
@@ -274,7 +275,8 @@ def resume_skipping(
     with lock_session(file, clock, workspace) as debate:
         draft_skipped_turn(debate.checked, debate.now)  # Refused before anyone is asked for a key
         who = operator() if debate.record else None
-        before, draft = draft_skipped_turn(debate.checked, debate.now, who or named)
+        person = who or require_person(require_course(debate.checked).rules, named)
+        before, draft = draft_skipped_turn(debate.checked, debate.now, person)
         addition = prepare_entry(before, draft, str(uuid.uuid4()), debate.now)
         made = partial(ask.Escalate, agent=draft.author)
         debate.append_entry(addition, made, who or debate.witness)

@@ -337,7 +337,8 @@ ORDER_RULES: Final = (
          requirement=("BNC-124", "BNC-143")),
     norm("R17", NOT_CLOSING_CODE, "status closed, but it is not taken as the end of the session",
          _if_remarked(RemarkKind.NOT_CLOSING),
-         "a person closes with `moot debate close FILE`, or begins with `Session closed.`",
+         "`moot --as NAME debate close FILE` closes it; by hand a person does, one named human-..."
+         " or in `debate new --people`, who begins with `Session closed.`",
          _WARNING, requirement="BNC-122"),
     norm("4.3", NOT_CLOSING_CODE, "status closed completes the entry; the session goes on",
          _if_remarked(RemarkKind.ONLY_COMPLETE), "write yield to pass the turn on", _INFO,

@@ -35,7 +35,7 @@ AGENT_PATTERN: Final = "^[a-z0-9][a-z0-9-]*[a-z0-9]$"
 _AGENT = re.compile(r"[a-z0-9][a-z0-9-]*[a-z0-9]")
 # A-14: what can be read back from an entry and found again in a request, whatever the schema says.
 _USABLE = re.compile(r"\w[\w.-]{0,98}")
-_NAME_LIMIT: Final = "names of 1 to 99 letters, digits, `.`, `_` or `-`, a letter or digit first"
+NAME_LIMIT: Final = "names of 1 to 99 letters, digits, `.`, `_` or `-`, a letter or digit first"
 ODD_NAME_CODE: Final = "odd_agent_name"
 ODD_OPTION_CODE: Final = "unknown_option"
 # Problems that are only remarked on: the settings count all the same.
@@ -188,11 +188,16 @@ def _read_names(setting: Setting) -> tuple[str, ...] | list[SettingProblem]:
     return problems or tuple(item.text for item in setting.items)
 
 
+def is_usable_name(name: str) -> bool:
+    """Can an entry be written under this name? The schema's pattern alone has no longest name."""
+    return bool(_USABLE.fullmatch(name) or _AGENT.fullmatch(name))
+
+
 def _judge_name_form(setting: Setting, item: TextValue) -> SettingProblem:
     """BNC-036: names SHOULD be in lower case (3.3), so one that can be used is only warned of."""
-    if _USABLE.fullmatch(item.text):
+    if is_usable_name(item.text):
         return SettingProblem(setting.key, ODD_NAME_CODE, repr(item.text), item.line)
-    (wrong,) = _wrong(setting, _NAME_LIMIT, item)
+    (wrong,) = _wrong(setting, NAME_LIMIT, item)
     return msgspec.structs.replace(wrong, is_about_name_form=True)
 
 

@@ -36,7 +36,13 @@ from moot.protocols.debate.model import (
     TurnOrder,
     is_uuid,
 )
-from moot.protocols.debate.schema import ODD_NAME_CODE, SETTING_READERS, list_chosen_options
+from moot.protocols.debate.schema import (
+    NAME_LIMIT,
+    ODD_NAME_CODE,
+    SETTING_READERS,
+    is_usable_name,
+    list_chosen_options,
+)
 from moot.protocols.debate.speaking_rules import find_obstacle, may_rewrite
 from moot.protocols.debate.turns import find_next_place, find_standing, may_begin_round
 from moot.protocols.debate.views import find_deadlock_policy, require_course
@@ -80,6 +86,10 @@ def make_session_text(
     context = context.replace("\r\n", "\n").strip("\n")
     if is_unfit(context) or is_unfit(title):
         raise _refuse("injected_structure", _UNFIT, _REWORD)
+    unusable = [agent for agent in rules.agents if not is_usable_name(agent)]
+    if unusable:
+        message = f"{unusable[0]!r} cannot be an agent's name"
+        raise _refuse("invalid_session", message, f"agents have {NAME_LIMIT}")
     text = "\n".join(
         (
             "<!-- bounce-protocol: 0.1 -->",
@@ -134,9 +144,9 @@ def _decimal_text(value: Decimal) -> str:
 
 
 def _require_valid(made: CheckedSession) -> None:
-    if not made.valid:
-        raise _refuse("invalid_session", made.findings[0].message, made.findings[0].hint,
-                      select_errors(made.findings))  # fmt: skip
+    errors = select_errors(made.findings)
+    if errors:
+        raise _refuse("invalid_session", errors[0].message, errors[0].hint, errors)
 
 
 # An entry ----------------------------------------------------------------------------------------
@@ -427,16 +437,22 @@ def prepare_closing(
     return prepare_entry(drop_open_entry(checked), draft, id_, now, mark)
 
 
+def require_person(rules: Rules, named: str | None) -> str | None:
+    """The name again; Refused if the file knows who its people are, and that this is none."""
+    people = list_people(rules)
+    if named in rules.agents and people and named not in people:
+        message = f"{named} is no person: this is the operator's act"
+        raise _refuse("human_key_required", message, f"let {' or '.join(people)} do it")
+    return named
+
+
 def find_closing_author(rules: Rules, person: str | None, named: str | None) -> str:
     """Who writes the closing entry: the operator if listed, else `system`; Refused if unclear.
 
     `person` is known by a key, `named` only says so: where the file knows people, it is one.
     """
     people = list_people(rules)
-    name = person or named
-    if person is None and name in rules.agents and people and name not in people:
-        message = f"{name} is no person: closing a session is for people"
-        raise _refuse("human_key_required", message, f"one of {', '.join(people)} closes it")
+    name = person or require_person(rules, named)
     if name is None and len(people) > 1:
         message = f"several people take part: {', '.join(people)}"
         raise _refuse("which_person", message, f"say who you are: `moot --as {people[0]} ...`")

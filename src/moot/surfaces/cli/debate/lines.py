@@ -56,12 +56,12 @@ def _entries(count: int) -> str:
     return plural(count, "entry", "entries")
 
 
-def status(data: StatusWithLiveness) -> Iterable[str]:
+def status(data: StatusWithLiveness, file: Path) -> Iterable[str]:
     yield f"{paint(visible(data.title), 'bold')}: {_WORDS[data.state]}"
     if data.ended_at_round:
         yield f"ended in round {data.ended_at_round}"
         if data.deadlock_policy is not None:
-            yield _AFTER_DEADLOCK[data.deadlock_policy]
+            yield _AFTER_DEADLOCK[data.deadlock_policy].replace("FILE", quote(str(file)))
     elif data.open_entry:
         yield f"{data.open_entry.author} is writing; time until {data.deadline}"
     else:
@@ -135,10 +135,9 @@ def made(debate: NewDebate) -> Iterable[str]:
         yield "  note: one alone can only agree with itself; --agents A,B makes it a debate"
     yield from (f"  {one.severity}: {one.message}; {one.hint}" for one in debate.findings)
     if debate.escalation == "human":
-        time = _seconds(debate.turn_timeout)
-        yield f"  note: after {time} without an entry the session waits for"
-        yield f"  its operator (`moot debate resume {debate.file} --late`). --turn-timeout SECONDS"
-        yield "  sets another time; with --people A,B it is a day, as people think longer."
+        time, file = _seconds(debate.turn_timeout), quote(debate.file)
+        yield f"  note: after {time} without an entry the session waits for its operator"
+        yield f"  (`moot debate resume {file} --late`); --turn-timeout sets it, people get a day"
     yield f"  {paint('next:', 'bold')} moot debate add {debate.file} --author {first} --stance ..."
 
 
@@ -157,7 +156,7 @@ def added(entry: AddedEntry) -> Iterable[str]:
     yield f"round {entry.round} turn {entry.turn}: {entry.author} has spoken{how}"
     yield f"{_WORDS[entry.state]}" + (f"; next: {entry.next}" if entry.next else "")
     for finding in entry.findings:
-        yield f"  {finding.severity} {finding.rule}: {finding.message}"
+        yield f"  {finding.severity} {finding.rule}: {finding.message} ({finding.hint})"
 
 
 def moved(progress: DebateProgress, done: str = "written") -> Iterable[str]:

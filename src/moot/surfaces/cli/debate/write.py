@@ -222,11 +222,13 @@ def resume(shell: Shell, file: Path, late: bool | None) -> Answer:
 def close(shell: Shell, file: Path, reason: str) -> Answer:
     """End a session. This is the operator's act.
 
-    A person who takes part closes it with an entry of their own. If the operator is not one of the
-    agents, a mark ends the session and `system` writes the final summary below it.
+    A person who takes part closes it with an entry of their own: --as NAME says who. If the
+    operator is not one of the agents, a mark ends the session and `system` writes the final summary
+    below it. After a deadlock that waits for its operator, the reason is what they decided.
 
     Examples:
       moot debate close api-design.md --reason "Decided in the meeting."
+      moot --as human-ann debate close api-design.md --reason "We ship."
     """
     moved = writing.close(shell.session, file, text_argument(reason))
     return Answer(moved, lambda: lines.moved(moved))
