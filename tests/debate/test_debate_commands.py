@@ -331,6 +331,28 @@ def test_in_free_form_all_who_are_silent_are_passed_over(place: Project) -> None
     assert [one["author"] for one in status["entries"]] == ["bee", "ant", "cow"]
 
 
+@pytest.mark.requirement("BNC-036")
+def test_names_in_capitals_work_from_beginning_to_end_with_a_warning(place: Project) -> None:
+    made = place.ok("debate", "new", "s.md", "--title", "T", "--agents", "Alice,Bob")
+    assert [one["code"] for one in made["findings"]] == ["odd_agent_name", "odd_agent_name"]
+    for author in ("Alice", "Bob"):
+        done = place.ok("debate", "add", "s.md", "--author", author, *SAID)
+    assert done["state"] == "ended:consensus"
+    assert place.ok("debate", "check", "s.md")["valid"] is True
+    assert place.ok("debate", "consensus", "s.md")["approvers"] == ["Alice", "Bob"]
+    assert "Alice" in place.ok("debate", "summary", "s.md")["markdown"]
+
+
+@pytest.mark.requirement("BNC-037")
+@pytest.mark.parametrize("name", ["Ann Lee", "[x]", "", "-x", "x" * 99 + "_", "a:", "#b", "'c'"])
+def test_a_name_that_cannot_be_used_is_refused_with_the_limit(place: Project, name: str) -> None:
+    words = ("debate", "new", "s.md", "--title", "T", "--agents", f"{name},bob")
+    done = place.json(*words)
+    assert (done.error["code"], done.code) == ("invalid_session", 1)
+    assert "1 to 99 letters" in done.error["hint"]
+    assert not (place.root / "s.md").exists()
+
+
 LED = ("--agents", "lead,dev,ops", "--turn-order", "supervised", "--max-rounds", "2")
 
 
