@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from moot.core.errors import Refused
+from moot.core.names import SYSTEM
+from moot.protocols.debate import commands as ask
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.escalation import is_written_by_policy
 from tests.cli.project import Project
@@ -123,12 +125,27 @@ def deadlock_dues(place: Project) -> list[str]:
     return [one["what"] for one in items if "deadlock" in one["what"]]
 
 
-def test_an_agent_cannot_sum_up_in_the_name_of_system() -> None:
-    world = begun(FOX, HEN)
+@pytest.mark.requirement("BNC-138")
+@pytest.mark.parametrize(
+    ("policy", "due"),
+    [
+        ("human", ["decide a deadlock"]),
+        ("default-action", ["apply the default action"]),
+        ("timeout-skip", []),
+    ],
+)
+def test_a_deadlock_is_open_until_it_is_summed_up(policy: str, due: list[str]) -> None:
+    world = begun(FOX, HEN, escalation=policy)
     for number, who in enumerate((FOX, HEN), start=1):
         said = entry(number, who, 1, number, stance="defer")
         world.engine.execute(STREAM, adding(world, said), who)
+    assert [one.what for _, one in world.engine.agenda([STREAM])] == due
+    assert (STREAM in world.engine.open_streams()) is bool(due)
     alone = adding(world, entry(3, "system", 1, 3, stance="neutral"))
     with pytest.raises(Refused) as refused:
         world.engine.execute(STREAM, alone, FOX)
     assert refused.value.code == "not_you"
+    summary = adding(world, entry(3, "system", 1, 3, stance="neutral"), ask.Observe)
+    world.engine.execute(STREAM, summary, SYSTEM)
+    assert list(world.engine.agenda([STREAM])) == []
+    assert STREAM not in world.engine.open_streams()

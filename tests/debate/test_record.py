@@ -483,6 +483,7 @@ def test_a_timeout_is_noted_by_the_machine_and_once() -> None:
 # The operator ------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("BNC-122")
 @pytest.mark.requirement("BNC-169")
 def test_a_person_signs_the_closing_word_and_an_agent_cannot() -> None:
     world = begun()
