@@ -92,10 +92,9 @@ def marked(norm: str, code: str, **changes: Any) -> Any:
 
 
 BAD_ENVELOPES = [
-    marked("OPR-051", "bad_id", id="proto_2026_1"),
-    marked("OPR-051", "bad_id", id="proto_20260214_01"),
-    marked("OPR-051", "bad_id", id="proto_２０２６0214_001"),
     marked("OPR-051", "bad_id", id=7),
+    marked("OPR-051", "bad_id", id=None),
+    marked("OPR-051", "bad_id", id=" "),
     marked("OPR-052", "bad_version", version="v2"),
     marked("OPR-052", "bad_version", version=1),
     marked("OPR-053", "bad_event_type", event_type="NOTE"),
@@ -190,6 +189,8 @@ def test_each_payload_field_is_required(event_type: str, field: str) -> None:
         pytest.param("RESUME", "evidence", "", marks=pytest.mark.requirement("OPR-073")),
         pytest.param("RESUME", "bead_ids", "bb-1"),
         pytest.param("RESUME", "bead_ids", [7]),
+        pytest.param("RESUME", "scopes", "src/a.py", marks=pytest.mark.requirement("OPR-018")),
+        pytest.param("RESUME", "scopes", [""], marks=pytest.mark.requirement("OPR-018")),
     ],
 )
 def test_a_bad_payload_field_is_refused(event_type: str, field: str, value: Any) -> None:
@@ -212,6 +213,16 @@ TOLERATED = [
     pytest.param(document(created_at="2026-02-14T19:05:11+01:00"), "unusual_time", id="a zone"),
     pytest.param(document(created_at="2026-02-14T18:05:11Z"), "unusual_time", id="whole seconds"),
     pytest.param(document(project_root="C:\\Users\\x"), "backward_slashes", id="backslashes"),
+    *(
+        pytest.param(document(id=name), "unusual_id", marks=pytest.mark.requirement("OPR-051"))
+        for name in (
+            "proto_1",
+            "proto_1771063511000_ab12",  # as the protocol's own project writes it
+            "proto_20260214_01",
+            "proto_２０２６0214_001",
+            "proto_20260214_001\n",
+        )
+    ),
 ]
 
 
@@ -251,7 +262,7 @@ def test_what_others_wrote_oddly_is_read_with_a_warning_but_never_written(
 
 
 def test_all_findings_are_told_at_once() -> None:
-    bad = document(version="v2", id="x", payload={})
+    bad = document(version="v2", id="", payload={})
     assert {one.code for one in select_errors(check_document(bad))} == {
         "bad_version",
         "bad_id",
