@@ -14,9 +14,9 @@ from msgspec import UNSET, UnsetType
 
 from moot.core.clock import MINUTE, Millis
 from moot.core.machine import Command, Event
+from moot.protocols.presence import adoption, overlap, sorted_index, sub_agents
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
-from moot.protocols.presence import adoption, overlap, sorted_index, sub_agents
 from moot.protocols.presence.case import (
     OverlapCase,
     PresenceCase,
