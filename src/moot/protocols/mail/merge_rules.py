@@ -1,8 +1,8 @@
 """The rows for findings about deltas and about the artifact that they made.
 
 `MERGE_RULES` is by code: after an error the delta is left out, after a warning it counts (not an
-edit of a killed item, nor one that has no field left). `ARTIFACT_RULES` are the minima of a finished
-artifact; all are warnings, since an early version may fall short of them.
+edit of a killed item, nor one that has no field left). `ARTIFACT_RULES` are the minima of a
+finished artifact; all are warnings, since an early version may fall short of them.
 """
 
 from __future__ import annotations
