@@ -62,6 +62,11 @@ def test_the_documents_sample_is_a_good_envelope_without_its_payload() -> None:
     assert check_all(ENVELOPE_RULES, SAMPLE) == ()
     missing = {finding.where for finding in check_payload(SAMPLE)}
     assert missing == {f"payload.{name}" for name in GOOD["HANDOFF"]}
+    assert check_document(SAMPLE) == check_payload(SAMPLE)
+    with pytest.raises(Malformed) as refused:
+        parse_envelope(encoded(SAMPLE))
+    assert refused.value.code == "missing_field"
+    assert parse_envelope(encoded(document())).payload == GOOD["HANDOFF"]
 
 
 @pytest.mark.parametrize("event_type", list(GOOD))
@@ -184,6 +189,17 @@ def test_each_payload_field_is_required(event_type: str, field: str) -> None:
         pytest.param(
             "INCURSION", "owner_liveness", "dead", marks=pytest.mark.requirement("OPR-069")
         ),
+        *(
+            pytest.param(
+                "INCURSION",
+                field,
+                value,
+                marks=pytest.mark.requirement("OPR-068"),
+                id=f"{field} {value!r}",
+            )
+            for field in ("owner_agent", "incoming_agent")
+            for value in ("", " ", 7, True, None, ["amber-otter"], {"name": "amber-otter"})
+        ),
         pytest.param("RESUME", "resume_reason", "other", marks=pytest.mark.requirement("OPR-071")),
         pytest.param("RESUME", "evidence", [], marks=pytest.mark.requirement("OPR-073")),
         pytest.param("RESUME", "evidence", "", marks=pytest.mark.requirement("OPR-073")),
@@ -199,13 +215,26 @@ def test_a_bad_payload_field_is_refused(event_type: str, field: str, value: Any)
     assert (refused.value.code, refused.value.where) == ("bad_field", f"payload.{field}")
 
 
+@pytest.mark.requirement("OPR-069")
+@pytest.mark.parametrize("liveness", ["active", "stale", "evicted"])
+def test_an_owner_is_active_stale_or_evicted(liveness: str) -> None:
+    given_ = with_payload("INCURSION", owner_liveness=liveness)
+    assert check_document(given_) == ()
+    assert parse_envelope(encoded(given_)).payload["owner_liveness"] == liveness
+
+
 @pytest.mark.requirement("OPR-063")
 def test_a_handoff_may_say_that_no_acceptance_is_needed() -> None:
     assert check_document(with_payload("HANDOFF", requires_ack=False)) == ()
 
 
 TOLERATED = [
-    pytest.param(document(x_trace="abc"), "unknown_key", id="a key we do not know"),
+    pytest.param(
+        document(x_trace="abc"),
+        "unknown_key",
+        id="an eleventh key",
+        marks=pytest.mark.requirement("OPR-049"),
+    ),
     *(
         pytest.param(with_payload(kind, mood="good"), "unknown_key", id=f"one in a {kind}")
         for kind in sorted(GOOD)
