@@ -49,7 +49,7 @@ def bb(shell: Shell) -> None:
 
 @bb.group("agent", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def agent() -> None:
-    """Agents, their signs of life, what they hold and what they tell each other."""
+    """Agents: signs of life, reservations, messages."""
 
 
 agent.add_command(heartbeat)
