@@ -288,7 +288,7 @@ def command(
     return register
 
 
-def help_of(function: Callable[..., Answer]) -> str:
+def help_of(function: Callable[..., Any]) -> str:
     """The docstring; what follows `Examples:` keeps its line breaks."""
     text = clean_docstring(function.__doc__ or "")
     return text.replace("Examples:\n", "\b\nExamples:\n")
