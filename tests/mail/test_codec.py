@@ -177,7 +177,6 @@ def test_another_id_is_refused_with_its_own_code(text: str, code: str) -> None:
     assert not is_thread_id(text)
 
 
-@pytest.mark.requirement("BRN-012")
 @pytest.mark.parametrize(
     ("typed", "written"),
     [
