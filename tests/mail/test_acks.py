@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from moot.core.findings import Severity
-from moot.core.names import OPERATOR
+from moot.core.names import OPERATOR, SYSTEM
 from moot.engine.agents import retire
 from moot.engine.job import JobOutcome
 from moot.protocols.mail import events as did
@@ -313,6 +313,12 @@ def test_an_ack_of_what_asks_for_none_is_questioned(desk: Desk, given: Any) -> N
     assert "no_ack_owed" not in codes(desk.run(CRANE, ack(1, "Completed", "with a word")))
 
 
+def test_an_ack_of_what_was_answered_before_is_not_questioned(desk: Desk) -> None:
+    desk.run(OTTER, question(ack_required=False))
+    assert "no_ack_owed" not in codes(desk.run(CRANE, ack(1, "Completed")))
+    assert "no_ack_owed" not in codes(desk.run(CRANE, ack(1, "Completed", "and more")))
+
+
 # Names change hands.
 
 
@@ -365,6 +371,13 @@ def test_silence_is_sent_again_to_the_missing_and_then_to_the_operator(desk: Des
     desk.run(FINCH, ack(1))
     assert desk.dues() == []
     assert desk.state.deadlines == ()
+
+
+@pytest.mark.requirement("BRN-077")
+def test_the_machine_is_not_told_of_what_it_sent_itself(desk: Desk) -> None:
+    desk.run(SYSTEM, question())
+    assert [type(one) for one in desk.later(30)] == [did.MessageResent]
+    assert [type(one) for one in desk.later(30)] == [did.MessageEscalated]
 
 
 @pytest.mark.requirement("BRN-077")

@@ -118,6 +118,12 @@ def test_an_edit_of_which_no_field_is_left_does_not_count(section: str, target: 
     assert merged.artifact == merge(delta()).artifact
 
 
+@pytest.mark.parametrize("payload", [{}, {"id": "H9"}])
+def test_an_edit_that_changes_nothing_still_counts(payload: dict[str, Any]) -> None:
+    edit = delta(operation="EDIT", target_id="H1", payload=payload)
+    assert len(merge(delta(), edit).applied) == 2
+
+
 def test_a_thread_is_not_edited_by_a_text_either() -> None:
     edit = delta(operation="EDIT", section="research_thread", target_id=None, payload="Why not?")
     assert [row.code for row in merge(edit).findings] == ["payload_not_object"]

@@ -14,6 +14,7 @@ from moot.protocols.presence.adoptable_names import find_adoptable, judge_adopti
 from moot.protocols.presence.adoption import AdoptionQuestion, judge_adoption
 from moot.protocols.presence.codec import make_envelope, parse_envelope, write_envelope
 from moot.protocols.presence.commands import Bead, Evidence
+from moot.protocols.presence.drafts import MAX_SCOPES_NAMED
 from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.presence.model import Liveness, ResumeReason, State
 from moot.protocols.presence.paths import read_scope
@@ -105,6 +106,16 @@ def test_resume_names_the_beads_and_scopes_that_were_carried_over() -> None:
         envelope.payload["scopes"]
     )
     assert parse_envelope(write_envelope(envelope)) == envelope
+
+
+@pytest.mark.requirement("OPR-018")
+def test_resume_names_a_limited_number_of_scopes() -> None:
+    scenario = crashed(*(f"src/{number:03}" for number in range(MAX_SCOPES_NAMED + 1)))
+    scenario.when(resume(dirty("src/000/a.py")))
+    event = scenario.recorded[0]
+    assert isinstance(event, did.AgentResumed)
+    assert len(event.scopes) == MAX_SCOPES_NAMED == 50
+    assert len(owners(scenario)) == MAX_SCOPES_NAMED + 1
 
 
 @pytest.mark.requirement("OPR-018")
