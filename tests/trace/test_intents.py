@@ -233,7 +233,7 @@ def test_nothing_runs_without_an_intent(name: str) -> None:
 def test_a_start_does_not_name_an_intent_that_was_never_given() -> None:
     trace = Trace().to("executing")
     trace.intend("p1")
-    for name in ("i2", "i99", "p1"):
+    for name in ("i2", "i99", "i0"):
         command = msgspec.structs.replace(trace.starting("i1"), intent_id=name)
         assert trace.refused(command, EXECUTOR) == "unknown_intent"
     assert trace.run(trace.starting("i1"), EXECUTOR).intent_id == "i1"
