@@ -14,6 +14,8 @@ from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.files.file_shapes import FILES
 from moot.protocols.parliament.importing import FilesAsEvents, import_findings
+from moot.protocols.parliament.messages.message import to_document
+from moot.protocols.parliament.session_files import make_bill_file, make_session_file
 from tests.parliament.played import documents, files, played
 from tests.parliament.scene import (
     CALL_VOTE,
@@ -25,6 +27,7 @@ from tests.parliament.scene import (
     draft,
     statement,
 )
+from tests.parliament.scripted_files import script_files
 from tests.parliament.test_discipline import expel
 from tests.parliament.test_paper_properties import files_of, taking
 
@@ -147,6 +150,38 @@ def test_files_become_the_session_they_were_written_from(stage: str) -> None:
     assert (there.poll is None) == (here.poll is None)
     assert there.imported == len(said)
     assert there.seats["rep_2"].agent == "agent-1"
+
+
+@pytest.mark.requirement("PAR-085", "PAR-095", "PAR-109")
+@pytest.mark.parametrize("stage", STAGES)
+def test_the_files_of_a_script_become_the_same_session(stage: str) -> None:
+    written = files(STAGES[stage]())
+    given = parsed(script_files(written))
+    command = taking({SUMMARIES: [], **given})
+    assert select_errors(import_findings(command)) == ()
+    retold, ours = FilesAsEvents(command).state, parsed(written)
+    assert to_document(make_bill_file(retold)) == ours[BILL]
+    seats = to_document(make_session_file(retold))["representatives"]
+    for seat, before in zip(seats, ours[SESSION]["representatives"], strict=True):
+        assert seat["motive_satisfaction"] == before["motive_satisfaction"]
+
+
+@pytest.mark.requirement("PAR-109")
+def test_before_the_first_draft_the_bill_names_no_drafter_or_that_of_the_session() -> None:
+    given = parsed(files(Chamber(3).drafting()))
+    assert given[SESSION]["drafter"] == given[BILL]["drafter"] == "rep_1"
+    given[BILL]["drafter"] = None
+    assert select_errors(import_findings(taking(given))) == ()
+    assert FilesAsEvents(taking(given)).state.drafter == "rep_1"
+    given[BILL]["drafter"] = "rep_2"
+    (finding,) = select_errors(import_findings(taking(given)))
+    assert (finding.rule, finding.code, finding.where) == (
+        *("PAR-109", "files_differ", f"{BILL}#drafter"),
+    )
+    later = documents()
+    later[BILL]["drafter"] = None
+    (finding,) = select_errors(import_findings(taking(later)))
+    assert (finding.rule, finding.code) == ("PAR-109", "files_differ")
 
 
 def test_a_vote_keeps_that_it_was_forced() -> None:

@@ -151,9 +151,13 @@ CHANGES: dict[str, tuple[str, str, Change]] = {
         *("PAR-034", "files_differ"),
         lambda g: rep(g, 1)["motive_satisfaction"].update(security=1),
     ),
-    "motives without scores": (
+    "a score of no motive": (
         *("PAR-095", "bad_motives"),
-        lambda g: rep(g)["motives"].append("fame"),
+        lambda g: rep(g)["motive_satisfaction"].update(fame=3),
+    ),
+    "a score left out": (
+        *("PAR-034", "files_differ"),
+        lambda g: rep(g, 1)["motive_satisfaction"].pop("security"),
     ),
     "a version left out": (
         *("PAR-018", "wrong_version"),
@@ -276,7 +280,8 @@ def test_each_finding_says_where_and_what_to_do(name: str) -> None:
         assert (one.where or "").split("#")[0] in FILES
 
 
-def test_a_no_without_conditions_is_read_with_a_warning_and_never_written() -> None:
+@requirement("PAR-055")
+def test_a_no_without_conditions_is_read_with_a_warning() -> None:
     given = documents()
     last(given, "VOTE")["content"]["conditions"] = []
     (said,) = inspect_files(encoded(given))

@@ -26,6 +26,7 @@ from moot.protocols.parliament.files.file_shapes import (
     SHAPES,
     SUMMARIES_FILE,
 )
+from moot.protocols.parliament.files.four_files import read_satisfaction
 from moot.protocols.parliament.files.inspection import compare_files
 from moot.protocols.parliament.messages.contents import BillDraft, Sections
 from moot.protocols.parliament.messages.message import read_message, to_document
@@ -50,7 +51,7 @@ _SETTLED: Final = (
     AmendmentStatus.WITHDRAWN,
 )
 # Nothing is taken from a bill file before the first draft, whatever a script put there.
-_FREE_BEFORE_A_BILL: Final = ("bill_id", "title", "sections")
+_FREE_BEFORE_A_BILL: Final = ("bill_id", "title", "drafter", "sections")
 _FOLLOWS: Final[dict[str, Callable[[], Event]]] = {
     NextAction.ADVANCE_TO_PM: did.BillPassed,
     NextAction.CONTINUE_DEBATE: did.BillDefeated,
@@ -113,7 +114,14 @@ def _normalize(key: str, value: Any) -> Any:
     if key == "debate_clock":  # C-05, C-06: its limits are checked, and from here on they are ours
         return value["exchanges_this_round"]
     if key == "representatives":
-        return [{**rep, "temperature_history": _list_changes(rep)} for rep in value]
+        return [
+            {
+                **rep,
+                "temperature_history": _list_changes(rep),
+                "motive_satisfaction": read_satisfaction(rep),
+            }
+            for rep in value
+        ]
     return _with_forced(value)
 
 

@@ -92,7 +92,9 @@ def check_drafter(book: FourFiles) -> Findings:
     if drafter is not None and drafter not in book.seats:
         why, where = f"{drafter} has no seat", f"{SESSION_FILE}#drafter"
         yield make_finding("PAR-089", "unknown_seat", why, where, "name a seat")
-    if book.bill is not None and book.bill["version"] and book.bill["drafter"] != drafter:
+    if book.bill is None or (book.bill["drafter"] is None and not book.bill["version"]):
+        return  # S-22: before the first draft the bill file need not name one
+    if book.bill["drafter"] != drafter:
         why, where = f"the session says {drafter}", f"{BILL_FILE}#drafter"
         yield make_finding("PAR-109", "files_differ", why, where, "both files name one drafter")
 

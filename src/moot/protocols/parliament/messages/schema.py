@@ -223,11 +223,11 @@ def _ruling_findings(content: Document, path: str) -> Iterator[Finding]:
 
 
 def _vote_findings(content: Document, path: str) -> Iterator[Finding]:
+    """S-21: a NO without conditions is a vote; the speaker has nothing to work with, though."""
     if content["vote"] == words.Ballot.NO and not any(map(str.strip, content["conditions"])):
         why, where = "a NO says what would change it", join_path(path, "conditions")
-        yield make_finding(
-            "PAR-055", "conditions_required", why, where, "name at least one condition"
-        )
+        hint = "name at least one condition, so that the others can meet it"
+        yield make_finding("PAR-055", "conditions_required", why, where, hint, Severity.WARNING)
 
 
 def _tally_findings(content: Document, path: str) -> Iterator[Finding]:
