@@ -287,7 +287,7 @@ def test_a_field_that_is_missing_from_a_file_is_named(
     holder, key = _holder_of(given[name], path)
     del holder[key]
     where = [one.where for one in inspect_files(encoded(given))]
-    assert f"{name}#{path}" in where, (rule, where)
+    assert f"{name}#{path}" in where, (kind, rule, where)
 
 
 @pytest.mark.parametrize(("kind_of_message", "path", "kind", "rule"), _rows(MESSAGE_FIELDS))
