@@ -13,18 +13,21 @@ from moot.core.findings import select_errors
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.files.file_shapes import FILES
+from moot.protocols.parliament.files.inspection import inspect_files
 from moot.protocols.parliament.importing import FilesAsEvents, import_findings
 from moot.protocols.parliament.messages.message import to_document
 from moot.protocols.parliament.session_files import make_bill_file, make_session_file
-from tests.parliament.played import documents, files, played
+from tests.parliament.played import documents, encoded, files, played
 from tests.parliament.scene import (
     CALL_VOTE,
     ROUND_END,
     ROUND_START,
     Chamber,
     amendment,
+    answer,
     bill,
     draft,
+    question,
     statement,
 )
 from tests.parliament.scripted_files import script_files
@@ -222,6 +225,26 @@ def test_every_seat_needs_an_agent_of_its_own(agents: dict[str, str]) -> None:
     assert (finding.rule, finding.code, finding.where) == ("S-02", "bad_agent", "agents")
 
 
+@pytest.mark.requirement("PAR-085")
+def test_an_exchange_that_the_round_did_not_have_is_told() -> None:
+    """The answer came a round late: the check counts it, the session did not."""
+    chamber = Chamber(3).debating()
+    late = chamber.submit(question(1, 2))
+    chamber.submit(ROUND_END)
+    chamber.submit(ROUND_START)
+    second = chamber.submit(question(1, 2))
+    chamber.submit(answer(2, 1, second, chamber.scores(2)))
+    given = parsed(files(chamber))
+    given[LEDGER]["messages"][-1]["in_reply_to"] = late
+    given[SESSION]["representatives"][1]["motive_satisfaction"] = {"security": 4}
+    assert select_errors(inspect_files(encoded(given))) == ()
+    assert given[SESSION]["debate_clock"]["exchanges_this_round"] == 1
+    wrong = select_errors(import_findings(taking(given)))
+    clock = next(one for one in wrong if one.where == f"{SESSION}#debate_clock")
+    assert (clock.rule, clock.code, clock.severity) == ("PAR-085", "not_explained", "error")
+
+
+@pytest.mark.requirement("PAR-085")
 def test_what_no_message_explains_is_told() -> None:
     given = documents()
     given[BILL]["title"] = "Another one"

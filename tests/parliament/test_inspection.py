@@ -224,6 +224,14 @@ CHANGES: dict[str, tuple[str, str, Change]] = {
         *("PAR-073", "files_differ"),
         lambda g: g[SESSION]["vote_history"].pop(),
     ),
+    "a vote with other numbers in the history": (
+        *("PAR-073", "files_differ"),
+        lambda g: g[SESSION]["vote_history"][0].update(yes=2, no=1, passed=True),
+    ),
+    "votes in another order in the history": (
+        *("PAR-073", "files_differ"),
+        lambda g: g[SESSION]["vote_history"].reverse(),
+    ),
     "a vote that a seat forgot": (
         *("PAR-057", "files_differ"),
         lambda g: rep(g)["voting_record"].pop(),
