@@ -262,7 +262,8 @@ def _decision_findings(content: Document, path: str) -> Iterator[Finding]:
     guides = word in (words.PrimeMinisterChoice.VETO, words.PrimeMinisterChoice.OPENING_GUIDANCE)
     if guides and not content["guidance"].strip():
         why, where = f"{word} needs guidance", join_path(path, "guidance")
-        yield make_finding("PAR-075", "guidance_required", why, where, "say what should change")
+        hint = "say what should change: --guidance TEXT, or `guidance` in JSON"
+        yield make_finding("PAR-075", "guidance_required", why, where, hint)
 
 
 _CONTENT_CHECKS: Final[dict[str, Callable[[Document, str], Iterator[Finding]]]] = {
