@@ -17,6 +17,7 @@ from moot.protocols.parliament.files.inspection import inspect_files
 from moot.protocols.parliament.importing import FilesAsEvents, import_findings
 from moot.protocols.parliament.messages.message import to_document
 from moot.protocols.parliament.session_files import make_bill_file, make_session_file
+from moot.protocols.parliament.summaries import summarize_round
 from tests.parliament.played import documents, encoded, files, played
 from tests.parliament.scene import (
     CALL_VOTE,
@@ -185,6 +186,19 @@ def test_before_the_first_draft_the_bill_names_no_drafter_or_that_of_the_session
     later[BILL]["drafter"] = None
     (finding,) = select_errors(import_findings(taking(later)))
     assert (finding.rule, finding.code) == ("PAR-109", "files_differ")
+
+
+def test_pending_amendments_are_open_issues_only_while_they_wait() -> None:
+    """The clerk adds them to each summary; an imported one would name them for ever."""
+    chamber = amended()
+    chamber.submit(question(1, 2, "audits"))
+    chamber.submit(ROUND_END)
+    given = parsed(files(chamber))
+    unanswered, pending = given[SUMMARIES][0]["open_issues"]
+    assert pending.startswith("amend-002 is pending")
+    retold = FilesAsEvents(taking(given)).state
+    assert retold.round.open_issues == (unanswered,)
+    assert summarize_round(retold, retold.round.open_issues)["open_issues"] == [unanswered, pending]
 
 
 def test_a_vote_keeps_that_it_was_forced() -> None:

@@ -278,7 +278,7 @@ def _unfold(operation: str, arguments: Arguments) -> tuple[str, Arguments]:
     """Each short form of a parliament is a command of its own, and its words are its parameters."""
     if operation != "parliament.say":
         return operation, arguments
-    rest = {name: arguments[name] for name in arguments if name not in ("form", "words")}
+    rest = {name: value for name, value in arguments.items() if name in ("folder", "sender")}
     return f"parliament.{arguments['form']}", {**rest, **arguments["words"]}
 
 

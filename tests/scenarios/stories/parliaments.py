@@ -269,11 +269,12 @@ def a_session_is_held_in_few_words(world: World) -> None:
     session = Path(parliament.called["parliament_id"])
 
     def say(form: str, sender: str | None = None, **words: Any) -> Any:
-        said = parliament.do("say", form=form, words=words, sender=sender)
-        return said["messages"][0]
+        named = {} if sender is None else {"sender": sender}
+        return parliament.do("say", form=form, words=words, **named)["messages"][0]
 
     def refuse(form: str, sender: str | None = None, **words: Any) -> str:
-        return parliament.refuse("say", form=form, words=words, sender=sender)
+        named = {} if sender is None else {"sender": sender}
+        return parliament.refuse("say", form=form, words=words, **named)
 
     approach = {"approach": "Cut. Send. Check.", "principle": "Small steps."}
     assert refuse("statement", **approach) == "seat_required"

@@ -54,8 +54,9 @@ def id_of_folder(workspace: Workspace, folder: Path) -> str | None:
 
 
 def locate(workspace: Workspace, folder: Path) -> Path:
-    """The folder that is meant: a session may be named by its id instead, which is no folder."""
-    name = str(folder).removeprefix(f"{MACHINE.name}/")
+    """The folder that is meant: a session may be named by its id instead, where no folder is called
+    so. A run that acts for an agent gets absolute paths, so only the last part counts."""
+    name = folder.name
     if folder.exists() or not PARLIAMENT_ID.fullmatch(name):
         return folder
     found = find_folder(workspace, name)
@@ -70,7 +71,7 @@ def locate(workspace: Workspace, folder: Path) -> Path:
     raise Unavailable(
         "no_session",
         f"no folder here holds the files of {name}",
-        hint=f"`moot parliament export DIR --id {name}` writes them into a folder",
+        hint=f"`moot parliament export {name} --id {name}` writes them into a folder of that name",
     )
 
 
