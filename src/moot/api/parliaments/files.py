@@ -76,7 +76,7 @@ class FinalDocument(ParliamentStanding, frozen=True, kw_only=True):
 
 @operation("parliament.check")
 def check(session: Session, folder: Path, *, since: Path | None = None) -> CheckedFiles:
-    """Are the four files sound? Every field, every reference, every tally.
+    """Are the four files sound? Every field, reference and tally, and every round's summary.
 
     Needs no workspace; in one that knows the session, every message must also be the one on
     record. Elsewhere nobody's signature is checked. With `since`, a folder with earlier files,

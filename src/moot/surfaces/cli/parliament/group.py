@@ -64,10 +64,14 @@ SECTIONS: dict[str, dict[str, Entry]] = {
 
 @click.command("parliament", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def parliament() -> None:
-    """Representatives draft, debate, amend and vote; a person decides."""
+    """Representatives draft, debate, amend and vote; a person decides.
+
+    DIR is the folder of a session; its id, such as parl-20260210-001, does as well.
+    """
 
 
 def folder_argument(function: Callable[..., Answer]) -> Callable[..., Answer]:
+    """DIR: the session's folder, or its id."""
     return click.argument(
         "folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR"
     )(function)
