@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import click
 import pytest
 
 from moot.protocols.parliament.short_forms import SHORT_FORMS
@@ -101,8 +102,10 @@ def test_every_form_makes_the_message_of_its_type(debating: Sitting) -> None:
 
 @pytest.mark.parametrize("form", SHORT_FORMS)
 def test_each_form_has_a_command_with_examples_for_its_words(form: str, project: Project) -> None:
-    group = cli.get_command(None, "parliament")  # type: ignore[arg-type]
-    command = group.get_command(None, form)  # type: ignore[union-attr, arg-type]
+    context = click.Context(cli)
+    group = cli.get_command(context, "parliament")
+    assert isinstance(group, click.Group)
+    command = group.get_command(context, form)
     assert command is not None
     words = {parameter.name for parameter in command.params} - {"folder", "sender"}
     assert words == set(SHORT_FORMS[form].words)
