@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from moot.flows.guard.shell.act import Reach
 from moot.flows.guard.shell.acts import destructive_acts
-from moot.flows.guard.shell.first_look import may_destroy
+from moot.flows.guard.shell.first_look import only_reads
 from moot.flows.guard.shell.script import SimpleCommand, Surroundings, read_script
 from moot.flows.guard.shell.values import UNKNOWN
 from tests.hooks.test_destruction_truth import DESTRUCTIVE
@@ -53,7 +53,7 @@ def test_no_text_is_too_odd_to_be_read(text: str) -> None:
     for command in read_script(text, AROUND):
         assert isinstance(command, SimpleCommand)
     acts = destructive_acts(text, AROUND)
-    assert not acts or may_destroy(text), "the first look would have missed it"
+    assert not acts or not only_reads(text), "the first look would have missed it"
 
 
 words = st.lists(
@@ -90,7 +90,7 @@ def test_double_quotes_are_read_as_the_shell_reads_them(arguments: list[str]) ->
 
 @pytest.mark.parametrize("command", DESTRUCTIVE)
 def test_the_first_look_sees_every_destructive_command(command: str) -> None:
-    assert may_destroy(command)
+    assert not only_reads(command)
 
 
 @pytest.mark.parametrize(
