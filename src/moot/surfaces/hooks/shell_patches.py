@@ -33,7 +33,9 @@ _PLAIN_CD: Final = re.compile(
     rf"{_STATEMENT}(?P<cd>cd)(?:[ \t]+(?:--[ \t]+)?(?:{_FOLDER}))?[ \t]*(?=&&|;|\n|\Z)"
 )
 # One that does not end goes to the end of the text, and is no quotation.
-_QUOTED: Final = re.compile(r"'[^']*+(?P<single>')?+|\"(?:[^\"\\]|\\.)*+(?P<double>\")?+", re.DOTALL)
+_QUOTED: Final = re.compile(
+    r"'[^']*+(?P<single>')?+|\"(?:[^\"\\]|\\.)*+(?P<double>\")?+", re.DOTALL
+)
 _HANGS_ON_NOTHING: Final = re.compile(r"\|\||;|\n(?!\Z)")
 # Where one of these stands, a `cd` may count for a part of the command only.
 _NESTED: Final = re.compile(

@@ -21,7 +21,6 @@ _TO_NOWHERE: Final = re.compile(
 )
 _WRITING: Final = ("--output", "--ext-diff", "--textconv", "--pre=", "--compress-program")
 _FIND_ACTS: Final = ("-delete", "-exec", "-ok", "-fprint", "-fls")
-_PRINTED_LINES: Final = re.compile(r"(['\"]?)[0-9,]+p\1")
 
 
 def only_reads(text: str) -> bool:
@@ -51,11 +50,10 @@ def _reads(words: list[str]) -> bool:
     if name == "sort":
         return not any("o" in word or _is_quoted(word) for word in options)
     if name == "find":
-        return not any(
-            _is_quoted(word) or sign in word for word in options for sign in _FIND_ACTS
-        )
+        return not any(_is_quoted(word) or sign in word for word in options for sign in _FIND_ACTS)
     if name == "sed":
-        is_printing = len(rest) > 1 and _PRINTED_LINES.fullmatch(rest[1]) is not None
+        lines = rest[1].strip("'\"") if len(rest) > 1 else ""
+        is_printing = lines.endswith("p") and lines[:-1].replace(",", "").isdecimal()
         return is_printing and options == ["-n"] and rest[0] == "-n"
     return True
 

@@ -26,7 +26,7 @@ from moot.flows.guard.shell.words import (
 )
 
 _MOST_NESTED: Final = 8
-_MOST_COMMANDS: Final = 2_000
+_MOST_COMMANDS: Final = 5_000
 _MOST_FEEDING: Final = 50
 _KEYWORDS: Final = frozenset(
     ("if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac", "{", "}", "!")

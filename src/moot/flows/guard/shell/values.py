@@ -135,7 +135,7 @@ def _alternatives(text: str) -> list[str] | None:
             return None
         first, last = int(found[1]), int(found[2])
         step = 1 if first <= last else -1
-        options = [str(number) for number in range(first, last + step, step)[:MOST_WORDS]]
+        options = [str(number) for number in range(first, last + step, step)[: MOST_WORDS + 1]]
     return [f"{text[: found.start()]}{option}{text[found.end() :]}" for option in options]
 
 
