@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 TRIES: Final = 3
+USUAL: Final = ("\n", " ", "a", "1", ";", "a ")
 NOT_FITTING: Final = ("\x01", "\n")
 _CATEGORIES: Final = {
     kinds.CATEGORY_SPACE: " \t\n",
@@ -31,13 +32,14 @@ Make = Callable[[int], str]
 def hostile_texts(pattern: str, flags: int) -> Iterator[Make]:
     """Each makes a text of about the size it is given."""
     tree = parser.parse(pattern, flags)
+    pairs = {("", each) for each in USUAL}
     for seed in range(TRIES):
         choose = random.Random(seed)
-        pairs = {("", _sample(tree, choose)), *_repeated(tree, choose)}
-        for led, once in sorted(pairs):
-            for before, unit in {(led, once), ("", led + once)}:
-                for end in NOT_FITTING if unit else ():
-                    yield _pump(before, unit, end)
+        pairs |= {("", _sample(tree, choose)), *_repeated(tree, choose)}
+    pairs |= {("", led + once) for led, once in pairs}
+    for led, once in sorted(pairs):
+        for end in NOT_FITTING if once else ():
+            yield _pump(led, once, end)
 
 
 def _pump(before: str, unit: str, after: str) -> Make:
@@ -75,7 +77,7 @@ def _sample(tree: Any, choose: random.Random) -> str:
         elif kind is kinds.NOT_LITERAL:
             text += "b" if value == ord("a") else "a"
         elif kind is kinds.ANY:
-            text += choose.choice('a" ;')
+            text += '"'
         elif kind is kinds.IN:
             text += _one_of(value, choose)
         elif kind is kinds.BRANCH:

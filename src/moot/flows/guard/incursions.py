@@ -31,9 +31,9 @@ _GLOB: Final = re.compile(r"[*?\[{]")
 # What a part of a command runs: a program, or the script that an interpreter is given. With `-c`,
 # `-e` or `-m` there is none, and the words that follow may name files.
 _RUN: Final = re.compile(
-    r"(?P<before>(?:^|[;&|\n]|(?<!\w)\()[ \t]*+)(?:\w++=[^\s;&|]*+[ \t]++)*+"
+    r"(?P<before>(?:^|[;&|\n]|(?<!\w)\()[ \t]*+)(?:\w++=[^\s;&|(]*+[ \t]++)*+"
     r"(?:(?:\w*sh|python[\d.]*+|node|ruby|perl|php|source|\.)"
-    r"(?:[ \t]++-(?!\w*[cem])[^\s;&|]++)*+[ \t]++(?!-))?[^\s;&|<>()=]++(?=[\s;&|)]|$)"
+    r"(?:[ \t]++-(?!\w*[cem])[^\s;&|(]++)*+[ \t]++(?!-))?[^\s;&|<>()=]++(?=[\s;&|)]|$)"
 )
 
 
