@@ -91,7 +91,7 @@ def test_the_settings_make_a_refusal_of_that_before_a_command(
     stuck = tmp_path / "stuck.py"
     stuck.write_text(stuck_hook(SLOW_PATTERN)[2])
     line = hook_command("claude", event, Workspace(yard.root / ".moot", "0" * 32))
-    python, _isolated, _no_site, thin, _tool = hook_words("claude")
+    _python, _isolated, _no_site, thin, _tool = hook_words("claude")
     line = line.replace(f"-I -S {thin}", str(stuck)).replace(thin, str(stuck))
     assert str(stuck) in line
     done = subprocess.run(

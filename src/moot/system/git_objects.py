@@ -44,7 +44,8 @@ def store_blob(common_folder: Path, data: bytes, mode: int = 0o644) -> str:
     """Keep the bytes as a loose object of the repository, and give its id.
 
     The object is not writable, and for the owner alone if the file, whose mode is given, can be
-    read neither by its group nor by others. One that git has already stays as it is. StoreFailed if they could not be stored: then nobody may count on them.
+    read neither by its group nor by others. One that git has already stays as it is. StoreFailed if
+    they could not be stored: then nobody may count on them.
     """
     name = blob_id(data, object_format(common_folder))
     folder = common_folder / "objects" / name[:2]

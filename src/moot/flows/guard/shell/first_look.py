@@ -11,9 +11,16 @@ from typing import Final
 
 LONGEST: Final = 20_000
 _READERS: Final = frozenset(
-    ["ls", "cat", "head", "tail", "grep", "egrep", "rg", "wc", "pwd", "cd", "echo", "printf", "true", "false", "test", "[", "stat", "file", "which", "type", "du", "df", "diff", "cmp", "cut", "tr", "jq", "nl", "id", "whoami", "basename", "dirname", "realpath", "readlink", "ps", "sleep", "sort", "uniq", "find", "sed", "git"]
+    (
+        *("ls", "cat", "head", "tail", "grep", "egrep", "rg", "wc", "pwd", "cd", "echo", "printf"),
+        *("true", "false", "test", "[", "stat", "file", "which", "type", "du", "df", "diff", "cmp"),
+        *("cut", "tr", "jq", "nl", "id", "whoami", "basename", "dirname", "realpath", "readlink"),
+        *("ps", "sleep", "sort", "uniq", "find", "sed", "git"),
+    )
 )
-_GIT_READERS: Final = frozenset(["status", "diff", "log", "show", "blame", "rev-parse", "ls-files", "describe"])
+_GIT_READERS: Final = frozenset(
+    ("status", "diff", "log", "show", "blame", "rev-parse", "ls-files", "describe")
+)
 _TO_NOWHERE: Final = re.compile(
     r"[0-9]?>>?[ \t]*+/dev/(?:null|stdout|stderr)(?![\w./-])|[0-9]?>&[0-9-](?![\w./-])"
 )

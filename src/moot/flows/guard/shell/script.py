@@ -3,8 +3,8 @@
 A plain `cd` is followed, and so are variables that are set in the same text. Loops and conditions
 are read as if all of their parts ran once. `folder` is None behind a `cd` that was not understood.
 
-`TooComplex` is raised where a text is too long, too deeply nested or makes values that are too large:
-then nothing is known of the rest of it.
+`TooComplex` is raised where a text is too long, too deeply nested or makes too large values: then
+nothing is known of the rest of it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from moot.flows.guard.shell.words import (
 _MOST_NESTED: Final = 8
 _MOST_COMMANDS: Final = 5_000
 _MOST_FEEDING: Final = 50
+_LONGEST_FOLDER: Final = 4_096
 _KEYWORDS: Final = frozenset(
     ("if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac", "{", "}", "!")
 )
@@ -268,7 +269,13 @@ def _folder_after(name: str, words: tuple[Word, ...], state: _State) -> str | No
         return None
     if state.folder is None and not target.text.startswith("/"):
         return None
-    return os.path.normpath(os.path.join(state.folder or "/", target.text))
+    return join_folder(state.folder or "/", target.text)
+
+
+def join_folder(folder: str, path: str) -> str | None:
+    """The folder that `path` is seen from `folder`; None if no system has one of so long a name."""
+    joined = os.path.join(folder, path)
+    return os.path.normpath(joined) if len(joined) <= _LONGEST_FOLDER else None
 
 
 def _without_keywords(tokens: list[Token]) -> list[Token]:

@@ -17,6 +17,7 @@ _BLANKS: Final = " \t\r"
 _BLANK_RUN: Final = re.compile(r"[ \t\r]*")
 _OPERATORS: Final = (";;&", "&>>", "&&", "||", "|&", ";;", ";&", "&>", "|", ";", "&", "(", ")")
 _REDIRECTS: Final = ("<<<", "<<-", "<<", "<>", "<&", "<", ">>", ">|", ">&", ">")
+_CONTINUING: Final = frozenset("&|;<>-")  # behind the first sign of an operator
 _BOTH_STREAMS: Final = frozenset({"&>", "&>>"})
 _HEREDOCS: Final = frozenset({"<<", "<<-"})
 _ENDS_A_WORD: Final = frozenset(" \t\r\n;&|()<>")
@@ -24,12 +25,16 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]")
 # Letters that mean nothing else, outside of quotes and within double ones.
 _UNQUOTED: Final = re.compile(r"""[^\s;&|()<>'"\\$`]+""")
 _IN_QUOTES: Final = re.compile(r"""[^"\\$`]+""")
+# A whole word of such letters that is no number, comment or test: most words are.
+_PLAIN_WORD: Final = re.compile(
+    r"""[ \t\r]*+([^\s;&|()<>'"\\$`#\[\]0-9][^\s;&|()<>'"\\$`]*+)(?=[ \t\r\n;&|()]|\Z)"""
+)
 _IN_GROUP: Final = re.compile(r"""[\\'"()]""")
 _MOST_NESTED: Final = 40
 # Of one shell command with all that is nested in it. A step is a token, a part of a word, or a word
 # that one stands for; it takes a few microseconds.
 MOST_TEXT: Final = 1 << 20
-MOST_STEPS: Final = 60_000
+MOST_STEPS: Final = 40_000
 LETTERS_A_STEP: Final = 64
 _ANSI: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "0": ""}
 
@@ -102,8 +107,14 @@ class _Lexer:
 
     def read_all(self) -> list[Token]:
         while self._at < len(self._text):
-            self._read_one()
             self._steps.take()
+            found = _PLAIN_WORD.match(self._text, self._at)
+            if found is None:
+                self._read_one()
+                continue
+            self._at = found.end()
+            part = Part(PartKind.TEXT, found[1], False)
+            self._tokens.append(Token(TokenKind.WORD, "", (part,)))
         self._read_heredocs()
         return self._tokens
 
@@ -134,8 +145,10 @@ class _Lexer:
         if text[at : at + 2] in ("<(", ">("):
             self._read_word()
             return
-        symbols = _REDIRECTS if text[at] in "<>" else _OPERATORS
-        symbol = next(symbol for symbol in symbols if text.startswith(symbol, at))
+        symbol = text[at]
+        if text[at + 1 : at + 2] in _CONTINUING:
+            symbols = _REDIRECTS if symbol in "<>" else _OPERATORS
+            symbol = next(symbol for symbol in symbols if text.startswith(symbol, at))
         self._at += len(symbol)
         if symbol in _REDIRECTS or symbol in _BOTH_STREAMS:
             self._read_redirect(symbol)
