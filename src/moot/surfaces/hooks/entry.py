@@ -385,9 +385,9 @@ class _Voice:
             threading.Event().wait()  # the other one is about to end the process
         _write(1, to_bytes(reply.out))
         _write(2, to_bytes(reply.err))
-        cancel_alarm()
         try:
             if self.after_answer is not None:
+                cancel_alarm()  # else it stays, in case the other thread is stuck
                 self.after_answer(reply)
         finally:
             os._exit(reply.code)

@@ -7,7 +7,7 @@ had read. If the process that has heard us does not answer in time, the answer i
 the settings turn into a refusal before an edit.
 """
 
-import _signal
+import _signal  # type: ignore[import-not-found]  # `signal` loads more than we need
 import _socket
 import os
 import sys

@@ -6,7 +6,6 @@ what is not committed. Here is what it does without asking.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
