@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 GIT_SECONDS: Final = 3.0
 MOST_SCOPES: Final = 100
 MOST_PATHS: Final = 200
-_WORD: Final = r"[^\s'\"`;&|<>()=,:]+"
-_GLOB: Final = r"[*?\[{]"
+_WORD: Final = re.compile(r"[^\s'\"`;&|<>()=,:]+")
+_GLOB: Final = re.compile(r"[*?\[{]")
 # What a part of a command runs: a program, or the script that an interpreter is given. With `-c`,
 # `-e` or `-m` there is none, and the words that follow may name files.
 _RUN: Final = re.compile(
-    r"(?P<before>(?:^|[;&|\n]|(?<!\w)\()\s*)(?:\w+=\S*\s+)*(?:(?:\w*sh|python[\d.]*|node|ruby|perl|php|source|\.)"
-    r"(?:\s+-(?!\w*[cem])\S+)*\s+(?!-))?[^\s;&|<>()=]+(?=[\s;&|)]|$)"
+    r"(?P<before>(?:^|[;&|\n]|(?<!\w)\()[ \t]*+)(?:\w++=[^\s;&|(]*+[ \t]++)*+"
+    r"(?:(?:\w*sh|python[\d.]*+|node|ruby|perl|php|source|\.)"
+    r"(?:[ \t]++-(?!\w*[cem])[^\s;&|(]++)*+[ \t]++(?!-))?[^\s;&|<>()=]++(?=[\s;&|)]|$)"
 )
 
 
@@ -135,8 +136,8 @@ def named_paths(command: ShellCommand, root: Path) -> tuple[str, ...] | None:
     The script that it runs does not count: that may change any file.
     """
     paths = []
-    for word in re.findall(_WORD, _RUN.sub(r"\g<before>", command.text)):
-        plain = re.split(_GLOB, word, maxsplit=1)[0]
+    for word in _WORD.findall(_RUN.sub(r"\g<before>", command.text)):
+        plain = _GLOB.split(word, maxsplit=1)[0]
         if plain != word:
             plain = os.path.dirname(plain) or "."
         full = os.path.normpath(os.path.join(command.folder, plain))

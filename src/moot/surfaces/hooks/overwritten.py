@@ -8,8 +8,11 @@ fails by itself where the lines it expects are not there.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from moot.surfaces.hooks.call import HookCall
+
+_ADDS: Final = "*** Add File:"
 
 
 def find_overwritten(call: HookCall, paths: Iterable[str]) -> tuple[str, ...]:
@@ -26,7 +29,6 @@ def find_overwritten(call: HookCall, paths: Iterable[str]) -> tuple[str, ...]:
 
 def _added_files(patch: str) -> tuple[str, ...]:
     """The ends of the paths of the files that a patch adds."""
-    import re  # most calls have no patch
-
-    added = re.findall(r"^\s*\*\*\* Add File:\s*(.*?)\s*$", patch, re.MULTILINE)
+    lines = (line.strip() for line in patch.split("\n"))
+    added = (line.removeprefix(_ADDS).strip() for line in lines if line.startswith(_ADDS))
     return tuple(f"/{name.removeprefix('./').removeprefix('/')}" for name in added if name)
