@@ -8,8 +8,8 @@ again from every place where the pattern may begin.
 from __future__ import annotations
 
 import random
-import re._constants as kinds
-import re._parser as parser
+import re._constants as kinds  # type: ignore[import-not-found]
+import re._parser as parser  # type: ignore[import-not-found]
 import string
 from collections.abc import Callable, Iterator
 from typing import Any, Final

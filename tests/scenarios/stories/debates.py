@@ -136,7 +136,7 @@ def a_supervisor_begins_a_round_and_a_person_decides_a_deadlock(world: World) ->
     assert world.refuse("debate.close", "amber-otter", **ruling) == "human_key_required"
     assert world.as_person("debate.close", **ruling)["recorded"] == "signed"
     assert world.do("debate.status", file=file)["deadlock_policy"] is None
-    assert world.refuse("debate.close", **ruling) == "session_ended"
+    assert world.refuse("debate.close", None, **ruling) == "session_ended"
 
 
 @story(does="debate.new debate.run", refuses="debate.run")
