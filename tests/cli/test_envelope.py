@@ -218,6 +218,7 @@ REFUSALS: dict[str, tuple[str, int, Words]] = {
     "event.handoff": ("actor_required", 1, ("event", "handoff", "--to", *HANDOFF)),
     "event.blocked": ("actor_required", 1, ("event", "blocked", "--to", *BLOCKED)),
     "event.seen": ("event_not_found", 1, ("event", "seen", "none", "--agent", "amber-otter")),
+    "event.withdraw": ("event_not_found", 1, ("event", "withdraw", "none", "--reason", "r")),
     "event.accept": ("event_not_found", 1, ("event", "accept", "none", "--agent", "amber-otter")),
     **{f"parliament.{name}": ("no_session", 4, words) for name, words in PARLIAMENT.items()},
     "verify": ("not_found", 1, ("verify", "example/none")),

@@ -173,4 +173,4 @@ def test_every_way_a_reservation_ends_has_a_row() -> None:
         did.ScopeFreed: Stage.RELEASED,
     }
     assert RECEIPT_TRANSITIONS[ReceiptKind.SEEN] == {did.EventAccepted: ReceiptKind.ACCEPTED}
-    assert MACHINE.version == 3, "snapshots of another version are not read"
+    assert MACHINE.version == 4, "snapshots of another version are not read"

@@ -19,6 +19,8 @@ from moot.core.quoted import Quoted
 from moot.flows.presence.receivers import find_receiver
 from moot.protocols.presence import STREAM, codec, commands, timeline
 from moot.protocols.presence.events import WITH_ENVELOPE
+from moot.protocols.presence.machine import WITHDRAWN
+from moot.protocols.presence.model import EventType
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -69,6 +71,14 @@ class EventReceipt(msgspec.Struct, frozen=True):
     event: PresenceEvent
     agent: str
     moved: tuple[Quoted, ...]
+    findings: tuple[Finding, ...]
+
+
+class WithdrawnEvent(msgspec.Struct, frozen=True):
+    """The entry, which stays on record, and who withdrew it and why."""
+
+    event: PresenceEvent
+    withdrawn: timeline.Withdrawal
     findings: tuple[Finding, ...]
 
 
@@ -190,9 +200,11 @@ def list_events(session: Session, *, work: str | None = None, limit: int = NEWES
             stored = [row for row in stored if row.key in wanted]
         given = _read_rows(view, "presence.receipts")
         held_back = frozenset(_refused_incursions(view, stored))
+        marks = _read_rows(view, WITHDRAWN)
     receipts = (timeline.read_receipt(row.key, msgspec.json.decode(row.value)) for row in given)
     documents = (msgspec.json.decode(row.value) for row in stored)
-    rows = timeline.make_timeline(documents, receipts, held_back)[-limit:]
+    withdrawn = {row.key: timeline.read_withdrawal(msgspec.json.decode(row.value)) for row in marks}
+    rows = timeline.make_timeline(documents, receipts, held_back, withdrawn)[-limit:]
     by_id = {row.key: row.value for row in stored}
     envelopes = (
         msgspec.json.decode(by_id[event_id], type=PresenceEvent)
@@ -230,6 +242,47 @@ def accept(
     workspace, name = session.workspace, session.actor(agent)
     outcome = notices.accept(workspace, name, event_id, key, notes)
     return _receipt(workspace, event_id, name, outcome)
+
+
+@operation("event.withdraw", writes=True)
+def withdraw(
+    session: Session,
+    event_id: str,
+    reason: str,
+    *,
+    evidence: str = "",
+    agent: str | None = None,
+    key: str | None = None,
+) -> WithdrawnEvent:
+    """Withdraw an INCURSION that is false: it stays on record, marked with who said so and why.
+
+    The agent that held the scope may, or a person at a terminal; never the agent it accuses
+    (`withdraw_forbidden`). `evidence` is what shows that it is false. With nobody named a person
+    acts. A repeat changes nothing.
+    """
+    workspace = session.workspace
+    event = _read_event(workspace, event_id)
+    name = session.actor(agent) if agent or session.known_actor() else session.person(_WITHDRAWING)
+    ask = commands.Withdraw(
+        id=event_id,
+        reason=reason,
+        evidence=evidence,
+        accused=event.from_agent if event.event_type == EventType.INCURSION else None,
+    )
+    outcome = workspace.engine.execute(STREAM, ask, name, key=key)
+    with workspace.store.read() as view:
+        mark = find_withdrawal(view, event_id)
+    assert mark is not None, "it was withdrawn just now, or before"
+    return WithdrawnEvent(event, mark, outcome.findings)
+
+
+_WITHDRAWING: Final = "withdrawing an entry"
+
+
+def find_withdrawal(view: View, event_id: str) -> timeline.Withdrawal | None:
+    """Who withdrew the entry and why; None if nobody did."""
+    row = view.row(WITHDRAWN, event_id)
+    return None if row is None else timeline.read_withdrawal(msgspec.json.decode(row.value))
 
 
 def _handoff_command(

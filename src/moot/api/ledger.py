@@ -15,6 +15,8 @@ from moot.api.operation import operation
 from moot.core.errors import Malformed, NotFound, Refused, Tampered, Unavailable
 from moot.core.findings import Finding
 from moot.core.quoted import Quoted
+from moot.protocols.presence import STREAM as PRESENCE
+from moot.protocols.presence.timeline import Withdrawal
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -46,7 +48,8 @@ class StreamList(msgspec.Struct, frozen=True):
 
 
 class LogEvent(msgspec.Struct, frozen=True):
-    """An event as it stands on record. A damaged one is `unreadable` and says why."""
+    """An event as it stands on record. A damaged one is `unreadable` and says why; of a false one
+    `withdrawn` says who withdrew it and why."""
 
     seq: int
     hash: str
@@ -60,6 +63,7 @@ class LogEvent(msgspec.Struct, frozen=True):
     corr: str | msgspec.UnsetType | None = msgspec.UNSET
     data: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     artifacts: list[Any] | msgspec.UnsetType = msgspec.UNSET
+    withdrawn: Withdrawal | msgspec.UnsetType = msgspec.UNSET
 
 
 class EventList(msgspec.Struct, frozen=True):
@@ -187,8 +191,19 @@ def _events(view: View, name: str, limit: int, kind: str | None, before: int | N
     if head is None:
         raise NotFound("not_found", f"no record of {name}", hint="`moot ledger log` lists all")
     last = head.seq if before is None else min(head.seq, before - 1)
-    records = _chosen(view, name, last, limit, kind)
-    return EventList(Quoted(name), [_log_event(record) for record in records], head.seq + 1)
+    events = [_log_event(record) for record in _chosen(view, name, last, limit, kind)]
+    if name == PRESENCE:
+        events = [_with_mark(view, event) for event in events]
+    return EventList(Quoted(name), events, head.seq + 1)
+
+
+def _with_mark(view: View, event: LogEvent) -> LogEvent:
+    """A false entry with who withdrew it; what only refers to an entry has none."""
+    from moot.api.events import find_withdrawal
+
+    is_entry = event.type == "presence.incursion_noted" and bool(event.data)
+    mark = find_withdrawal(view, str((event.data or {}).get("id"))) if is_entry else None
+    return event if mark is None else msgspec.structs.replace(event, withdrawn=mark)
 
 
 def _chosen(view: View, name: str, last: int, limit: int, kind: str | None) -> Iterable[Record]:

@@ -73,6 +73,43 @@ def work_is_passed_on_and_accepted_with_its_scope(world: World) -> None:
     assert world.do("event.list", work="T-8")["events"] == []
 
 
+def _held_back(world: World) -> dict[str, str]:
+    """Crane is on record for reaching into what Otter holds; what Otter says to withdraw that."""
+    world.project.ok("--as", OTTER, "reserve", "src", "--work", "T-7")
+    refused = world.project.json("--as", CRANE, "reserve", "src", "--work", "T-7")
+    assert refused.code == 1
+    (entry,) = world.project.ok("event", "list")["events"]
+    return {"event_id": entry["id"], "reason": "I did it myself"}
+
+
+@story(does="event.withdraw event.list log", refuses="event.withdraw")
+def a_false_overlap_is_withdrawn_by_its_holder(world: World) -> None:
+    named = _held_back(world)
+    assert world.refuse("event.withdraw", CRANE, **named) == "withdraw_forbidden"
+    assert world.refuse("event.withdraw", OTTER, **{**named, "reason": " "}) == "reason_required"
+    done = world.do("event.withdraw", OTTER, **named)
+    mark = done["withdrawn"]
+    assert (mark["by"], mark["capacity"], mark["reason"]) == (OTTER, "holder", "I did it myself")
+    (row,) = world.do("event.list")["events"]
+    assert (row["label"], row["withdrawn"]) == ("Held back (withdrawn)", mark)
+    logged = world.do("log", name="presence")["events"]
+    assert [each["type"] for each in logged if "withdrawn" in each] == ["presence.incursion_noted"]
+    assert world.do("event.withdraw", OTTER, **named)["withdrawn"] == mark
+
+
+@story(does="conversation sessions search")
+def what_was_withdrawn_is_marked_wherever_it_is_shown(world: World) -> None:
+    named = _held_back(world)
+    words = ("event", "withdraw", named["event_id"], "--reason", named["reason"])
+    mark = world.project.ok("--as", OTTER, *words)["withdrawn"]
+    (shown,) = world.do("conversation", work="T-7")["thread"]
+    assert (shown["label"], shown["withdrawn"]) == ("Held back (withdrawn)", mark)
+    (line,) = world.do("sessions")["incursions"]
+    assert (line["label"], line["withdrawn"]) == ("Held back (withdrawn)", mark)
+    (found,) = world.do("search", words="elsewhere")["items"]
+    assert "withdrawn by amber-otter (holder): I did it myself" in found["title"]
+
+
 @story(does="event.blocked agenda status", refuses="event.blocked")
 def whoever_is_blocked_says_so(world: World) -> None:
     world.project.ok("agent", "register", "coral-finch")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from moot.api.events import find_withdrawal
 from moot.api.operation import operation
 from moot.api.page.newest_events import EVENTS, StoredEvent, order_of_event, read_event
 from moot.core.clock import parse_time, to_text
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
 
 NEWEST: Final = 500
-HELD_BACK: Final = "Held back"
 MESSAGE, MESSAGE_LABEL = "MESSAGE", "Message"
 _PAGE: Final = 1000
 
@@ -57,6 +57,7 @@ class ThreadRow(msgspec.Struct, frozen=True, kw_only=True):
     payload: dict[str, Quoted | bool | list[Quoted]]
     receipts: tuple[RowReceipt, ...]
     waits_for: str | None
+    withdrawn: timeline.Withdrawal | None = None
 
 
 class WorkConversation(msgspec.Struct, frozen=True):
@@ -90,9 +91,11 @@ def conversation(session: Session, work: str, *, limit: int = NEWEST) -> WorkCon
 def label_event(view: View, event: StoredEvent) -> str:
     """What people read instead of the type; an overlap that was refused was held back."""
     kind = EventType(event.document["event_type"])
-    if kind is EventType.INCURSION and was_refused(view, event.seq):
-        return HELD_BACK
-    return labels.EVENT_LABELS[kind]
+    return labels.label_event(
+        kind,
+        is_held_back=kind is EventType.INCURSION and was_refused(view, event.seq),
+        is_withdrawn=find_withdrawal(view, event.document["id"]) is not None,
+    )
 
 
 def was_refused(view: View, seq: int) -> bool:
@@ -136,6 +139,7 @@ def _event_row(view: View, event: StoredEvent) -> ThreadRow:
         payload=payload,
         receipts=receipts,
         waits_for=receiver if owed else None,
+        withdrawn=find_withdrawal(view, document["id"]),
     )
 
 

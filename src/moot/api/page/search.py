@@ -81,10 +81,12 @@ def _subject(view: View, key: str) -> str:
 
 
 def _event_title(view: View, key: str) -> str:
+    from moot.api.events import find_withdrawal
     from moot.protocols.presence.timeline import shown_fields
 
-    row = view.row("presence.events", key)
-    return key if row is None else shown_fields(msgspec.json.decode(row.value))[0]
+    row, mark = view.row("presence.events", key), find_withdrawal(view, key)
+    title = key if row is None else shown_fields(msgspec.json.decode(row.value))[0]
+    return title if mark is None else f"{title} [{mark}]"
 
 
 def _entry_title(view: View, key: str) -> str:

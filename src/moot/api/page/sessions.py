@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from moot.api.events import find_withdrawal
 from moot.api.operation import operation
 from moot.api.page.conversation import label_event
 from moot.api.page.newest_events import StoredEvent, read_newest_events
@@ -102,7 +103,7 @@ class SessionGroup(msgspec.Struct, frozen=True):
 
 
 class IncursionLine(msgspec.Struct, frozen=True, kw_only=True):
-    """An overlap: `label` says whether it was held back or happened."""
+    """An overlap: `label` says whether it was held back or happened, and if it was withdrawn."""
 
     id: str
     label: str
@@ -114,6 +115,7 @@ class IncursionLine(msgspec.Struct, frozen=True, kw_only=True):
     scope: Quoted | None
     work: Quoted | None
     at: str
+    withdrawn: timeline.Withdrawal | None = None
 
 
 class Sessions(msgspec.Struct, frozen=True):
@@ -286,6 +288,7 @@ def _incursion(view: View, event: StoredEvent) -> IncursionLine:
         scope=quote_optional(document["scope"]),
         work=quote_optional(document["bead_id"]),
         at=to_text(parse_time(document["created_at"])),
+        withdrawn=find_withdrawal(view, document["id"]),
     )
 
 

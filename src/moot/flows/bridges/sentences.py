@@ -70,6 +70,7 @@ _SENTENCES: Final = {
     "presence.blocked_sent": "{who} could not go on and asked for help: {says}",
     "presence.handoff_sent": "{who} handed work over: {says}",
     "presence.event_accepted": "{who} took it on.",
+    "presence.event_withdrawn": "{who} withdrew that entry: {says}",
     "presence.event_seen": "{who} saw it.",
     "trace.session_initialized": "{who} opened a trace: {says}",
     "trace.proposal_created": "{who} proposed: {says}",

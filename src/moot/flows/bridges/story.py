@@ -210,6 +210,7 @@ def _records(view: View, whole: list[str], single: set[tuple[str, int]]) -> Iter
 
 
 def _event_at(view: View, event: str) -> set[tuple[str, int]]:
-    """A message that tells of an event of presence brings that event into the story."""
-    row = view.row("presence.events", event)
-    return set() if row is None else {(row.stream, row.seq)}
+    """A message that tells of an event of presence brings that event into the story, and that it
+    was withdrawn."""
+    rows = (view.row(space, event) for space in ("presence.events", "presence.withdrawn"))
+    return {(row.stream, row.seq) for row in rows if row is not None}

@@ -21,7 +21,7 @@ from moot.protocols.presence.paths import Scope, read_path, read_scope
 Reserving = ask.Reserve | ask.TakeOver
 Overlapping = ask.Reserve | ask.TakeOver | ask.NoteIncursion
 Sending = ask.SendHandoff | ask.SendBlocked
-Receiving = ask.MarkSeen | ask.Accept
+Receiving = ask.MarkSeen | ask.Accept | ask.Withdraw
 Scoped = ask.Reserve | ask.TakeOver | ask.Release | ask.FreeScopes | ask.NoteIncursion
 Working = (
     ask.Reserve
@@ -172,5 +172,6 @@ _LOOK_UPS: Final[dict[type[Command], Callable[[Any], PresenceCase[Any]]]] = {
     ask.NoteIncursion: _find_overlaps,
     ask.MarkSeen: _find_message,
     ask.Accept: _find_message,
+    ask.Withdraw: _find_message,
     ask.Resume: _judge_adoption,
 }

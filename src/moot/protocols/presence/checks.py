@@ -34,6 +34,7 @@ from moot.protocols.presence.case import (
 from moot.protocols.presence.handoff_moves import find_moved
 from moot.protocols.presence.liveness import MAX_STALE_MILLIS, format_span
 from moot.protocols.presence.model import WORK_ID, EventType, Liveness, Urgency
+from moot.protocols.presence.numbering import EVENT_ID
 from moot.protocols.presence.overlap import TAKEOVER
 from moot.protocols.presence.paths import require_absolute_root, write_typed
 from moot.protocols.presence.resources import is_resource
@@ -120,6 +121,7 @@ _LENGTHS: Final = {
     "blocker": MAX_TEXT,
     "requested_action": MAX_TEXT,
     "reason": MAX_TEXT,
+    "evidence": MAX_TEXT,
     "branch": MAX_NAME,
     "session_key": MAX_NAME,
     "sub_agent": MAX_NAME,
@@ -204,7 +206,7 @@ def not_by_attended_person(case: PresenceCase[ask.FreeScopes]) -> Breaches:
         yield f"the key of {actor.id} was unlocked from a file", None
 
 
-def reason_missing(case: PresenceCase[ask.FreeScopes]) -> Breaches:
+def reason_missing(case: PresenceCase[ask.FreeScopes | ask.Withdraw]) -> Breaches:
     if not case.command.reason.strip():
         yield "", "reason"
 
@@ -350,6 +352,37 @@ def nothing_to_lapse(case: PresenceCase[ask.LapseAnswer]) -> Breaches:
     waiting = case.state.pending.get(case.command.id)
     if waiting is None or case.command.ended not in (waiting.to, waiting.sender):
         yield f"nobody waits for {case.command.ended[:60]} in {case.command.id[:80]}", "id"
+
+
+def unknown_entry(case: ReceiptCase[ask.Withdraw]) -> Breaches:
+    """What the state no longer holds was read from its row: for a person, or the system."""
+    command, kind = case.command, case.context.actor.kind
+    is_read = command.accused is not None and kind in (KeyClass.HUMAN, KeyClass.SYSTEM)
+    if case.message is None and not (is_read and EVENT_ID.match(command.id)):
+        yield f"no event {command.id[:60]} is remembered here", "id"
+
+
+def not_an_overlap(case: ReceiptCase[ask.Withdraw]) -> Breaches:
+    message = case.message
+    if message is not None and message.type is not EventType.INCURSION:
+        yield f"{message.id} is a {message.type}", "id"
+
+
+def withdrawn_by_another(case: ReceiptCase[ask.Withdraw]) -> Breaches:
+    """Never the accused; of the others the holder, a person who is there, or the system."""
+    message, actor = case.message, case.context.actor
+    accused = case.command.accused if message is None else message.sender
+    if actor.id == accused:
+        yield f"{actor.id} is who the entry accuses", "id"
+    elif actor.kind is KeyClass.HUMAN and not actor.attended:
+        yield f"the key of {actor.id} was unlocked from a file", "id"
+    elif actor.kind is KeyClass.AGENT and not (message and message.is_for(actor.id, actor.epoch)):
+        yield f"{actor.id} did not hold it", "id"
+
+
+def evidence_missing(case: PresenceCase[ask.Withdraw]) -> Breaches:
+    if case.context.actor.kind is KeyClass.SYSTEM and not case.command.evidence.strip():
+        yield "", "evidence"
 
 
 def bad_stale_time(case: PresenceCase[ask.SetStaleMinutes]) -> Breaches:

@@ -149,6 +149,20 @@ class LapseAnswer(Command, frozen=True):
     ended: str
 
 
+class Withdraw(Command, frozen=True):
+    """Mark an INCURSION that is false as withdrawn; it stays visible. Say why.
+
+    The holder may, a person, or the system with `evidence`; never the agent that it accuses.
+    `accused` is that agent, as the entry's row says, for an entry too old to be in the state: only
+    a person or the system withdraws such a one.
+    """
+
+    id: str
+    reason: str
+    evidence: str = ""
+    accused: str | None = None
+
+
 class Bead(msgspec.Struct, frozen=True):
     """A work item as the beads provider shows it; `owner` is its assignee, else its owner."""
 
@@ -274,6 +288,7 @@ COMMANDS = (
     EndSubAgent,
     SetStaleMinutes,
     LapseAnswer,
+    Withdraw,
     EndGone,
     FreeScopes,
     ExpireScopes,

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from moot.core.clock import MINUTE, Millis
-from moot.core.machine import Command, Event
+from moot.core.machine import Command, Event, KeyClass
 from moot.protocols.presence import adoption, overlap, sorted_index, sub_agents
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
@@ -474,6 +474,24 @@ def _lapse_answer(case: PresenceCase[ask.LapseAnswer], _numbers: NextNumbers) ->
     yield did.AnswerLapsed(id=case.command.id, ended=case.command.ended)
 
 
+def _withdraw(case: ReceiptCase[ask.Withdraw], _numbers: NextNumbers) -> Iterator[Event]:
+    """Once; repeating it records nothing."""
+    command, kind = case.command, case.context.actor.kind
+    if case.message is None or not case.message.withdrawn:
+        yield did.EventWithdrawn(
+            id=command.id,
+            by=_CAPACITIES.get(kind, "holder"),
+            reason=command.reason,
+            evidence=command.evidence,
+        )
+
+
+_CAPACITIES: Final[dict[KeyClass, Literal["person", "system"]]] = {
+    KeyClass.HUMAN: "person",
+    KeyClass.SYSTEM: "system",
+}
+
+
 def _end_gone(case: PresenceCase[ask.EndGone], _numbers: NextNumbers) -> Iterator[Event]:
     """Ending who has left, or whose name has another holder by now, records nothing."""
     command = case.command
@@ -540,6 +558,7 @@ DRAFTS: Final[dict[type[Command], Callable[[Any, NextNumbers], Iterable[Event]]]
     ask.EndSubAgent: _end_sub_agent,
     ask.SetStaleMinutes: _set_stale_minutes,
     ask.LapseAnswer: _lapse_answer,
+    ask.Withdraw: _withdraw,
     ask.EndGone: _end_gone,
     ask.FreeScopes: _free_scopes,
     ask.ExpireScopes: _expire,

@@ -206,6 +206,19 @@ class AnswerLapsed(Event, frozen=True):
     ended: str
 
 
+class EventWithdrawn(Event, frozen=True):
+    """The entry `id` is withdrawn and stays on record: the actor says in `reason` why it is false.
+
+    `by` is in which capacity: as the holder whom the entry is addressed to, as a person, or as the
+    system, which cites its `evidence`.
+    """
+
+    id: str
+    by: Literal["holder", "person", "system"]
+    reason: str
+    evidence: str
+
+
 class SubAgentBegan(Event, frozen=True):
     """The actor's session has a sub-agent, which works under this alias; the actor signs for it."""
 
@@ -295,6 +308,7 @@ EVENTS = (
     SubAgentEnded,
     StaleMinutesSet,
     AnswerLapsed,
+    EventWithdrawn,
     AgentGone,
     ScopeFreed,
     UsageNoted,

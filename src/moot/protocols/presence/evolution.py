@@ -231,6 +231,7 @@ def _on_incursion(state: State, recorded: Recorded[did.IncursionNoted]) -> State
         to_epoch=event.owner_epoch,
         work=event.work,
         scope=event.scope,
+        key=event.key,
     )
     changed = _add_message(state, message)
     name = name_with_alias(recorded.actor.id, event.alias or "")
@@ -317,6 +318,22 @@ def _on_answer_lapsed(state: State, recorded: Recorded[did.AnswerLapsed]) -> Sta
     return replace(state, pending=state.pending.delete(waiting.id), recent=recent)
 
 
+def _on_withdrawn(state: State, recorded: Recorded[did.EventWithdrawn]) -> State:
+    """The entry is marked, and the same agent's next overlap there is on record again."""
+    withdrawn = next((sent for sent in state.recent if sent.id == recorded.event.id), None)
+    if withdrawn is None:
+        return state
+    marked = replace(withdrawn, withdrawn=True)
+    recent = tuple(marked if sent.id == marked.id else sent for sent in state.recent)
+    state = replace(state, recent=recent)
+    held = sorted_index.find_reservation(state, marked.key or "")
+    if held is None or marked.sender is None:
+        return state
+    others = tuple(name for name in held.hit_by if name.partition("/")[0] != marked.sender)
+    cleared = replace(held, hit_by=others)
+    return replace(state, live_by_key=state.live_by_key.set(held.key, cleared))
+
+
 def _mark_accepted(message: PresenceMessage, name: str) -> PresenceMessage:
     """Accepting implies having seen (B-27)."""
     return replace(_mark_seen(message, name), accepted=True)
@@ -384,6 +401,7 @@ EFFECTS: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.SubAgentEnded: _on_sub_agent_ended,
     did.StaleMinutesSet: _on_stale_set,
     did.AnswerLapsed: _on_answer_lapsed,
+    did.EventWithdrawn: _on_withdrawn,
     did.AgentGone: _on_gone,
     did.ScopeFreed: _on_ended,
     did.UsageNoted: _on_usage,

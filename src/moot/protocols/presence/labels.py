@@ -26,3 +26,9 @@ LIVENESS_LABELS: Final[dict[Liveness, str]] = {
 }
 NOT_HERE: Final = "Not here"
 LEFT: Final = "Left"
+
+
+def label_event(kind: EventType, *, is_held_back: bool = False, is_withdrawn: bool = False) -> str:
+    """What people read instead of the type; a withdrawn entry keeps its label, and is marked."""
+    label = HELD_BACK if is_held_back else EVENT_LABELS[kind]
+    return f"{label} (withdrawn)" if is_withdrawn else label

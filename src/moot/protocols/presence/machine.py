@@ -45,6 +45,7 @@ from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
 from moot.protocols.presence.model import EventType, ReceiptKind, Reservation, Stage, State
 
+WITHDRAWN: Final = "presence.withdrawn"  # index space: entries that are false, by their id
 USAGE: Final = "presence.usage"  # index space: what tools have used, one row for each run
 
 TRANSITIONS: Final[dict[Stage, dict[type[Event], Stage]]] = {
@@ -191,6 +192,10 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
         yield Put("presence.receipts", key, {"at": recorded.at})
     elif type(event) in TRANSITIONS[Stage.LIVE]:
         yield from _reservation_rows(recorded)
+    elif isinstance(event, did.EventWithdrawn):
+        said = {"by": recorded.actor.id, "as": event.by, "at": recorded.at}
+        texts = {"reason": event.reason, "evidence": event.evidence}
+        yield Put(WITHDRAWN, event.id, {**said, **texts})
     if isinstance(event, did.AgentJoined | did.AgentResumed) and event.session_key:
         actor = recorded.actor
         yield Put("presence.sessions", event.session_key, {"agent": actor.id, "epoch": actor.epoch})
@@ -230,7 +235,7 @@ def _reservation_rows(recorded: Recorded[Any]) -> Iterable[RowChange]:
 
 MACHINE: Machine[State] = Machine(
     name="presence",
-    version=3,
+    version=4,
     initial=State(),
     events=did.EVENTS,
     commands=ask.COMMANDS,

@@ -174,7 +174,8 @@ class Reservation(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class PresenceMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A HANDOFF or BLOCKED that waits for an acceptance, or an event that may still be marked seen.
 
-    `key` is the comparable form of `scope`, `seen_by` the agents that have marked it.
+    `key` is the comparable form of `scope` (of an INCURSION: of what was held), `seen_by` the
+    agents that have marked it.
     """
 
     id: str
@@ -192,6 +193,7 @@ class PresenceMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     requires_ack: bool = False
     accepted: bool = False
     seen_by: tuple[str, ...] = ()
+    withdrawn: bool = False
 
     def is_for(self, name: str, epoch: int) -> bool:
         return self.to == name and self.to_epoch == epoch

@@ -7,7 +7,7 @@ the others. It reads envelopes as JSON objects, so that a page rests on the stab
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -28,6 +28,20 @@ class GivenReceipt(msgspec.Struct, frozen=True):
     at: Millis
 
 
+class Withdrawal(msgspec.Struct, frozen=True):
+    """Who withdrew a false entry, in which capacity (holder, person or system), when and why."""
+
+    by: str
+    capacity: str
+    at: str
+    reason: Quoted
+    evidence: Quoted = Quoted("")
+
+    def __str__(self) -> str:
+        why = f"{self.reason} ({self.evidence})" if self.evidence else self.reason
+        return f"withdrawn by {self.by} ({self.capacity}): {why}"
+
+
 class TimelineRow(msgspec.Struct, frozen=True, kw_only=True):
     """One line. `label` is for people; `kind` is the event type, or `RECEIPT`."""
 
@@ -42,6 +56,13 @@ class TimelineRow(msgspec.Struct, frozen=True, kw_only=True):
     scope: Quoted | None = None
     work: Quoted | None = None
     status: str = ""
+    withdrawn: Withdrawal | None = None
+
+
+def read_withdrawal(value: dict[str, Any]) -> Withdrawal:
+    """A row of the index space `presence.withdrawn`."""
+    texts = (Quoted(value["reason"]), Quoted(value["evidence"]))
+    return Withdrawal(value["by"], value["as"], to_text(value["at"]), *texts)
 
 
 def read_receipt(key: str, value: dict[str, Any]) -> GivenReceipt:
@@ -54,15 +75,19 @@ def make_timeline(
     envelopes: Iterable[Document],
     receipts: Iterable[GivenReceipt],
     held_back: Container[str] = frozenset(),
+    withdrawn: Mapping[str, Withdrawal] = {},
 ) -> tuple[TimelineRow, ...]:
     """Events and receipts by time; the receipt of an event never stands above it.
 
-    `held_back` are the ids of INCURSIONs that were refused, so that nothing happened.
+    `held_back` are the ids of INCURSIONs that were refused, so that nothing happened; `withdrawn`
+    are, by id, those that were false.
     """
     by_id = {envelope["id"]: envelope for envelope in envelopes}
     known = [receipt for receipt in receipts if receipt.event in by_id]
     rows = [
-        _event_row(envelope, known, is_held_back=envelope["id"] in held_back)
+        _event_row(
+            envelope, known, withdrawn.get(envelope["id"]), is_held_back=envelope["id"] in held_back
+        )
         for envelope in by_id.values()
     ]
     rows += (_receipt_row(receipt, by_id[receipt.event]) for receipt in known)
@@ -73,7 +98,11 @@ RECEIPT: Final = "RECEIPT"
 
 
 def _event_row(
-    envelope: Document, receipts: Iterable[GivenReceipt], *, is_held_back: bool
+    envelope: Document,
+    receipts: Iterable[GivenReceipt],
+    withdrawn: Withdrawal | None,
+    *,
+    is_held_back: bool,
 ) -> TimelineRow:
     kind = EventType(envelope["event_type"])
     title, text = shown_fields(envelope)
@@ -81,7 +110,9 @@ def _event_row(
         at=to_text(parse_time(envelope["created_at"])),
         id=envelope["id"],
         kind=str(kind),
-        label=labels.HELD_BACK if is_held_back else labels.EVENT_LABELS[kind],
+        label=labels.label_event(
+            kind, is_held_back=is_held_back, is_withdrawn=withdrawn is not None
+        ),
         from_agent=envelope["from_agent"],
         to_agent=envelope["to_agent"],
         title=Quoted(title),
@@ -89,6 +120,7 @@ def _event_row(
         scope=quote_optional(envelope["scope"]),
         work=quote_optional(envelope["bead_id"]),
         status=_status(envelope, receipts),
+        withdrawn=withdrawn,
     )
 
 

@@ -324,7 +324,7 @@ def view_message(message: PresenceMessage) -> PresenceMessageView:
     return PresenceMessageView(
         id=message.id,
         event_type=message.type,
-        label=labels.EVENT_LABELS[message.type],
+        label=labels.label_event(message.type, is_withdrawn=message.withdrawn),
         from_agent=message.sender,
         to_agent=message.to,
         subject=Quoted(message.subject),

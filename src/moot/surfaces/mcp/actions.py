@@ -121,6 +121,9 @@ _EVENT: Final = {
     ),
     "seen": Action("events", "event.seen", "id:event_id key", needs=("id",)),
     "accept": Action("events", "event.accept", "id:event_id summary:notes key", needs=("id",)),
+    "withdraw": Action(
+        "events", "event.withdraw", "id:event_id summary:reason key", needs=("id", "summary")
+    ),
     "list": Action("events", "event.list", "work"),
 }
 

@@ -47,7 +47,7 @@ class MailArguments(Arguments, frozen=True):
 
 
 class EventArguments(Arguments, frozen=True):
-    action: Literal["handoff", "blocked", "seen", "accept", "list"]
+    action: Literal["handoff", "blocked", "seen", "accept", "withdraw", "list"]
     to: Text = UNSET
     subject: Text = UNSET
     summary: Text = UNSET

@@ -61,11 +61,16 @@ def _event_lines(shown: ledger.EventList, kind: str | None) -> Iterable[str]:
             event.at or "",
             event.actor or "",
             event.type or "unreadable",
-            event.unreadable or " ".join(_pairs(event.data)),
+            event.unreadable or " ".join((*_mark(event), *_pairs(event.data))),
         )
         for event in shown.events
     ]
     yield from listing(rows, ("#", "AT", "BY", "TYPE", "WHAT"))
+
+
+def _mark(event: ledger.LogEvent) -> Iterator[str]:
+    if event.withdrawn is not msgspec.UNSET:
+        yield f"[{event.withdrawn}]"
 
 
 def _pairs(data: dict[str, Any] | msgspec.UnsetType) -> Iterator[str]:

@@ -51,6 +51,7 @@ SECTIONS = {
         "list": "what was passed on, asked for, overlapped, resumed",
         "seen": "say that you have read an event",
         "accept": "take on what was passed to you",
+        "withdraw": "mark an overlap that is false as withdrawn",
     },
 }
 
@@ -186,7 +187,8 @@ def _conversation_lines(conversation: events.Conversation) -> Iterable[str]:
     cells = [
         (row.at, row.id, row.from_agent or "-", row.label, row.to_agent or "-", about)
         for row in rows
-        for about in (visible(f"{where.get(row.id, '')}{row.title}"),)
+        for mark in (f" [{row.withdrawn}]" if row.withdrawn is not None else "",)
+        for about in (visible(f"{where.get(row.id, '')}{row.title}{mark}"),)
     ]
     return listing(cells, ("AT", "ID", "WHO", "WHAT", "WHOM", "ABOUT"))
 
@@ -226,3 +228,28 @@ def accept(shell: Shell, event_id: str, agent: str | None, notes: str) -> Answer
     """
     accepted = events.accept(shell.session, event_id, agent=agent, notes=text_argument(notes))
     return _receipt(accepted, "Accepted")
+
+
+@command(event, "withdraw", "event.withdraw")
+@click.argument("event_id", metavar="ID")
+@click.option("--reason", required=True, metavar="TEXT", help="Why it is false.")
+@click.option("--evidence", default="", metavar="TEXT", help="What shows that it is false.")
+@_AGENT
+def withdraw(shell: Shell, event_id: str, reason: str, evidence: str, agent: str | None) -> Answer:
+    """Withdraw an overlap that is false; it stays on record, marked with who said so and why.
+
+    The agent that holds the file may, or you as a person with your own key; never the agent that
+    the entry accuses.
+
+    Examples:
+      moot event withdraw proto_20260214_001 --reason "I changed it myself" --agent teal-crane
+    """
+    done = events.withdraw(
+        shell.session,
+        event_id,
+        text_argument(reason),
+        evidence=text_argument(evidence),
+        agent=agent,
+    )
+    line = visible(f"{done.event.id}: {done.withdrawn}")
+    return Answer(done, lambda: [line, *remarks(done.findings)])

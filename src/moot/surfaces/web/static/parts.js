@@ -49,6 +49,12 @@ export function duePersons(status) {
   return status.due.filter((item) => people.has(item.who));
 }
 
+// Who withdrew a false entry, and why; nothing for the others.
+export function withdrawal(mark) {
+  if (!mark) return null;
+  return h("p", { class: "soft" }, "withdrawn by ", who(mark.by), `(${mark.capacity}): `, say(mark.reason, 300), mark.evidence ? [" (", say(mark.evidence, 300), ")"] : null);
+}
+
 export function who(name) {
   if (!name) return h("span", { class: "soft" }, "nobody");
   if (PARTS.includes(name)) return h("span", { class: "name" }, name);
