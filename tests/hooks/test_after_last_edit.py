@@ -55,6 +55,23 @@ def test_tests_after_the_last_edit_count_and_those_before_do_not(yard: Yard) -> 
     assert shown_at_stop(yard) == PASSED
 
 
+def test_that_none_ran_is_said_only_if_it_is_known(yard: Yard) -> None:
+    edit(yard)
+    run_shell(yard, "./own-checks")
+    said = shown_at_stop(yard)
+    assert said.startswith("moot: no run of tests was seen after the last edit")
+    assert "`tests.command` of moot.toml" in said
+
+
+@pytest.mark.parametrize("command", ["pytest -q | tail -3", "pytest -q; echo done"])
+def test_a_result_that_was_hidden_says_how_to_show_it(yard: Yard, command: str) -> None:
+    edit(yard)
+    run_shell(yard, command)
+    said = shown_at_stop(yard)
+    assert "their result was not seen" in said
+    assert "hides the exit code (run them alone, or with `set -o pipefail`)" in said
+
+
 def test_who_edits_nothing_is_told_nothing(yard: Yard) -> None:
     run_shell(yard, "pytest -q")
     assert shown_at_stop(yard) == ""

@@ -62,7 +62,7 @@ def test_the_commonest_accidents_are_held_back(shared: Yard, command: str) -> No
     said = reason(asks(shared, command))
     assert "a.txt: held by teal-crane (active, last seen" in said
     assert "not committed" in said
-    assert "moot event blocked --from amber-otter --to teal-crane --subject a.txt" in said
+    assert "moot event blocked --from amber-otter --to teal-crane --scope :/a.txt --subject" in said
     assert (shared.root / "a.txt").read_text("utf-8") == WORK
     (noted,) = shared.events("INCURSION")
     assert (noted["from_agent"], noted["to_agent"]) == (OTTER, CRANE)

@@ -58,9 +58,31 @@ def test_nothing_is_asked_for_again_before_its_time(desk: Desk) -> None:
     assert desk.refused(SYSTEM, ask.Chase(id=ID)) == "nothing_overdue"
 
 
+def settle() -> ask.Settle:
+    return ask.Settle(id=ID, why="proto_20260218_001 is settled")
+
+
+@pytest.mark.requirement("BRN-075")
+@pytest.mark.parametrize("actor", [OTTER, CRANE, SYSTEM])
+def test_a_message_about_an_event_is_settled_with_it(desk: Desk, actor: str) -> None:
+    desk.run(OTTER, question(CRANE, event="proto_20260218_001"))
+    assert desk.refused(FINCH, settle()) == "not_addressed"
+    desk.run(actor, settle())
+    assert desk.message(1).stage is Stage.SETTLED
+    assert desk.dues() == []
+    assert desk.refused(actor, settle()) == "message_settled"
+
+
+@pytest.mark.requirement("BRN-075")
+def test_a_message_that_tells_of_no_event_waits_for_its_answer(desk: Desk) -> None:
+    desk.run(OTTER, question())
+    assert desk.refused(OTTER, settle()) == "not_a_notice"
+    assert desk.message(1).stage is Stage.WAITING
+
+
 def bring(desk: Desk, stage: Stage) -> None:
-    """A message to two agents, until it stands so."""
-    desk.run(OTTER, question(CRANE, FINCH))
+    """A message to two agents about an event, until it stands so."""
+    desk.run(OTTER, question(CRANE, FINCH, event="proto_20260218_001"))
     if stage is Stage.SETTLED:
         desk.run(CRANE, ack(1, "Completed"))
         desk.run(FINCH, ack(1, "Completed"))
@@ -75,11 +97,14 @@ STEPS: list[tuple[Stage, Any, type[Any], Stage]] = [
     (Stage.WAITING, (CRANE, ack(1)), did.MessageAcknowledged, Stage.WAITING),
     (Stage.WAITING, LATER, did.MessageResent, Stage.RESENT),
     (Stage.WAITING, (SYSTEM, lapse(OTTER)), did.MessageLapsed, Stage.SETTLED),
+    (Stage.WAITING, (OTTER, settle()), did.MessageSettled, Stage.SETTLED),
     (Stage.RESENT, (CRANE, ack(1)), did.MessageAcknowledged, Stage.RESENT),
     (Stage.RESENT, LATER, did.MessageEscalated, Stage.ESCALATED),
     (Stage.RESENT, (SYSTEM, lapse(OTTER)), did.MessageLapsed, Stage.SETTLED),
+    (Stage.RESENT, (OTTER, settle()), did.MessageSettled, Stage.SETTLED),
     (Stage.ESCALATED, (CRANE, ack(1)), did.MessageAcknowledged, Stage.ESCALATED),
     (Stage.ESCALATED, (SYSTEM, lapse(OTTER)), did.MessageLapsed, Stage.SETTLED),
+    (Stage.ESCALATED, (OTTER, settle()), did.MessageSettled, Stage.SETTLED),
     (Stage.SETTLED, (CRANE, ack(1, "Received")), did.MessageAcknowledged, Stage.SETTLED),
 ]
 

@@ -233,13 +233,22 @@ def test_an_agent_is_not_told_of_a_key_that_it_does_not_have() -> None:
 
 
 @pytest.mark.parametrize(
-    ("own", "held", "shown"), [("bb-1", "bb-2", "bb-1"), (None, "bb-2", "bb-2"), (None, None, "ID")]
+    ("named", "joined", "branch", "shown"),
+    [
+        ("bb-1", "bb-3", "main", "bb-1"),
+        ("main", "bb-3", "main", "bb-3"),  # the branch stands for a work that nobody named
+        (None, "bb-3", "main", "bb-3"),
+        (None, None, "main", "main"),
+        (None, None, None, "ID"),
+    ],
 )
-def test_whoever_asks_the_holder_names_a_work_that_is_known(
-    own: str | None, held: str | None, shown: str
+def test_whoever_asks_the_holder_names_its_own_work(
+    named: str | None, joined: str | None, branch: str | None, shown: str
 ) -> None:
-    scenario = crew(OTTER, CRANE).when(reserve("src", work=held))
-    assert f"--work {shown} " in refusal(scenario, reserve("src", work=own), CRANE).hint
+    scenario = crew(OTTER, CRANE).when(reserve("src", work="bb-2"))
+    run(scenario, join(work=joined), CRANE)
+    hint = refusal(scenario, reserve("src", work=named, branch=branch), CRANE).hint
+    assert f"--work {shown} --scope :/src " in hint
 
 
 def test_what_nobody_answers_any_more_is_due_to_its_sender() -> None:

@@ -10,7 +10,7 @@ from moot.core.names import SYSTEM
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
 from moot.protocols.presence.evolution import MAX_RECENT
-from moot.protocols.presence.machine import WITHDRAWN
+from moot.protocols.presence.machine import MACHINE, WITHDRAWN
 from moot.protocols.presence.model import EventType, State
 from moot.testing import Scenario
 
@@ -21,6 +21,7 @@ from .scene import (
     ROOT,
     blocked,
     crew,
+    handoff,
     new_holder,
     refusal,
     release,
@@ -116,9 +117,25 @@ def test_who_holds_the_name_later_was_not_the_holder() -> None:
     scenario.refused("withdraw_forbidden", withdraw())
 
 
-@pytest.mark.requirement("OPR-107")
-def test_only_an_overlap_is_withdrawn() -> None:
-    crew(OTTER, CRANE).when(blocked()).as_(CRANE).refused("not_withdrawable", withdraw())
+@pytest.mark.requirement("OPR-106")
+@pytest.mark.parametrize("request_", [blocked(), handoff()])
+def test_a_request_that_waits_is_its_senders_to_withdraw(request_: ask.SendBlocked) -> None:
+    scenario = crew(OTTER, CRANE, HARBOR).when(request_)
+    scenario.as_(CRANE).refused("withdraw_forbidden", withdraw())
+    scenario.as_(HARBOR).refused("withdraw_forbidden", withdraw())
+    scenario.as_(OTTER).when(withdraw(reason="not needed")).then(
+        did.EventWithdrawn(id=ENTRY, by="sender", reason="not needed", evidence="")
+    )
+    assert not scenario.state.pending
+    scenario.when(withdraw()).then()  # a repeat
+    assert MACHINE.agenda(scenario.state, 0) == ()
+    scenario.as_(CRANE).when(ask.Accept(id=ENTRY)).then()  # nobody waits for it
+
+
+@pytest.mark.requirement("OPR-106")
+def test_what_was_accepted_or_happened_is_not_withdrawn() -> None:
+    scenario = crew(OTTER, CRANE).when(blocked()).as_(CRANE).when(ask.Accept(id=ENTRY))
+    scenario.as_(OTTER).refused("not_withdrawable", withdraw())
 
 
 @pytest.mark.requirement("OPR-107")

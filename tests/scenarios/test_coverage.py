@@ -21,6 +21,7 @@ LIBRARY_ALONE: dict[str, str] = {
     "hook.start_session": "asked by `moot hook TOOL`",
     "hook.after_call": "asked by `moot hook TOOL`",
     "hook.wants_to_stop": "asked by `moot hook TOOL`",
+    "hook.take_waiting": "asked by `moot hook TOOL`",
     "hook.end_session": "asked by `moot hook TOOL`",
     "hook.end_sub_agent": "asked by `moot hook TOOL`",
     "sessions": "a screen of `moot serve`",

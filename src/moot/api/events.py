@@ -19,7 +19,7 @@ from moot.core.quoted import Quoted
 from moot.flows.presence.receivers import find_receiver
 from moot.protocols.presence import STREAM, codec, commands, timeline
 from moot.protocols.presence.events import WITH_ENVELOPE
-from moot.protocols.presence.machine import WITHDRAWN
+from moot.protocols.presence.machine import SETTLED, WITHDRAWN
 from moot.protocols.presence.model import EventType
 
 if TYPE_CHECKING:
@@ -107,13 +107,15 @@ def handoff(
 ) -> SentNotice:
     """Pass work on to `to`, as an event and as a message. Once accepted, `scope` moves along.
 
-    Without a scope nothing moves; `work` is the branch unless it is named. If `to` has ended, the
-    one of its family that is here gets it; of several you say which (`which_agent`), and if nobody
-    is, nobody gets it (`agent_retired`). The same `key` sends once.
+    Without a scope nothing moves; `work` is what you have joined for, else the branch. If `to` has
+    ended, the one of its family that is here gets it; of several you say which (`which_agent`), and
+    if nobody is, nobody gets it (`agent_retired`). The same `key` sends once.
     """
     workspace, name = session.workspace, session.actor()
     session.require_pace(name, key, to, subject, summary, next_action, scope, work)
-    ask = _handoff_command(session, to, subject, summary, next_action, scope, work, requires_ack)
+    ask = _handoff_command(
+        session, name, to, subject, summary, next_action, scope, work, requires_ack
+    )
     return _send_notice(workspace, name, ask, key, session.remarks)
 
 
@@ -134,7 +136,9 @@ def send_handoff(
     """Pass work on as an event alone, without a message; else like `handoff`."""
     workspace, name = session.workspace, session.actor(sender)
     session.require_pace(name, key, to, subject, summary, next_action, scope, work)
-    ask = _handoff_command(session, to, subject, summary, next_action, scope, work, requires_ack)
+    ask = _handoff_command(
+        session, name, to, subject, summary, next_action, scope, work, requires_ack
+    )
     return _send_event(workspace, name, ask, key, session.remarks)
 
 
@@ -157,7 +161,9 @@ def blocked(
     """
     workspace, name = session.workspace, session.actor()
     session.require_pace(name, key, to, subject, blocker, requested_action, scope, work)
-    ask = _blocked_command(session, to, subject, blocker, requested_action, urgency, scope, work)
+    ask = _blocked_command(
+        session, name, to, subject, blocker, requested_action, urgency, scope, work
+    )
     sent = _send_notice(workspace, name, ask, key, session.remarks)
     _tell_person(session, sent.event, subject)
     return sent
@@ -180,7 +186,9 @@ def send_blocked(
     """Like `blocked`: as an event and as the message about it. `sender` is who cannot go on."""
     workspace, name = session.workspace, session.actor(sender)
     session.require_pace(name, key, to, subject, blocker, requested_action, scope, work)
-    ask = _blocked_command(session, to, subject, blocker, requested_action, urgency, scope, work)
+    ask = _blocked_command(
+        session, name, to, subject, blocker, requested_action, urgency, scope, work
+    )
     sent = _send_notice(workspace, name, ask, key, session.remarks)
     _tell_person(session, sent.event, subject)
     return SentEvent(sent.event, sent.findings, sent.message)
@@ -201,10 +209,11 @@ def list_events(session: Session, *, work: str | None = None, limit: int = NEWES
         given = _read_rows(view, "presence.receipts")
         held_back = frozenset(_refused_incursions(view, stored))
         marks = _read_rows(view, WITHDRAWN)
+        settled = frozenset(row.key for row in _read_rows(view, SETTLED))
     receipts = (timeline.read_receipt(row.key, msgspec.json.decode(row.value)) for row in given)
     documents = (msgspec.json.decode(row.value) for row in stored)
     withdrawn = {row.key: timeline.read_withdrawal(msgspec.json.decode(row.value)) for row in marks}
-    rows = timeline.make_timeline(documents, receipts, held_back, withdrawn)[-limit:]
+    rows = timeline.make_timeline(documents, receipts, held_back, withdrawn, settled)[-limit:]
     by_id = {row.key: row.value for row in stored}
     envelopes = (
         msgspec.json.decode(by_id[event_id], type=PresenceEvent)
@@ -235,12 +244,15 @@ def accept(
     """Take on what was passed to you; the scope that its sender holds becomes yours.
 
     The message about it, if there is one, is acknowledged in the same commit, with `notes` as its
-    words. Refused unless the event was sent to whoever acts.
+    words, which are the input that a BLOCKED waits for; without them it still waits for the input.
+    Refused unless the event was sent to whoever acts.
     """
     from moot.flows.mail import notices
+    from moot.flows.mail.lapsed_duties import settle_after
 
     workspace, name = session.workspace, session.actor(agent)
     outcome = notices.accept(workspace, name, event_id, key, notes)
+    settle_after(workspace, name, outcome)
     return _receipt(workspace, event_id, name, outcome)
 
 
@@ -254,12 +266,16 @@ def withdraw(
     agent: str | None = None,
     key: str | None = None,
 ) -> WithdrawnEvent:
-    """Withdraw an INCURSION that is false: it stays on record, marked with who said so and why.
+    """Withdraw a HANDOFF or BLOCKED that waits, or an INCURSION that is false.
 
-    The agent that held the scope may, or a person at a terminal; never the agent it accuses
-    (`withdraw_forbidden`). `evidence` is what shows that it is false. With nobody named a person
-    acts. A repeat changes nothing.
+    It stays on record, marked with who said so and why. A HANDOFF or BLOCKED is its sender's to
+    withdraw, and its message is settled in the same commit; an INCURSION is the holder's, never the
+    agent's that it accuses (`withdraw_forbidden`); a person at a terminal may both. `evidence` is
+    what shows that an INCURSION is false. With nobody named a person acts. A repeat changes
+    nothing.
     """
+    from moot.flows.mail import notices
+
     workspace = session.workspace
     event = _read_event(workspace, event_id)
     name = session.actor(agent) if agent or session.known_actor() else session.person(_WITHDRAWING)
@@ -269,7 +285,7 @@ def withdraw(
         evidence=evidence,
         accused=event.from_agent if event.event_type == EventType.INCURSION else None,
     )
-    outcome = workspace.engine.execute(STREAM, ask, name, key=key)
+    outcome = notices.withdraw(workspace, name, ask, key)
     with workspace.store.read() as view:
         mark = find_withdrawal(view, event_id)
     assert mark is not None, "it was withdrawn just now, or before"
@@ -285,8 +301,18 @@ def find_withdrawal(view: View, event_id: str) -> timeline.Withdrawal | None:
     return None if row is None else timeline.read_withdrawal(msgspec.json.decode(row.value))
 
 
+def _own_work(session: Session, name: str) -> str:
+    """What `name` has joined for, else the branch."""
+    from moot.protocols.presence import sorted_index
+    from moot.protocols.presence.machine import MACHINE
+
+    member = sorted_index.find_member(session.workspace.engine.state(MACHINE, STREAM), name)
+    return (member.work if member is not None else None) or session.place.branch or ""
+
+
 def _handoff_command(
     session: Session,
+    name: str,
     to: str,
     subject: str,
     summary: str,
@@ -301,7 +327,7 @@ def _handoff_command(
         subject=subject,
         summary=summary,
         next_action=next_action,
-        work=work or session.place.branch or "",
+        work=work or _own_work(session, name),
         scope=scope,
         requires_ack=requires_ack,
         project_root=str(session.workspace.root),
@@ -312,6 +338,7 @@ def _handoff_command(
 
 def _blocked_command(
     session: Session,
+    name: str,
     to: str,
     subject: str,
     blocker: str,
@@ -326,7 +353,7 @@ def _blocked_command(
         subject=subject,
         blocker=blocker,
         requested_action=requested_action,
-        work=work or session.place.branch or "",
+        work=work or _own_work(session, name),
         urgency=urgency,
         scope=scope,
         project_root=str(session.workspace.root),

@@ -89,9 +89,7 @@ class GuardProof:
         if tools:
             tests = sessions.end_sessions_of_run(self._workspace, self._agent, self._since)
             if tests is not None:
-                from moot.protocols.observed.views import TESTS_SENTENCES
-
-                self._watch.noticed(TESTS_SENTENCES[tests])
+                self._watch.noticed(tests)
 
     def _note_silent(self, tool: str, since: Millis) -> None:
         from moot.flows.observed.run_guard import note_unguarded

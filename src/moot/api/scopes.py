@@ -27,6 +27,7 @@ from moot.protocols.presence.resources import is_resource, task_resource
 
 if TYPE_CHECKING:
     from moot.api.session import Session
+    from moot.engine.job import JobOutcome
 
 
 class ReservedScope(msgspec.Struct, frozen=True):
@@ -106,6 +107,7 @@ def reserve(
     command = reserve_command(session, scopes, work, ttl_minutes, take_stale=take_stale)
     with explaining_gone_holders(session, command, name):
         outcome = engine.execute(STREAM, command, name, key=key)
+    _settle_messages(session, name, outcome)
     recorded = [each.event for each in outcome.recorded]
     return Reserved(
         name,
@@ -142,6 +144,7 @@ def release(
         all=everything,
     )
     outcome = workspace.engine.execute(STREAM, command, name, key=key)
+    _settle_messages(session, name, outcome)
     recorded = [each.event for each in outcome.recorded]
     released = [event.scope for event in recorded if isinstance(event, events.ScopeReleased)]
     return Released(name, released, list(outcome.findings))
@@ -158,9 +161,17 @@ def _release_by_force(
         reason=reason,
     )
     outcome = workspace.engine.execute(STREAM, command, name, key=key)
+    _settle_messages(session, name, outcome)
     recorded = [each.event for each in outcome.recorded]
     freed = [event.scope for event in recorded if isinstance(event, events.ScopeFreed)]
     return Released(name, freed, list(outcome.findings))
+
+
+def _settle_messages(session: Session, name: str, outcome: JobOutcome) -> None:
+    """A request for what is free now is over, and so is the message about it."""
+    from moot.flows.mail.lapsed_duties import settle_after
+
+    settle_after(session.workspace, name, outcome)
 
 
 @operation("scope.list")

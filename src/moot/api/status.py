@@ -17,13 +17,14 @@ from moot.api.usage import UsageTables, UsageView, WorkUsage, read_usage
 from moot.core.errors import Tampered
 from moot.core.quoted import Quoted
 from moot.flows.observed.guards import UnguardedSpan, guards_of_active, list_unguarded
-from moot.protocols.presence import STREAM, views
+from moot.protocols.presence import STREAM, sorted_index, views
 from moot.protocols.presence.machine import MACHINE as PRESENCE
-from moot.protocols.presence.work_state import Health
+from moot.protocols.presence.work_state import WORK_STATE_LABELS, Health, WorkState
 
 if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.engine.engine import Engine
+    from moot.protocols.presence.model import State as Presence
     from moot.workspace.workspace import Workspace
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "view_everyone",
 ]
 ACTIVE: Final = "active"
+_INPUT_OWED: Final = "give input"  # what the agenda says of a BLOCKED
 
 
 class RegisteredAgentView(views.AgentView, frozen=True, kw_only=True):
@@ -139,7 +141,7 @@ def status(session: Session, *, ended: bool = False, most: int = MOST_AGENTS) ->
         agents=_view_registered(session, usage, presence.agents),
         reservations=presence.reservations,
         pending=presence.pending,
-        work=presence.work,
+        work=tuple(_view_work(each, due, state) for each in presence.work),
         health=presence.health,
         due=due,
         mail=mail,
@@ -151,6 +153,48 @@ def status(session: Session, *, ended: bool = False, most: int = MOST_AGENTS) ->
         reservations_total=part.reservations,
         shared=describe_sharing(session),
     )
+
+
+def _view_work(
+    work: views.WorkItemView, due: tuple[DueItem, ...], state: Presence
+) -> views.WorkItemView:
+    """Work whose request was accepted still needs the input, as long as mail says so; work that was
+    given back is in progress while something of it is not committed, else it can be closed."""
+    from moot.flows.mail.notices import thread_of_work
+
+    if work.state is WorkState.RETURNED:
+        if _is_committed(state, work.agents):
+            close = " && ".join(f"moot agent retire {name}" for name in work.agents)
+            return msgspec.structs.replace(work, close=close)
+        return _stands(work, WorkState.ACTIVE)
+    stream = f"mail/{thread_of_work(work.work)}"
+    if not any(item.id == stream and item.what == _INPUT_OWED for item in due):
+        return work
+    return _stands(work, WorkState.NEEDS_INPUT)
+
+
+def _stands(work: views.WorkItemView, state: WorkState) -> views.WorkItemView:
+    return msgspec.structs.replace(work, state=state, label=WORK_STATE_LABELS[state])
+
+
+def _is_committed(state: Presence, names: tuple[str, ...]) -> bool:
+    """True if git knows of no uncommitted file where these agents work, but what others hold."""
+    members = filter(None, (sorted_index.find_member(state, name) for name in names))
+    worktrees = {member.worktree for member in members if member.worktree}
+    return bool(worktrees) and all(_is_clean(state, each) for each in worktrees)
+
+
+def _is_clean(state: Presence, worktree: str) -> bool:
+    from pathlib import Path
+
+    from moot.protocols.presence.paths import read_path
+    from moot.system.git import find_dirty_files
+
+    dirty = find_dirty_files(Path(worktree)).paths
+    if dirty is None:
+        return False
+    keys = (read_path(path, worktree).key for path in dirty)
+    return all(any(sorted_index.overlapping_reservations(state, key)) for key in keys)
 
 
 def view_everyone(session: Session, usage: UsageTables) -> tuple[RegisteredAgentView, ...]:
@@ -198,7 +242,11 @@ def _view_registered(
 
 
 def _count_mail(session: Session) -> MailCounts:
-    return MailCounts(_count_answers_owed(session.workspace.engine), count_unread(session))
+    from moot.flows.mail.lapsed_duties import find_settled
+
+    workspace = session.workspace
+    owed = _count_answers_owed(workspace.engine, find_settled(workspace))
+    return MailCounts(owed, count_unread(session))
 
 
 def count_unread(session: Session) -> int:
@@ -220,7 +268,7 @@ def count_changes(session: Session) -> int:
     return session.workspace.engine.store.version()
 
 
-def _count_answers_owed(engine: Engine) -> dict[str, int]:
+def _count_answers_owed(engine: Engine, settled: frozenset[str]) -> dict[str, int]:
     """How many answers each present holder of a name owes, by name."""
     from collections import Counter
 
@@ -230,7 +278,7 @@ def _count_answers_owed(engine: Engine) -> dict[str, int]:
             from moot.protocols.mail.machine import MACHINE as MAIL
             from moot.protocols.mail.views import receivers_owing
 
-            receivers = receivers_owing(engine.state(MAIL, stream))
+            receivers = receivers_owing(engine.state(MAIL, stream), settled)
             owed.update(one.name for one in receivers if registry.is_holder(one.name, one.epoch))
     return dict(sorted(owed.items()))
 

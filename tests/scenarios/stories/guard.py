@@ -112,6 +112,24 @@ def who_reads_what_another_holds_is_told_once(world: World) -> None:
     assert world.events() == before, "it is a look"
 
 
+@story(does="hook.take_waiting", refuses="hook.take_waiting")
+def a_request_is_handed_over_once_and_its_end_is_told_once(world: World) -> None:
+    assert world.refuse("hook.take_waiting") == "actor_required"
+    join(world, CRANE)
+    join(world, OTTER)
+    reserve(world, CRANE, "b.py")
+    words = ("--scope", "b.py", "--subject", "b", "--blocker", "held", "--requested-action", "free")
+    sent = world.project.ok("--as", OTTER, "blocked", CRANE, "--work", "bb-7", *words)
+    (event,) = world.do("hook.take_waiting", acting=CRANE)["waiting"]["events"]
+    assert (event["id"], event["held"]) == (sent["event"]["id"], "b.py")
+    assert world.do("hook.take_waiting", acting=CRANE)["waiting"]["events"] == []
+    assert world.do("hook.take_waiting", acting=OTTER)["waiting"]["settled"] == []
+    world.project.ok("--as", CRANE, "release", "b.py")
+    (settled,) = world.do("hook.take_waiting", acting=OTTER)["waiting"]["settled"]
+    assert (settled["scope"], settled["asked"], settled["holder"]) == ("b.py", CRANE, None)
+    assert world.do("hook.take_waiting", acting=OTTER)["waiting"]["settled"] == []
+
+
 @story(
     does="hook.start_session hook.after_call hook.wants_to_stop hook.end_session",
     refuses="hook.start_session hook.after_call hook.wants_to_stop hook.end_session",
@@ -200,7 +218,7 @@ def two_sub_agents_of_one_session_keep_off_each_others_files(world: World) -> No
     assert world.do("hook.before_edit", paths=[other])["allowed"]
     ended = world.do("hook.after_call", call=ToolCall("Write", (path,)))
     assert ended["incursions"] == [], "the refused edit is on record already"
-    assert ended["waiting"] == {"events": [], "mail": None}
+    assert ended["waiting"] == {"events": [], "mail": None, "settled": []}
     assert incursions(world) == 1
     world.sub_agent = "first"
     done = world.do("hook.end_sub_agent", reason="done")

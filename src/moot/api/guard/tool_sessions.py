@@ -381,6 +381,28 @@ def _note_sub_agent(session: Session, name: str) -> str:
     return note_sub_agent(session, name, tool_id)
 
 
+class WaitingFor(msgspec.Struct, frozen=True):
+    """What waits for an agent in the middle of its work."""
+
+    agent: str
+    waiting: Waiting
+
+
+@operation("hook.take_waiting", writes=True)
+def take_what_waits(session: Session) -> WaitingFor | None:
+    """What waits for the session's agent, at a moment that hands over nothing else.
+
+    It is handed over once; nothing to a sub-agent, for what waits is for the session. Refused as
+    `actor_required` if nobody knows who acts.
+    """
+    guarded = find_guarded_folder(session.folder, session.home)
+    if guarded is None or session.sub_agent:
+        return None
+    there = session.in_workspace(guarded.workspace)
+    name = there.actor()
+    return WaitingFor(name, take_waiting(there.workspace, name))
+
+
 @operation("hook.wants_to_stop", writes=True)
 def wants_to_stop(session: Session, *, take: bool = True) -> StoppingSession | None:
     """The model wants to stop: a sign of life, and what waits for the agent, if it can be told.
@@ -403,17 +425,15 @@ def _untold_tests(session: Session, name: str) -> str | None:
     """What was seen of tests after the last edit, once for each edit and each way they ended."""
     from moot.flows.guard.told_once import is_first_time
     from moot.flows.observed.sessions import open_record
-    from moot.protocols.observed.views import TESTS_SENTENCES
+    from moot.protocols.observed.views import describe_tests
 
     workspace = session.workspace
     record = open_record(workspace, name, session.tool_session_name)
-    tests = record.state.tests_after_edit
+    tests = describe_tests(record.state)
     if tests is None:
         return None
-    is_new = is_first_time(
-        workspace.path, "tests", record.stream, str(record.state.last_edit), tests
-    )
-    return TESTS_SENTENCES[tests] if is_new else None
+    told = "tests", record.stream, str(record.state.last_edit), tests
+    return tests if is_first_time(workspace.path, *told) else None
 
 
 @operation("hook.end_session", writes=True)
@@ -443,5 +463,7 @@ def end_session(session: Session, *, reason: str) -> EndedSession | None:
     with never_in_the_way():
         record = session.tool_session_name
         sessions.end_session(there.workspace, name, record, "its session ended")
-    leave(there.workspace, name, reason)
+    from moot.flows.mail.lapsed_duties import settle_after
+
+    settle_after(there.workspace, name, leave(there.workspace, name, reason))
     return EndedSession(name)

@@ -1,7 +1,8 @@
-"""What waits for an agent and has not been shown to it yet.
+"""What waits for an agent and has not been shown to it yet, and what became of its own requests.
 
 What is handed over here is marked as seen, so that it is told once; it stays due until it is
-accepted.
+accepted. A request that is settled is told once, too: what was asked for is free now, or the next
+holder is asked in the same words.
 """
 
 from __future__ import annotations
@@ -11,21 +12,36 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from moot.core.quoted import Quoted
+from moot.core.quoted import OwnText, Quoted, quote_optional, shell_word
 
 if TYPE_CHECKING:
-    from moot.protocols.presence.model import PresenceMessage, State
+    from moot.core.clock import Millis
+    from moot.protocols.presence.model import PresenceMessage, Reservation, State
     from moot.workspace.workspace import Workspace
 
 
 class WaitingEvent(msgspec.Struct, frozen=True):
-    """A HANDOFF or BLOCKED event that owes an acceptance; `asks` is what its sender asked for."""
+    """A HANDOFF or BLOCKED event that owes an acceptance; `asks` is what its sender asked for.
+
+    `message` is the id of the message that says all of it, if there is one; `held` is what the
+    receiver holds of what a BLOCKED asks for.
+    """
 
     id: str
     event_type: str
     from_agent: str | None
     subject: Quoted
     asks: Quoted = Quoted("")
+    scope: Quoted | None = None
+    message: str | None = None
+    held: Quoted | None = None
+
+    @property
+    def typed_held(self) -> OwnText:
+        """How `held` is typed in a shell, whichever folder that is in."""
+        from moot.protocols.presence.paths import write_typed
+
+        return shell_word(write_typed(self.held or ""))
 
 
 class WaitingMail(msgspec.Struct, frozen=True):
@@ -35,16 +51,33 @@ class WaitingMail(msgspec.Struct, frozen=True):
     sender: Quoted
     proved: bool
     subject: Quoted
+    newest: str = ""
+
+
+class SettledRequest(msgspec.Struct, frozen=True):
+    """A BLOCKED of the agent's own that is over: `asked` holds no part of `scope` any more.
+
+    It is free, or `holder` has it now, who was asked by the new BLOCKED `sent`, unless that was
+    refused.
+    """
+
+    id: str
+    asked: str
+    scope: Quoted
+    holder: str | None = None
+    sent: str | None = None
 
 
 class Waiting(msgspec.Struct, frozen=True):
-    """All that is unread, oldest first; false if that is nothing."""
+    """All that is unread, oldest first, and requests of one's own that are over; false if that is
+    nothing."""
 
     events: tuple[WaitingEvent, ...] = ()
     mail: WaitingMail | None = None
+    settled: tuple[SettledRequest, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.events) or self.mail is not None
+        return bool(self.events) or self.mail is not None or bool(self.settled)
 
 
 def take_waiting(workspace: Workspace, name: str) -> Waiting:
@@ -55,23 +88,51 @@ def take_waiting(workspace: Workspace, name: str) -> Waiting:
 
     agent = workspace.engine.registry().agents.get(name)
     epoch = agent.epoch if agent is not None else 0
-    unseen = _unseen(workspace.engine.state(PRESENCE, STREAM), name, epoch)
+    state = workspace.engine.state(PRESENCE, STREAM)
+    unseen = _unseen(state, name, epoch)
     for message in unseen:
         workspace.engine.execute(STREAM, MarkSeen(id=message.id), name)
-    return Waiting(tuple(_describe(workspace, unseen)), take_new_mail(workspace, name))
+    events = tuple(_describe(workspace, state, unseen))
+    told = frozenset(event.message for event in events if event.message)
+    settled = tuple(_take_settled(workspace, state, name, epoch))
+    return Waiting(events, take_new_mail(workspace, name, told), settled)
 
 
-def _describe(workspace: Workspace, unseen: list[PresenceMessage]) -> Iterator[WaitingEvent]:
+def _describe(
+    workspace: Workspace, state: State, unseen: list[PresenceMessage]
+) -> Iterator[WaitingEvent]:
     if not unseen:
         return
+    now = workspace.engine.clock()
+    from moot.protocols.mail.keys import MESSAGES_OF_EVENTS
+
     with workspace.store.read() as view:
         for message in unseen:
-            row = view.row("presence.events", message.id)
+            row, mail = (
+                view.row("presence.events", message.id),
+                view.row(MESSAGES_OF_EVENTS, message.id),
+            )
             payload = {} if row is None else msgspec.json.decode(row.value)["payload"]
             asks = payload.get("requested_action") or payload.get("next_action") or ""
-            subject = Quoted(message.subject)
-            kind, sender = str(message.type), message.sender
-            yield WaitingEvent(message.id, kind, sender, subject, Quoted(asks))
+            yield WaitingEvent(
+                message.id,
+                str(message.type),
+                message.sender,
+                Quoted(message.subject),
+                Quoted(asks),
+                quote_optional(message.scope),
+                None if mail is None else msgspec.json.decode(mail.value)["id"],
+                _held_by_receiver(state, message, now),
+            )
+
+
+def _held_by_receiver(state: State, message: PresenceMessage, now: Millis) -> Quoted | None:
+    from moot.protocols.presence.model import EventType
+
+    if message.type is not EventType.BLOCKED:
+        return None
+    theirs = (held.scope for held in _held_there(state, message, now) if held.owner == message.to)
+    return quote_optional(next(theirs, None))
 
 
 def _unseen(state: State, name: str, epoch: int) -> list[PresenceMessage]:
@@ -83,16 +144,93 @@ def _unseen(state: State, name: str, epoch: int) -> list[PresenceMessage]:
     )
 
 
-def take_new_mail(workspace: Workspace, name: str) -> WaitingMail | None:
-    """Unread mail that was not announced before; only the index is read."""
+def _take_settled(
+    workspace: Workspace, state: State, name: str, epoch: int
+) -> Iterator[SettledRequest]:
+    """Requests of this holder of the name whose scope is free now, or another's, once each.
+
+    One that was promised (accepted) and is not settled waits for that promise.
+    """
+    from moot.protocols.presence.model import EventType
+
+    mine = [
+        request
+        for request in state.recent
+        if request.settled and (request.sender, request.sender_epoch) == (name, epoch)
+    ]
+    if not mine:
+        return
+    from moot.flows.guard.told_once import is_first_time
+    from moot.flows.mail.lapsed_duties import settle_messages
+
+    untold = [each for each in mine if is_first_time(workspace.path, "settled", name, each.id)]
+    now = workspace.engine.clock()
+    for request in untold:
+        held = _held_there(state, request, now)
+        is_own = any(each.is_held_by(name, epoch) for each in held)
+        if request.type is not EventType.BLOCKED or request.scope is None or is_own:
+            continue
+        holder = held[0].owner if held else None
+        sent = _ask_next_holder(workspace, name, request, holder) if holder else None
+        yield SettledRequest(request.id, request.to or "", Quoted(request.scope), holder, sent)
+    if untold:
+        settle_messages(workspace, name)
+
+
+def _held_there(state: State, request: PresenceMessage, now: Millis) -> list[Reservation]:
+    from moot.protocols.presence import sorted_index
+
+    if request.key is None:
+        return []
+    overlapping = sorted_index.overlapping_reservations(state, request.key)
+    return [held for held in overlapping if not held.has_ended(now)]
+
+
+def _ask_next_holder(
+    workspace: Workspace, name: str, request: PresenceMessage, holder: str
+) -> str | None:
+    """The same request to who holds it now; None if that is refused."""
+    from moot.core.errors import MootError
+    from moot.flows.mail import notices
+    from moot.protocols.presence.commands import SendBlocked
+    from moot.protocols.presence.events import BlockedSent
+
+    with workspace.store.read() as view:
+        row = view.row("presence.events", request.id)
+    payload = {} if row is None else msgspec.json.decode(row.value)["payload"]
+    agent = workspace.engine.registry().agents.get(holder)
+    command = SendBlocked(
+        to=holder,
+        subject=request.subject,
+        blocker=f"{holder} holds {request.scope} now; {request.to} was asked before ({request.id})",
+        requested_action=payload.get("requested_action", "release it, or say when"),
+        work=request.work or "",
+        urgency=str(request.urgency or "medium"),
+        scope=request.scope,
+        project_root=str(workspace.root),
+        to_epoch=agent.epoch if agent is not None else None,
+    )
+    try:
+        event, _mail = notices.send(workspace, name, command, key=f"next-{request.id}")
+    except MootError:
+        return None
+    return str(event.newest(BlockedSent).event.id)
+
+
+def take_new_mail(
+    workspace: Workspace, name: str, told: frozenset[str] = frozenset()
+) -> WaitingMail | None:
+    """Unread mail that was not announced before, without what is `told` by its event; only the
+    index is read."""
     from moot.flows.mail import inbox
 
     box = inbox.box_of(workspace, name)
     if box is None or workspace.rollback is not None:
         return None
-    slips = inbox.announce_new(workspace, box)
+    slips = [slip for slip in inbox.announce_new(workspace, box) if slip.value["id"] not in told]
     if not slips:
         return None
-    newest = slips[-1]
-    proved = not newest.value["imported"]
-    return WaitingMail(len(slips), Quoted(newest.sender), proved, Quoted(newest.value["subject"]))
+    newest = slips[-1].value
+    proved = not newest["imported"]
+    sender = Quoted(slips[-1].sender)
+    return WaitingMail(len(slips), sender, proved, Quoted(newest["subject"]), newest["id"])

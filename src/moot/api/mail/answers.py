@@ -130,15 +130,17 @@ def ack(
 def pending(session: Session, *, agent: str | None = None) -> PendingMessages:
     """What still waits for an answer: all of it, or what `agent` (default: whose session it is)
     sent or owes; what is due first comes first."""
+    from moot.flows.mail.lapsed_duties import find_settled
     from moot.flows.mail.messages import open_threads
 
     workspace, name = session.workspace, agent or session.acting
     holder = workspace.engine.registry().agents.get(name or "")
     epoch, now = 0 if holder is None else holder.epoch, workspace.engine.clock()
+    settled = find_settled(workspace)
     waiting = [
         message
         for _, thread in open_threads(workspace)
-        for message in list_pending(thread, now, name, epoch)
+        for message in list_pending(thread, now, name, epoch, settled)
     ]
     waiting.sort(key=lambda message: (message.by is None, message.by or "", message.sent_at))
     return PendingMessages(waiting)

@@ -17,6 +17,7 @@ from moot.api.page.newest_events import EVENTS, StoredEvent, order_of_event, rea
 from moot.core.clock import parse_time, to_text
 from moot.core.quoted import Quoted, quote_optional
 from moot.protocols.presence import STREAM, labels, timeline
+from moot.protocols.presence.machine import SETTLED
 from moot.protocols.presence.model import EventType, ReceiptKind
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class ThreadRow(msgspec.Struct, frozen=True, kw_only=True):
     """One row. `kind` is an event type of v1, or MESSAGE; `label` is what people read instead.
 
     `payload` holds all that the event says, by its own names. `waits_for` owes an acceptance
-    since `at`; None: nobody does.
+    since `at`; None: nobody does. `settled`: a request that is no longer needed.
     """
 
     id: str
@@ -58,6 +59,7 @@ class ThreadRow(msgspec.Struct, frozen=True, kw_only=True):
     receipts: tuple[RowReceipt, ...]
     waits_for: str | None
     withdrawn: timeline.Withdrawal | None = None
+    settled: bool = False
 
 
 class WorkConversation(msgspec.Struct, frozen=True):
@@ -125,7 +127,9 @@ def _event_row(view: View, event: StoredEvent) -> ThreadRow:
     receipts = _receipts(view, document["id"])
     receiver = document["to_agent"]
     accepted = {receipt.agent for receipt in receipts if receipt.label == _ACCEPTED}
+    mark, is_settled = find_withdrawal(view, document["id"]), _is_settled(view, document["id"])
     owed = bool(payload.get("requires_ack")) and receiver not in accepted
+    owed = owed and mark is None and not is_settled
     return ThreadRow(
         id=document["id"],
         kind=str(kind),
@@ -139,8 +143,13 @@ def _event_row(view: View, event: StoredEvent) -> ThreadRow:
         payload=payload,
         receipts=receipts,
         waits_for=receiver if owed else None,
-        withdrawn=find_withdrawal(view, document["id"]),
+        withdrawn=mark,
+        settled=is_settled,
     )
+
+
+def _is_settled(view: View, event_id: str) -> bool:
+    return view.row(SETTLED, event_id) is not None
 
 
 _ACCEPTED: Final = labels.RECEIPT_LABELS[ReceiptKind.ACCEPTED]

@@ -1,4 +1,4 @@
-"""Duties that end with a session: what it owed, and what was owed to it.
+"""Duties that end: with a session what it owed and was owed, with an event its message.
 
 A session has ended when its name is retired, or when another session goes on under it: while it can
 still be adopted, nothing lapses. What nobody can answer any more is told to the living sender
@@ -10,6 +10,7 @@ same.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,10 +22,13 @@ from moot.flows.mail.messages import open_threads
 from moot.protocols.mail.commands import Lapse
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.commands import LapseAnswer
+from moot.protocols.presence.events import RequestSettled
 from moot.protocols.presence.machine import MACHINE as PRESENCE
+from moot.protocols.presence.model import EventType
 
 if TYPE_CHECKING:
     from moot.core.registry.model import State as Registry
+    from moot.engine.job import JobOutcome
     from moot.protocols.mail.model import MailMessage
     from moot.protocols.presence.model import PresenceMessage
     from moot.workspace.workspace import Workspace
@@ -37,8 +41,45 @@ class LapsedDuty(msgspec.Struct, frozen=True):
     ended: str
 
 
+def settle_messages(workspace: Workspace, name: str | None = None) -> None:
+    """Settle the messages about requests that nobody needs any more.
+
+    Signed by `name` where it sent or received the request, else by the ledger's own key; where that
+    is not at hand the next of them does it, and lists leave the message out all the same.
+    """
+    from moot.flows.mail.notices import message_about, settlement
+
+    for event in _requests_over(workspace):
+        signer = name if name in event.parties else None
+        if signer is None and workspace.engine.signs_as_ledger:
+            signer = SYSTEM
+        message = message_about(workspace, event.id) if signer else None
+        if signer and message is not None and message.is_waiting:
+            job = settlement(message.id, f"{event.id} is settled", signer)
+            with suppress(MootError):  # it was answered just now
+                workspace.engine.execute(job.stream, job.command, signer)
+
+
+def settle_after(workspace: Workspace, name: str, outcome: JobOutcome) -> None:
+    """Settle the messages about requests that this outcome ended; most end none."""
+    if any(isinstance(recorded.event, RequestSettled) for recorded in outcome.recorded):
+        settle_messages(workspace, name)
+
+
+def find_settled(workspace: Workspace) -> frozenset[str]:
+    """The requests that are over, by id: nobody owes their messages an answer."""
+    return frozenset(event.id for event in _requests_over(workspace))
+
+
+def _requests_over(workspace: Workspace) -> list[PresenceMessage]:
+    recent = workspace.engine.state(PRESENCE, STREAM).recent
+    over = (event for event in recent if event.settled or event.withdrawn)
+    return [event for event in over if event.type is not EventType.INCURSION]
+
+
 def lapse_duties(workspace: Workspace) -> tuple[LapsedDuty, ...]:
     """Let everything lapse that is owed by or to somebody who has ended; a repeat finds nothing."""
+    settle_messages(workspace)
     registry = workspace.engine.registry()
     jobs = [*_presence_jobs(workspace, registry), *_mail_jobs(workspace, registry)]
     done: list[LapsedDuty] = []
@@ -101,8 +142,6 @@ def _has_ended(registry: Registry, name: str | None, epoch: int) -> bool:
 
 
 def _tell_sender(workspace: Workspace, message: PresenceMessage, ended: str) -> None:
-    from contextlib import suppress
-
     from moot.flows.mail.letters import Letter, send_letter
 
     letter = Letter(

@@ -26,7 +26,7 @@ from moot.flows.mail.letters import (
 )
 from moot.protocols.mail.body_writer import write_blocked_body, write_handoff_body
 from moot.protocols.mail.case import read_ack_status
-from moot.protocols.mail.commands import Acknowledge
+from moot.protocols.mail.commands import Acknowledge, Settle
 from moot.protocols.mail.keys import MESSAGES_OF_EVENTS
 from moot.protocols.mail.machine import MACHINE
 from moot.protocols.mail.model import MailMessage, stream_of, thread_of_id
@@ -34,7 +34,13 @@ from moot.protocols.mail.threads import is_thread_id
 from moot.protocols.mail.types import AckStatus, MessageType
 from moot.protocols.presence import STREAM
 from moot.protocols.presence import events as did
-from moot.protocols.presence.commands import Accept, MarkSeen, SendBlocked, SendHandoff
+from moot.protocols.presence.commands import (
+    Accept,
+    MarkSeen,
+    SendBlocked,
+    SendHandoff,
+    Withdraw,
+)
 
 if TYPE_CHECKING:
     from moot.workspace.workspace import Workspace
@@ -49,6 +55,7 @@ RECEIPTS: Final[dict[AckStatus | None, type[Accept] | type[MarkSeen]]] = {
     AckStatus.COMPLETED: Accept,
 }
 _MAX_SUBJECT: Final = 300
+_MAX_WHY: Final = 500
 
 
 class Acknowledged(NamedTuple):
@@ -154,17 +161,31 @@ def accept(
 ) -> JobOutcome:
     """Accept an event of presence; its message is acknowledged with it, in the words of `notes`.
 
-    What a HANDOFF asks for, that somebody takes the work on, has happened then: it is settled. A
-    BLOCKED waits until the input is there.
+    What a HANDOFF asks for, that somebody takes the work on, has happened then: it is settled. So
+    is a BLOCKED with `notes`, which are the input; without, it waits until the input is there.
     """
     first = Job(STREAM, Accept(id=event), name, key)
     message = message_about(workspace, event)
-    if message is None or not _expects(workspace, message, name):
+    if message is None or not message.is_waiting or not _expects(workspace, message, name):
         return run_job(workspace, first)
-    is_done = message.type is MessageType.HANDOFF
+    is_done = message.type is MessageType.HANDOFF or bool(notes.strip())
     status = AckStatus.COMPLETED if is_done else AckStatus.WILL_ACTION
     second = _acknowledgement(message.id, status.value, notes, name)
     return workspace.engine.execute_chain(first, lambda _: second)[0]
+
+
+def withdraw(workspace: Workspace, name: str, ask: Withdraw, key: str | None = None) -> JobOutcome:
+    """Withdraw an entry of presence; the message about it, if it waits, is settled with it."""
+    first, message = Job(STREAM, ask, name, key), message_about(workspace, ask.id)
+    if message is None or not message.is_waiting:
+        return run_job(workspace, first)
+    second = settlement(message.id, f"{ask.id} was withdrawn: {ask.reason}", name)
+    return workspace.engine.execute_chain(first, lambda _: second)[0]
+
+
+def settlement(message_id: str, why: str, name: str) -> Job:
+    """Settles the message about an event that is over."""
+    return Job(stream_of(thread_of_id(message_id)), Settle(id=message_id, why=why[:_MAX_WHY]), name)
 
 
 def acknowledge(

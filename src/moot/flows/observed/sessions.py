@@ -25,7 +25,7 @@ from moot.protocols.observed.commands import (
     StopWatching,
 )
 from moot.protocols.observed.machine import MACHINE
-from moot.protocols.observed.model import SeenTests, State
+from moot.protocols.observed.model import State
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,18 +97,20 @@ def note_hook_removed(workspace: Workspace, tool: str, worktree: Path) -> int:
     return stopped
 
 
-def end_sessions_of_run(workspace: Workspace, agent: str, since: Millis) -> SeenTests | None:
+def end_sessions_of_run(workspace: Workspace, agent: str, since: Millis) -> str | None:
     """A program that ran as `agent` since then has ended: end what its hooks began.
 
-    Gives back how tests ended that ran after the last edit of the newest session that edited.
+    Gives back one sentence on tests after the last edit of the newest session that edited.
     """
-    tests: SeenTests | None = None
+    from moot.protocols.observed.views import describe_tests
+
+    tests: str | None = None
     for record in list_sessions(workspace, agent):
         is_hooks = not record.state.session.startswith(RUN)
         if is_hooks and record.state.last_at >= since and not record.state.ended:
             workspace.engine.execute(record.stream, EndObserving(reason="its program ended"), agent)
         if is_hooks and record.state.last_at >= since:
-            tests = record.state.tests_after_edit or tests
+            tests = describe_tests(record.state) or tests
     return tests
 
 

@@ -216,9 +216,9 @@ def _look_up_import(case: MailCase[ask.Import]) -> MailCase[ask.Import]:
 
 
 def _look_up_waiting(
-    case: MailCase[ask.Chase] | MailCase[ask.Lapse],
-) -> MailCase[ask.Chase] | MailCase[ask.Lapse]:
-    """Only what still waits for an answer can be overdue, or lapse."""
+    case: MailCase[ask.Chase] | MailCase[ask.Lapse] | MailCase[ask.Settle],
+) -> MailCase[ask.Chase] | MailCase[ask.Lapse] | MailCase[ask.Settle]:
+    """Only what still waits for an answer can be overdue, lapse, or be settled."""
     id_ = case.command.id
     return msgspec.structs.replace(case, answered_id=id_, answered=case.state.open.get(id_))
 
@@ -229,4 +229,5 @@ _LOOKUPS: Final[dict[type[Command], Callable[[Any], object]]] = {
     ask.Import: _look_up_import,
     ask.Chase: _look_up_waiting,
     ask.Lapse: _look_up_waiting,
+    ask.Settle: _look_up_waiting,
 }

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from moot.core.findings import Breach, Rule, Severity
-from moot.core.machine import Command
+from moot.core.machine import Command, KeyClass
 from moot.core.names import AGENT, SYSTEM
 from moot.core.sha256 import sha256
 from moot.protocols.mail import commands as ask
@@ -231,7 +231,22 @@ def not_overdue(case: MailCase[ask.Chase]) -> Breaches:
         yield "", "id"
 
 
-def nothing_waits(case: MailCase[ask.Lapse]) -> Breaches:
+def no_party_or_person(case: MailCase[ask.Settle]) -> Breaches:
+    """Those whom the event concerns, a person, or the machine."""
+    message, actor = case.answered, case.context.actor
+    if message is None or actor.kind in (KeyClass.SYSTEM, KeyClass.HUMAN):
+        return
+    is_sender = (message.sender, message.sender_epoch) == (actor.id, actor.epoch)
+    if not is_sender and not any(each.is_holder(actor.id, actor.epoch) for each in message.to):
+        yield f"{actor.id} has nothing to do with {message.id}", "id"
+
+
+def tells_of_no_event(case: MailCase[ask.Settle]) -> Breaches:
+    if case.answered is not None and case.answered.event is None:
+        yield f"{case.answered.id} waits for an answer of its own", "id"
+
+
+def nothing_waits(case: MailCase[ask.Lapse] | MailCase[ask.Settle]) -> Breaches:
     if case.answered is None:
         yield f"nobody waits for an answer to {case.command.id[:80]}", "id"
 
@@ -374,5 +389,15 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
              requirement="BRN-075"),
         Rule("MBX-230", "not_addressed", "a duty lapses with whoever owed it or asked for it",
              no_party_to_it, "`moot mail show ID` names them", requirement="BRN-075"),
+    ),
+    ask.Settle: (
+        Rule("MBX-229", "message_settled", "only what is still waited for can be settled",
+             nothing_waits, "`moot mail pending` shows what is waited for",
+             requirement="BRN-075"),
+        Rule("MBX-231", "not_addressed", "only its sender or a receiver settles it",
+             no_party_or_person, "`moot mail show ID` names them", requirement="BRN-075"),
+        Rule("MBX-232", "not_a_notice", "only a message about an event ends with it",
+             tells_of_no_event, "`moot mail ack ID --status Completed` answers it",
+             requirement="BRN-075"),
     ),
 }  # fmt: skip

@@ -78,4 +78,11 @@ class Lapse(Command, frozen=True):
     tell_sender: bool
 
 
-COMMANDS = (Send, Acknowledge, Import, Chase, Lapse)
+class Settle(Command, frozen=True):
+    """Nobody needs an answer to `id` any more: the event that it tells of is over. Say why."""
+
+    id: str
+    why: str
+
+
+COMMANDS = (Send, Acknowledge, Import, Chase, Lapse, Settle)

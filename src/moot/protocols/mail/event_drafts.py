@@ -311,10 +311,18 @@ def _lapse(case: MailCase[ask.Lapse]) -> EventDrafts:
         )
 
 
+def _settle(case: MailCase[ask.Settle]) -> EventDrafts:
+    message = case.answered
+    if message is not None:
+        left = len(case.state.open) - 1
+        yield did.MessageSettled(id=message.id, why=case.command.why, left=left)
+
+
 _DRAFTS: Final[dict[type[Command], Callable[[Any], EventDrafts]]] = {
     ask.Send: _send,
     ask.Acknowledge: _acknowledge,
     ask.Import: _import,
     ask.Chase: _chase,
     ask.Lapse: _lapse,
+    ask.Settle: _settle,
 }

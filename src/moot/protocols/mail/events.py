@@ -113,6 +113,17 @@ class MessageLapsed(Event, frozen=True):
     left: int
 
 
+class MessageSettled(Event, frozen=True):
+    """Nobody waits for an answer to `id` any more, which tells of an event that is over: `why`.
+
+    `left` is how many messages still wait in this thread.
+    """
+
+    id: str
+    why: str
+    left: int
+
+
 EVENTS = (
     MessageSent,
     MessageImported,
@@ -120,4 +131,5 @@ EVENTS = (
     MessageResent,
     MessageEscalated,
     MessageLapsed,
+    MessageSettled,
 )

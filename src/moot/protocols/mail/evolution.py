@@ -128,7 +128,9 @@ def _on_escalated(state: State, recorded: Recorded[did.MessageEscalated]) -> Sta
     )
 
 
-def _on_lapsed(state: State, recorded: Recorded[did.MessageLapsed]) -> State:
+def _on_lapsed(
+    state: State, recorded: Recorded[did.MessageLapsed] | Recorded[did.MessageSettled]
+) -> State:
     message = state.open.get(recorded.event.id)
     return state if message is None else _settle(state, acknowledgement.lapsed(message))
 
@@ -140,4 +142,5 @@ _EVOLVE: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.MessageResent: _on_resent,
     did.MessageEscalated: _on_escalated,
     did.MessageLapsed: _on_lapsed,
+    did.MessageSettled: _on_lapsed,
 }

@@ -111,7 +111,9 @@ def _index_escalated(_recorded: Recorded[did.MessageEscalated]) -> Iterator[RowC
     return iter(())
 
 
-def _index_lapsed(recorded: Recorded[did.MessageLapsed]) -> Iterator[RowChange]:
+def _index_lapsed(
+    recorded: Recorded[did.MessageLapsed | did.MessageSettled],
+) -> Iterator[RowChange]:
     if not recorded.event.left:
         yield Drop(OPEN, recorded.stream)
 
@@ -123,4 +125,5 @@ _INDEX: Final[dict[type[Event], Callable[[Any], Iterator[RowChange]]]] = {
     did.MessageResent: _index_resent,
     did.MessageEscalated: _index_escalated,
     did.MessageLapsed: _index_lapsed,
+    did.MessageSettled: _index_lapsed,
 }

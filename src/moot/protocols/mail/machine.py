@@ -7,7 +7,8 @@
 
 It is settled when everyone has acknowledged it, and one has said Completed if it asks for more
 than an ACK. A message that asks for nothing is settled at once; one whose answer nobody can give
-or wants any more, because they have ended, lapses and is settled, too.
+or wants any more, because they have ended, lapses and is settled, too; so is one that tells of an
+event of presence which is over.
 
 The rules of the text are in `rules.py`, those of sending and answering in `command_rules.py`; what
 is recorded in `event_drafts.py`, what follows from it in `evolution.py`.
@@ -50,15 +51,18 @@ TRANSITIONS: Final[dict[Stage, dict[type[Event], frozenset[Stage]]]] = {
         did.MessageAcknowledged: frozenset({Stage.WAITING, Stage.SETTLED}),
         did.MessageResent: frozenset({Stage.RESENT}),
         did.MessageLapsed: frozenset({Stage.SETTLED}),
+        did.MessageSettled: frozenset({Stage.SETTLED}),
     },
     Stage.RESENT: {
         did.MessageAcknowledged: frozenset({Stage.RESENT, Stage.SETTLED}),
         did.MessageEscalated: frozenset({Stage.ESCALATED}),
         did.MessageLapsed: frozenset({Stage.SETTLED}),
+        did.MessageSettled: frozenset({Stage.SETTLED}),
     },
     Stage.ESCALATED: {
         did.MessageAcknowledged: frozenset({Stage.ESCALATED, Stage.SETTLED}),
         did.MessageLapsed: frozenset({Stage.SETTLED}),
+        did.MessageSettled: frozenset({Stage.SETTLED}),
     },
     Stage.SETTLED: {did.MessageAcknowledged: frozenset({Stage.SETTLED})},
 }

@@ -5,7 +5,7 @@ What a sender wrote is `Quoted`; so are the names of a message from outside, whi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any
 
 import msgspec
@@ -211,12 +211,20 @@ def _owes(message: MailMessage, receiver: Receiver) -> bool:
 
 
 def list_pending(
-    state: State, now: Millis, agent: str | None = None, epoch: int = 0
+    state: State,
+    now: Millis,
+    agent: str | None = None,
+    epoch: int = 0,
+    settled: Container[str] = frozenset(),
 ) -> list[StandingView]:
-    """What waits in this thread: all of it, or what `agent` sent, or owes as this holder."""
+    """What waits in this thread: all of it, or what `agent` sent, or owes as this holder.
+
+    `settled` are events that are over: what tells of one waits for nobody.
+    """
     return [
         describe_standing(message, now)
         for message in state.waiting_in_order()
+        if message.event not in settled
         if agent is None or _concerns(message, agent, epoch)
     ]
 
@@ -226,18 +234,23 @@ def _concerns(message: MailMessage, agent: str, epoch: int) -> bool:
     return message.sender == agent or any(receiver.is_holder(agent, epoch) for receiver in owing)
 
 
-def list_owed_by(state: State, agent: str, epoch: int) -> list[str]:
+def list_owed_by(
+    state: State, agent: str, epoch: int, settled: Container[str] = frozenset()
+) -> list[str]:
     """The messages of this thread that this holder of a name owes an answer to."""
     return [
         message.id
         for message in state.waiting_in_order()
+        if message.event not in settled
         if any(to.is_holder(agent, epoch) and _owes(message, to) for to in message.to)
     ]
 
 
-def receivers_owing(state: State) -> Iterable[Receiver]:
+def receivers_owing(state: State, settled: Container[str] = frozenset()) -> Iterable[Receiver]:
     """Everyone who owes an answer here, once for each message."""
     for message in state.open.values():
+        if message.event in settled:
+            continue
         yield from message.missing_receivers or (
             receiver for receiver in message.to if receiver.epoch
         )

@@ -58,12 +58,29 @@ def view_session(stream: str, state: State) -> WatchedSessionView:
     )
 
 
-TESTS_SENTENCES: Final = {
+_TESTS: Final = {
     SeenTests.PASSED: "tests ran after the last edit: exit 0",
     SeenTests.FAILED: "tests ran after the last edit: failed",
-    SeenTests.RAN: "tests ran after the last edit; how they ended was not seen",
+    SeenTests.RAN: "tests ran after the last edit; their result was not seen: a pipe, or a command"
+    " behind them, hides the exit code (run them alone, or with `set -o pipefail`)",
     SeenTests.NEVER: "no tests ran after the last edit",
 }
+_NOT_SEEN: Final = (
+    "no run of tests was seen after the last edit; if one of the commands was one, name it in"
+    " `tests.command` of moot.toml"
+)
+
+
+def describe_tests(state: State) -> str | None:
+    """What is known of tests after the last edit; None if nothing was edited.
+
+    That none ran is known only if nothing at all was used after the edit, and nobody was blind.
+    """
+    tests = state.tests_after_edit
+    if tests is None:
+        return None
+    was_idle = state.count == state.last_edit and not state.gap_count and state.blind_since is None
+    return _NOT_SEEN if tests is SeenTests.NEVER and not was_idle else _TESTS[tests]
 
 
 def count_work(governed: int, sessions: Iterable[State]) -> str:

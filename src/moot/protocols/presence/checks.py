@@ -162,10 +162,19 @@ def _conflicts_with(case: OverlapCase[Reserving], *, active: bool) -> Breaches:
         if conflict.own_session:
             continue
         if (alive is Liveness.ACTIVE) is active and TAKEOVER[alive][flag] is None:
-            work = case.command.work or conflict.held.work or "ID"
+            work = _own_work(case) or "ID"
             scope = conflict.claim.shown
             known = {"HOLDER": conflict.held.owner, "SCOPE": scope, "WORK": work}
             yield conflict.sentence, scope, None, {**known, "PATH": write_typed(scope)}
+
+
+def _own_work(case: OverlapCase[Reserving]) -> str | None:
+    """What the requester works on: as named now, else as it joined; never the holder's."""
+    command = case.command
+    if command.work and command.work != command.branch:
+        return command.work
+    member = sorted_index.find_member(case.state, case.context.actor.id)
+    return (member.work if member is not None else None) or command.work or command.branch
 
 
 def changed_despite_reservation(case: OverlapCase[ask.NoteIncursion]) -> Breaches:
@@ -294,6 +303,13 @@ def not_the_receiver(case: ReceiptCase[ask.Accept]) -> Breaches:
         yield f"only {message.to} may accept this", "id"
 
 
+def nobody_waits(case: ReceiptCase[ask.Accept]) -> Breaches:
+    message = case.message
+    if message is not None and (message.settled or message.withdrawn):
+        how = "was withdrawn" if message.withdrawn else "is settled"
+        yield f"{message.id} {how}: nobody waits for it", "id"
+
+
 def seen_by_another(case: ReceiptCase[ask.MarkSeen]) -> Breaches:
     """Whoever reads along has not seen it for the one whom it was sent to."""
     message = case.message
@@ -303,9 +319,10 @@ def seen_by_another(case: ReceiptCase[ask.MarkSeen]) -> Breaches:
 
 def accepted_but_nothing_moved(case: ReceiptCase[ask.Accept]) -> Breaches:
     message = case.message
-    if message is None or message.key is None or message.accepted:
+    if message is None or message.type is not EventType.HANDOFF or message.key is None:
         return
-    if not find_moved(case.state, message, case.context.now):
+    is_over = message.accepted or message.withdrawn
+    if not is_over and not find_moved(case.state, message, case.context.now):
         scope = quote_name(message.scope or "")
         yield f"{message.sender} no longer holds exactly {scope}, or more than it", "id"
 
@@ -362,22 +379,30 @@ def unknown_entry(case: ReceiptCase[ask.Withdraw]) -> Breaches:
         yield f"no event {command.id[:60]} is remembered here", "id"
 
 
-def not_an_overlap(case: ReceiptCase[ask.Withdraw]) -> Breaches:
+def not_withdrawable(case: ReceiptCase[ask.Withdraw]) -> Breaches:
     message = case.message
-    if message is not None and message.type is not EventType.INCURSION:
-        yield f"{message.id} is a {message.type}", "id"
+    if message is None or message.withdrawn or message.type is EventType.INCURSION:
+        return
+    if message.type is EventType.RESUME:
+        yield f"{message.id} is a RESUME, which happened", "id"
+    elif message.id not in case.state.pending:
+        yield f"{message.id} no longer waits", "id"
 
 
 def withdrawn_by_another(case: ReceiptCase[ask.Withdraw]) -> Breaches:
-    """Never the accused; of the others the holder, a person who is there, or the system."""
+    """A request is its sender's, an overlap the holder's and never the accused's; a person who is
+    there, and the system, may both."""
     message, actor = case.message, case.context.actor
+    is_request = message is not None and message.type is not EventType.INCURSION
     accused = case.command.accused if message is None else message.sender
-    if actor.id == accused:
+    if actor.id == accused and not is_request:
         yield f"{actor.id} is who the entry accuses", "id"
     elif actor.kind is KeyClass.HUMAN and not actor.attended:
         yield f"the key of {actor.id} was unlocked from a file", "id"
-    elif actor.kind is KeyClass.AGENT and not (message and message.is_for(actor.id, actor.epoch)):
-        yield f"{actor.id} did not hold it", "id"
+    elif actor.kind is KeyClass.AGENT and message is not None:
+        sent = (message.sender, message.sender_epoch) == (actor.id, actor.epoch)
+        if not (sent if is_request else message.is_for(actor.id, actor.epoch)):
+            yield f"{actor.id} did not {'send' if is_request else 'hold'} it", "id"
 
 
 def evidence_missing(case: PresenceCase[ask.Withdraw]) -> Breaches:

@@ -150,11 +150,12 @@ class LapseAnswer(Command, frozen=True):
 
 
 class Withdraw(Command, frozen=True):
-    """Mark an INCURSION that is false as withdrawn; it stays visible. Say why.
+    """Take back a HANDOFF or BLOCKED that waits, or mark an INCURSION as false. Say why.
 
-    The holder may, a person, or the system with `evidence`; never the agent that it accuses.
-    `accused` is that agent, as the entry's row says, for an entry too old to be in the state: only
-    a person or the system withdraws such a one.
+    A HANDOFF or BLOCKED is its sender's to withdraw, an INCURSION its holder's and never the
+    agent's that it accuses; a person, or the system with `evidence`, withdraws both. `accused` is
+    that agent, as the entry's row says, for an INCURSION too old to be in the state: only a person
+    or the system withdraws such a one.
     """
 
     id: str

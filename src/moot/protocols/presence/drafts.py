@@ -29,6 +29,8 @@ from moot.protocols.presence.case import (
 )
 from moot.protocols.presence.handoff_moves import find_moved
 from moot.protocols.presence.model import (
+    EventType,
+    Kind,
     Liveness,
     Reservation,
     ResumeReason,
@@ -39,11 +41,12 @@ from moot.protocols.presence.model import (
 )
 from moot.protocols.presence.numbering import NextNumbers
 from moot.protocols.presence.overlap import TAKEOVER, OverlapConflict
-from moot.protocols.presence.paths import Scope, require_absolute_root
+from moot.protocols.presence.paths import Scope, classify_overlap, require_absolute_root
 
 MAX_INCURSIONS: Final = 64
 MAX_EXPIRED_AT_ONCE: Final = 100
 MAX_SCOPES_NAMED: Final = 50
+SettledBy = Literal["released", "expired", "taken_over", "handed_over"]
 IncursionOutcome = Literal["refused", "taken_over", "slipped_past"]
 
 # What the incoming agent should do (OPR-070), by what came of it and how alive the owner is.
@@ -75,7 +78,47 @@ SIBLING_HINTS: Final[dict[IncursionOutcome, str]] = {
 
 def draft_accepted(case: PresenceCase[Command], numbers: NextNumbers) -> tuple[Event, ...]:
     """The events of an accepted command; none if it asks for what is already so."""
-    return tuple(DRAFTS[type(case.command)](case, numbers))
+    events = tuple(DRAFTS[type(case.command)](case, numbers))
+    return (*events, *_settle_requests(case, events))
+
+
+def _settle_requests(case: PresenceCase[Command], events: tuple[Event, ...]) -> Iterator[Event]:
+    """Each BLOCKED whose receiver held what it asks for and, with these events, holds no more of
+    it, whether or not it was promised (accepted) before. What a session that adopts the name goes
+    on with is held as before."""
+    ended = {
+        event.was if isinstance(event, did.ScopeHandedOver) else event.fencing: event
+        for event in events
+        if isinstance(event, did.LEASE_ENDS)
+    }
+    if not ended:
+        return
+    begun = [event.key for event in events if isinstance(event, did.ScopeReserved)]
+    actor = case.context.actor.id
+    promised = (sent for sent in case.state.recent if sent.accepted and not sent.settled)
+    waiting = (*case.state.pending.values(), *promised)
+    for message in sorted(waiting, key=lambda message: message.id):
+        if message.type is not EventType.BLOCKED or message.key is None:
+            continue
+        overlapping = sorted_index.overlapping_reservations(case.state, message.key)
+        theirs = [held for held in overlapping if held.owner == message.to]
+        if not theirs or any(held.fencing not in ended for held in theirs):
+            continue
+        last = ended[theirs[-1].fencing]
+        holder = last.owner if isinstance(last, did.ScopeHandedOver) else None
+        if begun and any(classify_overlap(key, message.key) is not Kind.DISJOINT for key in begun):
+            holder = actor
+        if holder != message.to:
+            yield did.RequestSettled(id=message.id, why=_SETTLED_BY[type(last)], holder=holder)
+
+
+_SETTLED_BY: Final[dict[type[Event], SettledBy]] = {
+    did.ScopeReleased: "released",
+    did.ScopeFreed: "released",
+    did.ScopeExpired: "expired",
+    did.ScopeTakenOver: "taken_over",
+    did.ScopeHandedOver: "handed_over",
+}
 
 
 def draft_refused(
@@ -363,6 +406,7 @@ def _send_blocked(case: PresenceCase[ask.SendBlocked], numbers: NextNumbers) -> 
         to=command.to,
         to_epoch=_receiver_epoch(case.state, command),
         scope=case.claims[0].shown if case.claims else None,
+        key=case.claims[0].key if case.claims else UNSET,
         subject=command.subject,
         blocker=command.blocker,
         requested_action=command.requested_action,
@@ -380,7 +424,7 @@ def _mark_seen(case: ReceiptCase[ask.MarkSeen], _numbers: NextNumbers) -> Iterat
 def _accept(case: ReceiptCase[ask.Accept], numbers: NextNumbers) -> Iterator[Event]:
     """The acceptance, once, and the leases that an accepted HANDOFF moves."""
     message = case.message
-    if message is None or message.accepted:
+    if message is None or message.accepted or message.settled or message.withdrawn:
         return
     yield did.EventAccepted(id=message.id)
     for held in find_moved(case.state, message, case.context.now):
@@ -476,11 +520,13 @@ def _lapse_answer(case: PresenceCase[ask.LapseAnswer], _numbers: NextNumbers) ->
 
 def _withdraw(case: ReceiptCase[ask.Withdraw], _numbers: NextNumbers) -> Iterator[Event]:
     """Once; repeating it records nothing."""
-    command, kind = case.command, case.context.actor.kind
-    if case.message is None or not case.message.withdrawn:
+    own: Literal["sender", "holder"]
+    command, actor, message = case.command, case.context.actor, case.message
+    own = "sender" if message is not None and message.sender == actor.id else "holder"
+    if message is None or not message.withdrawn:
         yield did.EventWithdrawn(
             id=command.id,
-            by=_CAPACITIES.get(kind, "holder"),
+            by=_CAPACITIES.get(actor.kind, own),
             reason=command.reason,
             evidence=command.evidence,
         )

@@ -120,7 +120,8 @@ class HandoffSent(Event, frozen=True):
 
 
 class BlockedSent(Event, frozen=True):
-    """The actor cannot go on and needs something from `to`."""
+    """The actor cannot go on and needs something from `to`. `key` is the comparable form of
+    `scope`."""
 
     id: str
     project_root: str
@@ -132,6 +133,7 @@ class BlockedSent(Event, frozen=True):
     blocker: str
     requested_action: str
     urgency: Urgency
+    key: str | UnsetType = UNSET
 
 
 class IncursionNoted(Event, frozen=True):
@@ -206,15 +208,25 @@ class AnswerLapsed(Event, frozen=True):
     ended: str
 
 
-class EventWithdrawn(Event, frozen=True):
-    """The entry `id` is withdrawn and stays on record: the actor says in `reason` why it is false.
+class RequestSettled(Event, frozen=True):
+    """Nobody waits for an acceptance of the BLOCKED `id` any more: its receiver holds no part of
+    the scope. `why` is how that ended, `holder` who got it, if anybody did."""
 
-    `by` is in which capacity: as the holder whom the entry is addressed to, as a person, or as the
-    system, which cites its `evidence`.
+    id: str
+    why: Literal["released", "expired", "taken_over", "handed_over"]
+    holder: str | None
+
+
+class EventWithdrawn(Event, frozen=True):
+    """The entry `id` is withdrawn and stays on record; `reason` says why.
+
+    An INCURSION is withdrawn because it is false, a HANDOFF or BLOCKED because nobody needs it any
+    more. `by` is in which capacity: as its sender, as the holder whom an INCURSION is addressed to,
+    as a person, or as the system, which cites its `evidence`.
     """
 
     id: str
-    by: Literal["holder", "person", "system"]
+    by: Literal["sender", "holder", "person", "system"]
     reason: str
     evidence: str
 
@@ -286,6 +298,8 @@ class UsageNoted(Event, frozen=True):
     unpriced: int
 
 
+# What ends a lease.
+LEASE_ENDS = (ScopeReleased, ScopeExpired, ScopeTakenOver, ScopeHandedOver, ScopeFreed)
 # The four that have a v1 envelope.
 WITH_ENVELOPE = (HandoffSent, BlockedSent, IncursionNoted, AgentResumed)
 
@@ -308,6 +322,7 @@ EVENTS = (
     SubAgentEnded,
     StaleMinutesSet,
     AnswerLapsed,
+    RequestSettled,
     EventWithdrawn,
     AgentGone,
     ScopeFreed,

@@ -109,6 +109,7 @@ def _locate_actor(
         branch=event.branch,
         work=work,
         session_key=event.session_key or known.session_key,
+        gave_back=known.gave_back and work == known.work,
     )
     return _with_member(state, located)
 
@@ -137,6 +138,7 @@ def _on_reserved(state: State, recorded: Recorded[did.ScopeReserved]) -> State:
         event.automatic,
         alias=event.alias or "",
     )
+    state = _note_giving_back(state, actor.id, gave_back=False)
     before = sorted_index.find_reservation(state, event.key)
     changed = _with_leases(state, state.live_by_key.set(lease.key, lease), before)
     return replace(
@@ -148,10 +150,19 @@ def _on_reserved(state: State, recorded: Recorded[did.ScopeReserved]) -> State:
 
 def _on_ended(state: State, recorded: Recorded[Any]) -> State:
     """Released, expired or taken over: the lease of that number, and no later one, is gone."""
+    if isinstance(recorded.event, did.ScopeReleased):
+        state = _note_giving_back(state, recorded.actor.id, gave_back=True)
     held = sorted_index.find_reservation(state, recorded.event.key)
     if held is None or held.fencing != recorded.event.fencing:
         return state
     return _with_leases(state, state.live_by_key.delete(held.key), held)
+
+
+def _note_giving_back(state: State, name: str, *, gave_back: bool) -> State:
+    member = sorted_index.find_member(state, name)
+    if member is None or member.gave_back is gave_back:
+        return state
+    return _with_member(state, replace(member, gave_back=gave_back))
 
 
 def _with_leases(state: State, live: PagedMap[Reservation], gone: Reservation | None) -> State:
@@ -216,6 +227,7 @@ def _on_blocked(state: State, recorded: Recorded[did.BlockedSent]) -> State:
         subject=event.subject,
         work=event.work,
         scope=event.scope,
+        key=event.key or None,
         urgency=event.urgency,
         requires_ack=True,
     )
@@ -314,20 +326,41 @@ def _on_answer_lapsed(state: State, recorded: Recorded[did.AnswerLapsed]) -> Sta
     waiting = state.pending.get(recorded.event.id)
     if waiting is None:
         return state
-    recent = _remember(state, replace(waiting, requires_ack=False))
-    return replace(state, pending=state.pending.delete(waiting.id), recent=recent)
+    ended = replace(waiting, settled=recorded.event.ended == waiting.to)
+    return _end_waiting(state, ended)
+
+
+def _on_settled(state: State, recorded: Recorded[did.RequestSettled]) -> State:
+    waiting = state.pending.get(recorded.event.id)
+    if waiting is not None:
+        return _end_waiting(state, replace(waiting, settled=True))
+    recent = (
+        replace(sent, settled=True) if sent.id == recorded.event.id else sent
+        for sent in state.recent
+    )
+    return replace(state, recent=tuple(recent))
+
+
+def _end_waiting(state: State, message: PresenceMessage) -> State:
+    """The message waits for nobody, and is remembered among the latest."""
+    recent = _remember(state, replace(message, requires_ack=False))
+    return replace(state, pending=state.pending.delete(message.id), recent=recent)
 
 
 def _on_withdrawn(state: State, recorded: Recorded[did.EventWithdrawn]) -> State:
-    """The entry is marked, and the same agent's next overlap there is on record again."""
+    """A request waits no longer. An overlap is marked, and the same agent's next one there is on
+    record again."""
+    waiting = state.pending.get(recorded.event.id)
+    if waiting is not None:
+        return _end_waiting(state, replace(waiting, withdrawn=True))
     withdrawn = next((sent for sent in state.recent if sent.id == recorded.event.id), None)
     if withdrawn is None:
         return state
     marked = replace(withdrawn, withdrawn=True)
     recent = tuple(marked if sent.id == marked.id else sent for sent in state.recent)
     state = replace(state, recent=recent)
-    held = sorted_index.find_reservation(state, marked.key or "")
-    if held is None or marked.sender is None:
+    held = sorted_index.find_reservation(state, marked.key) if marked.key is not None else None
+    if held is None or marked.sender is None or marked.type is not EventType.INCURSION:
         return state
     others = tuple(name for name in held.hit_by if name.partition("/")[0] != marked.sender)
     cleared = replace(held, hit_by=others)
@@ -401,6 +434,7 @@ EFFECTS: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     did.SubAgentEnded: _on_sub_agent_ended,
     did.StaleMinutesSet: _on_stale_set,
     did.AnswerLapsed: _on_answer_lapsed,
+    did.RequestSettled: _on_settled,
     did.EventWithdrawn: _on_withdrawn,
     did.AgentGone: _on_gone,
     did.ScopeFreed: _on_ended,

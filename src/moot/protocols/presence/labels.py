@@ -19,6 +19,7 @@ RECEIPT_LABELS: Final[dict[ReceiptKind, str]] = {
     ReceiptKind.SEEN: "Seen",  # OPR-076
     ReceiptKind.ACCEPTED: "Accepted",  # OPR-077
 }
+SETTLED: Final = "Settled"  # a request that is no longer needed
 LIVENESS_LABELS: Final[dict[Liveness, str]] = {
     Liveness.ACTIVE: "Active",
     Liveness.STALE: "Gone quiet",

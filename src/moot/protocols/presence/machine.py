@@ -11,6 +11,7 @@
 
     (none) --sent--> sent --seen--> seen --accepted--> accepted
                        `---------accepted------------^
+                       `--settled, lapsed, withdrawn--> waits for nobody
 
 Who may take from whom is the table TAKEOVER in `overlap.py`. The rules are in `rules.py`, the
 events to record in `drafts.py`, the state after them in `evolution.py`; each is loaded by whoever
@@ -45,6 +46,7 @@ from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
 from moot.protocols.presence.model import EventType, ReceiptKind, Reservation, Stage, State
 
+SETTLED: Final = "presence.settled"  # index space: requests that nobody needs, by their id
 WITHDRAWN: Final = "presence.withdrawn"  # index space: entries that are false, by their id
 USAGE: Final = "presence.usage"  # index space: what tools have used, one row for each run
 
@@ -128,7 +130,7 @@ def _answers_owed(state: State) -> Iterable[Due]:
             what=_OWED[message.type],
             subject=subject,
             since=message.at,
-            hint=f"moot event accept {message.id} --agent {message.to}",
+            hint=f"moot event accept {message.id} --agent {message.to}{_WORDS[message.type]}",
             epoch=message.to_epoch,
             instead=Due(
                 who=message.sender or "",
@@ -142,6 +144,7 @@ def _answers_owed(state: State) -> Iterable[Due]:
         )
 
 
+_WORDS: Final = {EventType.HANDOFF: "", EventType.BLOCKED: " --notes TEXT"}  # which are the input
 _OWED: Final = {EventType.HANDOFF: "accept what was passed on", EventType.BLOCKED: "give input"}
 
 
@@ -192,6 +195,8 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
         yield Put("presence.receipts", key, {"at": recorded.at})
     elif type(event) in TRANSITIONS[Stage.LIVE]:
         yield from _reservation_rows(recorded)
+    elif isinstance(event, did.RequestSettled | did.AnswerLapsed):
+        yield Put(SETTLED, event.id, {"at": recorded.at, "why": getattr(event, "why", "ended")})
     elif isinstance(event, did.EventWithdrawn):
         said = {"by": recorded.actor.id, "as": event.by, "at": recorded.at}
         texts = {"reason": event.reason, "evidence": event.evidence}

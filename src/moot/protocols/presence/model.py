@@ -105,7 +105,7 @@ class Member(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     OPR-008: `session_agent_id` and `logical_agent_id` are one field in v1; two accessors leave room
     for a split. `sub_agents` are those that have not ended, `sub_agent_count` is the highest number
-    that one of them ever had.
+    that one of them ever had. `gave_back`: it released something and has reserved nothing since.
     """
 
     NOTED_FIELDS: ClassVar = ("worktree", "branch", "left")
@@ -121,6 +121,7 @@ class Member(msgspec.Struct, frozen=True, array_like=True, gc=False):
     left: bool = False
     sub_agents: tuple[SubAgent, ...] = ()
     sub_agent_count: int = 0
+    gave_back: bool = False
 
     @property
     def session_agent_id(self) -> str:
@@ -175,7 +176,8 @@ class PresenceMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A HANDOFF or BLOCKED that waits for an acceptance, or an event that may still be marked seen.
 
     `key` is the comparable form of `scope` (of an INCURSION: of what was held), `seen_by` the
-    agents that have marked it.
+    agents that have marked it. `settled`: what a BLOCKED asked for has come about, or nobody is
+    left who could do it.
     """
 
     id: str
@@ -194,9 +196,15 @@ class PresenceMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     accepted: bool = False
     seen_by: tuple[str, ...] = ()
     withdrawn: bool = False
+    settled: bool = False
 
     def is_for(self, name: str, epoch: int) -> bool:
         return self.to == name and self.to_epoch == epoch
+
+    @property
+    def parties(self) -> tuple[str | None, str | None]:
+        """Who sent it, and to whom."""
+        return self.sender, self.to
 
 
 class State(msgspec.Struct, frozen=True):

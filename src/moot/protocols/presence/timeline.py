@@ -58,6 +58,12 @@ class TimelineRow(msgspec.Struct, frozen=True, kw_only=True):
     status: str = ""
     withdrawn: Withdrawal | None = None
 
+    @property
+    def mark(self) -> str:
+        """That nobody waits for it any more, and who withdrew it; most rows have none."""
+        settled = f" [{self.status.lower()}]" if self.status == labels.SETTLED else ""
+        return settled if self.withdrawn is None else f" [{self.withdrawn}]"
+
 
 def read_withdrawal(value: dict[str, Any]) -> Withdrawal:
     """A row of the index space `presence.withdrawn`."""
@@ -76,17 +82,21 @@ def make_timeline(
     receipts: Iterable[GivenReceipt],
     held_back: Container[str] = frozenset(),
     withdrawn: Mapping[str, Withdrawal] = {},
+    settled: Container[str] = frozenset(),
 ) -> tuple[TimelineRow, ...]:
     """Events and receipts by time; the receipt of an event never stands above it.
 
     `held_back` are the ids of INCURSIONs that were refused, so that nothing happened; `withdrawn`
-    are, by id, those that were false.
+    are, by id, events that are false or not needed, `settled` those that nobody waits for.
     """
     by_id = {envelope["id"]: envelope for envelope in envelopes}
     known = [receipt for receipt in receipts if receipt.event in by_id]
     rows = [
         _event_row(
-            envelope, known, withdrawn.get(envelope["id"]), is_held_back=envelope["id"] in held_back
+            envelope,
+            _status(envelope, known, settled),
+            withdrawn.get(envelope["id"]),
+            is_held_back=envelope["id"] in held_back,
         )
         for envelope in by_id.values()
     ]
@@ -99,7 +109,7 @@ RECEIPT: Final = "RECEIPT"
 
 def _event_row(
     envelope: Document,
-    receipts: Iterable[GivenReceipt],
+    status: str,
     withdrawn: Withdrawal | None,
     *,
     is_held_back: bool,
@@ -119,7 +129,7 @@ def _event_row(
         text=Quoted(text),
         scope=quote_optional(envelope["scope"]),
         work=quote_optional(envelope["bead_id"]),
-        status=_status(envelope, receipts),
+        status=status,
         withdrawn=withdrawn,
     )
 
@@ -140,8 +150,10 @@ _SHOWN_FIELDS: Final[dict[EventType, tuple[str, str]]] = {
 }
 
 
-def _status(envelope: Document, receipts: Iterable[GivenReceipt]) -> str:
+def _status(envelope: Document, receipts: Iterable[GivenReceipt], settled: Container[str]) -> str:
     """How far it has come with the one it was sent to; others may have seen it, too."""
+    if envelope["id"] in settled:
+        return labels.SETTLED
     theirs = {
         receipt.receipt
         for receipt in receipts

@@ -142,12 +142,16 @@ class PresenceMessageView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkItemView(msgspec.Struct, frozen=True):
-    """How a work item stands, and who works on it."""
+    """How a work item stands, and who works on it.
+
+    `close` is the command that closes it, of one that was given back and is committed.
+    """
 
     work: Quoted
     state: WorkState
     label: str
     agents: tuple[str, ...]
+    close: str | None = None
 
 
 class StatusCounts(msgspec.Struct, frozen=True):
@@ -398,6 +402,7 @@ def _view_works(
             if work in agents_by_work:
                 agents_by_work[work].add(name)
     awaited = {message.work for message in state.pending.values()}
+    holders = {held.owner for held in state.live_by_key.values()} if works else set[str]()
     views = []
     for work, names in agents_by_work.items():
         speaking = sorted(names if speakers is None else names & speakers)
@@ -405,10 +410,21 @@ def _view_works(
         facts = _work_facts(state, verdicts, observation.now, is_owed=work in awaited)
         usual = "in_progress" if names else None
         status = bead_status.get(work, usual)
-        stands = work_state.judge_work(msgspec.structs.replace(facts, bead_status=status))
+        facts = msgspec.structs.replace(
+            facts, bead_status=status, is_returned=_are_done(state, names, holders)
+        )
+        stands = work_state.judge_work(facts)
         label = work_state.WORK_STATE_LABELS[stands]
         views.append(WorkItemView(Quoted(work), stands, label, tuple(sorted(names))))
     return tuple(views)
+
+
+def _are_done(state: State, names: Set[str], holders: Set[str]) -> bool:
+    """True if each of them has given something back, and holds nothing."""
+    members = [sorted_index.find_member(state, name) for name in names]
+    return bool(members) and all(
+        member is not None and member.gave_back and member.name not in holders for member in members
+    )
 
 
 def _work_facts(

@@ -25,6 +25,7 @@ class WorkState(StrEnum):
     NEEDS_INPUT = "needs_input"
     EVICTED = "evicted"
     STALE = "stale"
+    RETURNED = "returned"
     ACTIVE = "active"
     DECIDING = "deciding"
 
@@ -36,17 +37,22 @@ WORK_STATE_LABELS: Final[dict[WorkState, str]] = {
     WorkState.NEEDS_INPUT: "Needs input",
     WorkState.EVICTED: "Gone",
     WorkState.STALE: "Gone quiet",
+    WorkState.RETURNED: "Given back",
     WorkState.ACTIVE: "In progress",
     WorkState.DECIDING: "Not started",
 }
 
 
 class WorkFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of one work item. `agent_state` is what its agent reports of itself."""
+    """What is known of one work item. `agent_state` is what its agent reports of itself.
+
+    `is_returned`: all of its agents have released what they held, and hold nothing.
+    """
 
     bead_status: str | None = None
     agent_state: str | None = None
     answer_owed: bool = False
+    is_returned: bool = False
     liveness: Liveness | None = None
     last_activity: Millis | None = None
     now: Millis
@@ -65,6 +71,7 @@ WORK_STATES: Final[tuple[tuple[WorkState, Callable[[WorkFacts], bool]], ...]] = 
     (WorkState.NEEDS_INPUT, lambda facts: facts.bead_status == "blocked" or facts.answer_owed),
     (WorkState.EVICTED, lambda facts: facts.liveness is Liveness.EVICTED),
     (WorkState.STALE, lambda facts: facts.liveness is Liveness.STALE or _is_quiet(facts)),
+    (WorkState.RETURNED, lambda facts: facts.is_returned),
     (WorkState.ACTIVE, lambda facts: facts.bead_status == "in_progress"),
     (WorkState.DECIDING, lambda _facts: True),
 )

@@ -6,17 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from moot.core.quoted import OwnText, join, one_line, quote_names, say, shell_word
+from moot.surfaces.hooks.reasons import ask_command
 
 if TYPE_CHECKING:
     from moot.api.guard.commands import CommandVerdict, EndangeredFiles
-    from moot.api.guard.holders import Holder
 
 SHOWN_OWNERS: Final = 4
-
-_ASK: Final = (
-    "{moot} event blocked --from {agent} --to {owner} --subject {path} --blocker {blocker}"
-    " --requested-action 'commit it, or say when' --urgency medium"
-)
 
 
 def explain_destruction(verdict: CommandVerdict, moot: OwnText) -> OwnText:
@@ -35,7 +30,8 @@ def explain_destruction(verdict: CommandVerdict, moot: OwnText) -> OwnText:
         if each.holder is not None and not each.holder.own_session
     ]
     if holders and verdict.agent is not None:
-        sentences.append(say("Or ask: `{ask}`.", ask=_ask(holders[0], verdict.agent, moot)))
+        ask = ask_command(holders[0], verdict.agent, moot, "commit it")
+        sentences.append(say("Or ask: `{ask}`.", ask=ask))
     return join(" ", sentences)
 
 
@@ -117,14 +113,3 @@ def _instead(verdict: CommandVerdict) -> OwnText:
 def _own_alone(verdict: CommandVerdict) -> OwnText:
     files = join(" ", map(shell_word, verdict.own))
     return say("Your own alone: `{safer} {files}`.", safer=one_line(verdict.safer), files=files)
-
-
-def _ask(holder: Holder, agent: str, moot: OwnText) -> OwnText:
-    return say(
-        _ASK,
-        moot=moot,
-        agent=agent,
-        owner=holder.owner,
-        path=shell_word(holder.path),
-        blocker=shell_word(f"{holder.owner} holds {holder.path}", "REASON"),
-    )

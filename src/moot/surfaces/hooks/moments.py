@@ -36,7 +36,7 @@ def before(call: HookCall, session: Session) -> str:
             from moot.surfaces.hooks.command_reasons import explain_destruction
 
             moot = answers.moot_command(call.tool, session, held_back.agent or "NAME")
-            return answers.block(explain_destruction(held_back, moot))
+            return _block(call, session, explain_destruction(held_back, moot))
     paths = touched(call)
     if not paths:
         return answers.ALLOW
@@ -58,17 +58,17 @@ def before(call: HookCall, session: Session) -> str:
     from moot.surfaces.hooks.reasons import explain_held, explain_unseen
 
     if verdict.unseen:
-        return answers.block(explain_unseen(verdict.unseen))
+        return _block(call, session, explain_unseen(verdict.unseen))
     moot = answers.moot_command(call.tool, session, verdict.agent)
     tool_name = find_tool_names(call.tool.name, session)
-    return answers.block(explain_held(verdict.holders, verdict.agent, moot, tool_name))
+    return _block(call, session, explain_held(verdict.holders, verdict.agent, moot, tool_name))
 
 
 def after(call: HookCall, session: Session) -> str:
     """What slipped past the guard, and what waits; nothing can be stopped any more."""
     if call.is_reading:
-        text = _held_line(call, session, files_read(call))
-        return answers.context(call.tool, HookMoment.AFTER, text)
+        told = _held_line(call, session, files_read(call)), _waiting_now(call, session)
+        return answers.context(call.tool, HookMoment.AFTER, join("\n", told))
     from moot.api.guard import tool_sessions
 
     command = shell_text(call)
@@ -206,6 +206,25 @@ def _unmerged_line(changes: Sequence[UnmergedChange]) -> OwnText:
         "moot: {changes} The edit is allowed; mind it, or merge that first.",
         changes=one_line(explain_unmerged(changes)),
     )
+
+
+def _block(call: HookCall, session: Session, reason: OwnText) -> str:
+    """Say no; whoever is refused sees in the same answer what waits for it."""
+    return answers.block(join("\n", (reason, _waiting_now(call, session))))
+
+
+def _waiting_now(call: HookCall, session: Session) -> OwnText:
+    """What waits; trouble with it hides nothing else."""
+    from moot.api.guard import tool_sessions
+    from moot.core.errors import MootError
+
+    try:
+        taken = tool_sessions.take_what_waits(session)
+    except MootError:
+        return OwnText()
+    if taken is None or not taken.waiting:
+        return OwnText()
+    return _waiting_line(call, session, taken.agent, taken.waiting)
 
 
 def _waiting_line(call: HookCall, session: Session, agent: str, waiting: Waiting) -> OwnText:

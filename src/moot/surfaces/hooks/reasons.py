@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 SHOWN: Final = 4
 
 _ASK: Final = (
-    "{moot} event blocked --from {agent} --to {owner} --subject {path} --blocker {blocker}"
-    " --requested-action 'release it, or say when' --urgency medium"
+    "{moot} event blocked --from {agent} --to {owner} --scope {typed} --subject {path}"
+    " --blocker {blocker} --requested-action '{action}, or say when' --urgency medium"
 )
 # By the holder's liveness, the most alive first. How to ask and to check is filled in: in a shell,
 # or by tools.
@@ -66,7 +66,7 @@ def explain_held(
     words: dict[str, str] = {"moot": moot, "agent": agent, **_words(most_alive)}
     if tool_name is None:
         check = _way_to_check(most_alive, moot, None)
-        words |= {"ask": say(_ASK, **words), "check": check}
+        words |= {"ask": ask_command(most_alive, agent, moot, "release it"), "check": check}
     else:
         words |= _calls_of_tools(most_alive, tool_name)
     return _refusal(sentences, say(_INSTEAD[most_alive.liveness], **words))
@@ -131,11 +131,17 @@ def _sentences(holders: Sequence[Holder]) -> list[OwnText]:
     return sentences
 
 
+def ask_command(holder: Holder, agent: str, moot: OwnText, action: str) -> OwnText:
+    """How `agent` asks the holder in a shell; `action` is what the holder should do."""
+    return say(_ASK, moot=moot, agent=agent, action=OwnText(action), **_words(holder))
+
+
 def _words(holder: Holder) -> dict[str, str]:
     """For command lines: another's file names are quoted, whatever they hold."""
     return {
         "owner": holder.owner,
         "path": shell_word(holder.path),
+        "typed": holder.typed_path,
         "scope": holder.typed_scope,
         "blocker": shell_word(f"{holder.owner} holds {holder.path}", "REASON"),
     }
@@ -146,6 +152,7 @@ def _calls_of_tools(holder: Holder, tool_name: ToolName) -> dict[str, OwnText]:
     asked = {
         "action": "blocked",
         "to": holder.owner,
+        "scope": holder.path,
         "subject": holder.path,
         "summary": f"{holder.owner} holds {holder.path}",
         "ask": "release it, or say when",
@@ -153,12 +160,12 @@ def _calls_of_tools(holder: Holder, tool_name: ToolName) -> dict[str, OwnText]:
     }
     checked = {"action": "check", "paths": [holder.path]}
     return {
-        "ask": OwnText(f"{tool_name('event')} {_as_arguments(asked)}"),
-        "check": OwnText(f"{tool_name('scope')} {_as_arguments(checked)}"),
+        "ask": OwnText(f"{tool_name('event')} {as_arguments(asked)}"),
+        "check": OwnText(f"{tool_name('scope')} {as_arguments(checked)}"),
     }
 
 
-def _as_arguments(values: dict[str, Any]) -> str:
+def as_arguments(values: dict[str, Any]) -> str:
     """As JSON in which no backtick can end the code span that it is shown in."""
     import json
 

@@ -62,8 +62,9 @@ TOOLS: Final = (
         "Hand over, ask for help",
         "handoff: pass work and its `scope` on; `summary` is how it stands, `ask` what to do next."
         " blocked: `summary` is what stops you, `ask` what you need. seen, accept: by `id`; with"
-        " accept the scope becomes yours, and `summary` is your answer. withdraw: an overlap"
-        " on what you hold, by `id`, that is false; `summary` says why. list: what was passed on.",
+        " accept the scope becomes yours, and `summary` is your answer. withdraw: by `id`"
+        " what you asked for and need no more, or a false overlap on what you hold; `summary` says"
+        " why. list: what was passed on.",
         arguments.EventArguments,
     ),
     ToolListing(

@@ -25,7 +25,11 @@ _SCOPE = click.option(
     help="The files or folder it concerns, from the folder you are in (:/x from the root).",
 )
 _WORK = click.option(
-    "--work", "--bead", "work", metavar="ID", help="The work item (default: the branch)."
+    "--work",
+    "--bead",
+    "work",
+    metavar="ID",
+    help="The work item (default: your own, else the branch).",
 )
 _AGENT = click.option("--agent", metavar="NAME", help="Who acts (default: --as or MOOT_AGENT).")
 _SUMMARY = click.option("--summary", required=True, metavar="TEXT", help="Where the work stands.")
@@ -51,7 +55,7 @@ SECTIONS = {
         "list": "what was passed on, asked for, overlapped, resumed",
         "seen": "say that you have read an event",
         "accept": "take on what was passed to you",
-        "withdraw": "mark an overlap that is false as withdrawn",
+        "withdraw": "take back a request, or mark an overlap as false",
     },
 }
 
@@ -187,8 +191,7 @@ def _conversation_lines(conversation: events.Conversation) -> Iterable[str]:
     cells = [
         (row.at, row.id, row.from_agent or "-", row.label, row.to_agent or "-", about)
         for row in rows
-        for mark in (f" [{row.withdrawn}]" if row.withdrawn is not None else "",)
-        for about in (visible(f"{where.get(row.id, '')}{row.title}{mark}"),)
+        for about in (visible(f"{where.get(row.id, '')}{row.title}{row.mark}"),)
     ]
     return listing(cells, ("AT", "ID", "WHO", "WHAT", "WHOM", "ABOUT"))
 
@@ -232,16 +235,18 @@ def accept(shell: Shell, event_id: str, agent: str | None, notes: str) -> Answer
 
 @command(event, "withdraw", "event.withdraw")
 @click.argument("event_id", metavar="ID")
-@click.option("--reason", required=True, metavar="TEXT", help="Why it is false.")
-@click.option("--evidence", default="", metavar="TEXT", help="What shows that it is false.")
+@click.option("--reason", required=True, metavar="TEXT", help="Why.")
+@click.option("--evidence", default="", metavar="TEXT", help="What shows that an overlap is false.")
 @_AGENT
 def withdraw(shell: Shell, event_id: str, reason: str, evidence: str, agent: str | None) -> Answer:
-    """Withdraw an overlap that is false; it stays on record, marked with who said so and why.
+    """Take back a request that waits, or mark an overlap as false; it stays on record, marked.
 
-    The agent that holds the file may, or you as a person with your own key; never the agent that
-    the entry accuses.
+    A handoff or blocked is its sender's to withdraw. An overlap is withdrawn by the agent that
+    holds the file, never by the agent that the entry accuses. As a person with your own key you may
+    withdraw both.
 
     Examples:
+      moot event withdraw proto_20260214_002 --reason "I found another way" --agent amber-otter
       moot event withdraw proto_20260214_001 --reason "I changed it myself" --agent teal-crane
     """
     done = events.withdraw(

@@ -12,7 +12,7 @@ from moot.api.sharing import SharedLedger
 from moot.core.plural import plural
 from moot.surfaces.cli.presence.agenda import due_lines, with_ways
 from moot.surfaces.cli.presence.agent_facts import alive_word, with_tool
-from moot.surfaces.terminal.answer import Answer, paint
+from moot.surfaces.terminal.answer import Answer, paint, visible
 from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.local_time import span_since
 from moot.surfaces.terminal.shell import Shell, command
@@ -196,6 +196,10 @@ def _work_lines(seen: screen.Status) -> Iterable[str]:
         shown = seen.work[:MOST_ROWS]
         rows = [(item.work, item.label, _first_names(item.agents)) for item in shown]
         yield from listing(rows, ("WORK", "STANDS", "BY"))
+        for item in shown:
+            if item.close:
+                said = f"{item.work} is given back and committed; if it is done: `{item.close}`"
+                yield visible(said)
         yield from _more_line(len(seen.work) - len(shown), "moot status --json")
         yield ""
 

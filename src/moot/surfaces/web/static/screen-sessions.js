@@ -105,6 +105,7 @@ function drawRow(row) {
     row.kind === "MESSAGE" ? [h("p", {}, h("b", {}, say(row.title, 300))), h("p", { class: "words" }, say(row.text, 4000))] : facts(row.payload),
     h("p", { class: "receipts soft" },
       row.receipts.map((given) => h("span", { key: given.agent + given.label, class: "receipt" }, h("b", {}, plain(given.label, 40)), " ", plain(given.agent, 60), " ", ago(given.at), " ")),
+      row.settled ? h("span", { class: "receipt" }, h("b", {}, "Settled"), " no longer needed ") : null,
       row.waits_for ? h("span", { class: "caution" }, "waits for ", plain(row.waits_for, 60), " since ", moment(row.at)) : null));
 }
 
