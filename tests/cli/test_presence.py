@@ -90,7 +90,7 @@ def test_anothers_text_is_shown_and_never_obeyed(shop: Project) -> None:
     """A work item's name may hold what some terminals take for a command."""
     shop.ok(*as_("amber-otter", "reserve", "src", "--work", "T\x9b31m\u202e"))
     done = shop.run(*as_("teal-crane", "reserve", "src"))
-    assert "T\\x9b31m\\x202e" in done.err
+    assert "T\\u009b31m\\u202e" in done.err
     assert "\x9b" not in done.err
 
 

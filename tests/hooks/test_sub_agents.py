@@ -126,7 +126,7 @@ def test_other_agents_are_told_the_sub_agent_and_ask_its_session(yard: Yard) -> 
     edit(yard, "claude", "first")
     said = reason(edit_by_main_agent(yard, agent=CRANE))
     assert "a.txt is held by amber-otter/1 (active" in said
-    assert "moot event blocked --from teal-crane --to amber-otter --subject" in said
+    assert "moot event blocked --from teal-crane --to amber-otter --scope :/a.txt --subject" in said
 
 
 def test_a_file_held_under_another_name_is_held_among_sub_agents_too(yard: Yard) -> None:
