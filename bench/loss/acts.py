@@ -93,7 +93,8 @@ def _slow_tests(kind: str, scene: Scene) -> Act:
 
 
 def _script(kind: str, scene: Scene) -> Act:
-    command, targets = _SCRIPTS[kind], ("src/f0.txt", "docs/f0.txt")
+    command = _SCRIPTS[kind]
+    targets: tuple[str, ...] = ("src/f0.txt", "docs/f0.txt")
     if "{file}" in command:
         path = scene.some_file
         command, targets = command.format(file=path), (path,)
@@ -115,7 +116,9 @@ def _destructive(_kind: str, scene: Scene) -> Act:
         "beside": scene.chance.choice(there or [path]),
         "word": scene.word,
     }
-    targets = ALL if "{file}" not in command and "{name}" not in command else (path,)
+    targets: tuple[str, ...] = (
+        ALL if "{file}" not in command and "{name}" not in command else (path,)
+    )
     if "mv {beside}" in command:
         targets = (path, words["beside"])
     if command == "rm -rf {folder}":

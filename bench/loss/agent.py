@@ -168,7 +168,13 @@ class Worker:
         self.log.perform(self.agent.worktree, act.kind, self.step, perform)
 
     def _start(self, act: Act) -> subprocess.Popen[bytes]:
-        words = (sys.executable, "-P", "-m", "bench.loss.truth", str(self.world.top))
+        words: tuple[str, ...] = (
+            sys.executable,
+            "-P",
+            "-m",
+            "bench.loss.truth",
+            str(self.world.top),
+        )
         words += (self.agent.name, str(self.step), act.kind.replace(" ", "-"), self.agent.worktree)
         pause = self.chance.choice(_PAUSES)
         more = {"WRITE": " ".join(words), "TEXT": act.text, "PAUSE": str(pause)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Final
+from typing import Final, Literal
 
 from bench.bar_picture import draw_bars
 from bench.loss.score import MOST_NEEDLESS, Figures
@@ -113,7 +113,7 @@ def build_report(figures: Figures) -> Report:
 
 
 def _chart(figures: Figures) -> BarChart:
-    rows = (
+    rows: tuple[tuple[str, int, Literal["good", "caution", "bad"]], ...] = (
         ("proved: an INCURSION names the writer", figures.proved, "good"),
         ("only one known: the holder is told whose command ran", figures.only_one_known, "good"),
         ("unknown: the holder is told that the file changed", figures.unknown, "caution"),
