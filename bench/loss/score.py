@@ -364,7 +364,7 @@ def read_record(top: Path) -> Record:
 def _read_letter(data: dict[str, Any], at_ns: int) -> Letter:
     text = json.dumps(data, ensure_ascii=False)
     found = _COMMAND_OF.search(text)
-    return Letter(tuple(data["to"]), text, found.group(1) if found else "", at_ns)
+    return Letter(tuple(name for name, _epoch in data["to"]), text, found.group(1) if found else "", at_ns)
 
 
 def _note_hold(
