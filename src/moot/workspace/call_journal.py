@@ -183,13 +183,15 @@ class CallJournal:
         call: Call,
         after: Mapping[tuple[str, str], str | None] | None = None,
         processes: Sequence[ProcessMark] = (),
+        at_ns: int = 0,
     ) -> None:
-        """The tool has told the end of a call: what its files are now, by worktree and path.
+        """The tool has told, `at_ns`, the end of a call: what its files are now, by worktree and
+        path.
 
         With processes that it left behind it stays open, because they may still write. An edit that
         was read from the text of the same call, whose own end no hook tells, is over with it.
         """
-        now = time.time_ns()
+        now = at_ns or time.time_ns()
         blob = msgspec.msgpack.encode(list(processes)) if processes else b""
         with self._memory.transaction() as db:
             db.execute(

@@ -111,7 +111,8 @@ def _note_edit(
             changed = {path: blob for path, blob in changed.items() if path not in unknown}
         copies.note_left(changed, editor, changed)
         journal.note_looks(str(root), present, looked_ns)
-        journal.end(call, {(str(root), path): blob for path, blob in present.items()})
+        after = {(str(root), path): blob for path, blob in present.items()}
+        journal.end(call, after, at_ns=looked_ns)
         yield from changed
 
 
@@ -125,7 +126,7 @@ def _tell_doubtful(
         Evidence,
         HeldChange,
         by_key,
-        change_time,
+        last_moment,
         reservations_around,
         tell_holders,
     )
@@ -138,8 +139,8 @@ def _tell_doubtful(
     for path in paths:
         present = copies.read(path)
         after = None if present is None else present.blob
-        changed_ns = change_time(f"{root}/{path}")
-        change = FileChange(root, path, before[path], after, call.began_ns, changed_ns)
+        until = last_moment(f"{root}/{path}")
+        change = FileChange(root, path, before[path], after, call.began_ns, until)
         verdict = evidence.explain(change, looker.who)
         if verdict.who != looker.who:
             unknown.add(path)
@@ -151,16 +152,21 @@ def _tell_doubtful(
 
 
 def tell_changed_own(
-    session: Session, copies: Copies, looks: Mapping[str, Look], present: Mapping[str, str]
+    session: Session,
+    copies: Copies,
+    looks: Mapping[str, Look],
+    present: Mapping[str, str],
+    before_ns: int,
 ) -> dict[str, str]:
-    """Before an edit: explain what became of files since they were last explained. Who holds them,
+    """Before an edit, that began later than `before_ns`: explain what became of files since they
+    were last explained. Who holds them,
     and is about to edit, is told of what is not its own. Given back is what is explained now."""
     from moot.flows.guard.held_changes import (
         CHANGED_UNKNOWN,
         Evidence,
         HeldChange,
         by_key,
-        change_time,
+        last_moment,
         reservations_around,
         tell_holders,
     )
@@ -177,7 +183,7 @@ def tell_changed_own(
         held = next(reversed(reservations_around(path, own)), None)
         if held is None or look.at_ns // 1_000_000 < held.since:
             continue  # it was free meanwhile
-        until = change_time(f"{root}/{path}")
+        until = min(last_moment(f"{root}/{path}"), before_ns)
         change = FileChange(root, path, look.blob, present[path], look.at_ns, until)
         verdict = evidence.explain(change, held.holder)
         if verdict.who == held.holder:
@@ -202,27 +208,26 @@ def look_after_command(
     from moot.flows.guard.stale_reads import note_printed
 
     editor, root = looker.editor, guarded.worktree_root
-    noted, files = list["Finding"](), list[str]()
+    noted, files, looked_ns = list["Finding"](), list[str](), time.time_ns()
     with never_in_the_way(), Copies(guarded.workspace, root) as copies:
         if not only_reads(command.text):
-            proved, files = _look(session, command, copies, looker)
+            proved, files = _look(session, command, copies, looker, looked_ns)
             noted += _note_proved(session, proved, editor.agent)
         note_printed(copies, command.text, command.folder, editor)
         if command.call is not None:
             left = find_left(command.call, (str(root), command.folder))
-            copies.versions.journal.end(command.call, processes=left)
+            copies.versions.journal.end(command.call, processes=left, at_ns=looked_ns)
     return AfterLook(tuple(noted), tuple(files))
 
 
 def _look(
-    session: Session, command: EndedCommand, copies: Copies, looker: Looker
+    session: Session, command: EndedCommand, copies: Copies, looker: Looker, looked_ns: int
 ) -> tuple[list[HeldChange], list[str]]:
     """The changes of others' files that are proved to be this agent's, and its own files."""
     from moot.flows.guard.git_changes import changed_or_nothing
     from moot.flows.guard.held_changes import Evidence, find_changes, find_changes_elsewhere
 
     beginning, root = command.beginning, copies.root
-    looked_ns = time.time_ns()
     changed = changed_or_nothing(root)
     held = (*looker.others, *looker.own)
     found = find_changes(copies, held, beginning, changed)
@@ -289,7 +294,7 @@ def _note_free(
     from moot.flows.guard.held_changes import (
         CHANGED_UNKNOWN,
         by_key,
-        change_time,
+        last_moment,
         list_candidates,
         reservations_around,
         was_touched,
@@ -305,7 +310,7 @@ def _note_free(
         file = f"{root}/{path}"
         if reservations_around(path, held) or not was_touched(file, began_ns):
             continue
-        change = FileChange(root, path, None, None, began_ns, change_time(file))
+        change = FileChange(root, path, None, None, began_ns, last_moment(file))
         verdict = evidence.explain(change, looker.who, only_calls=True)
         (own if verdict.who == looker.who else unknown).append(path)
     editor = looker.editor

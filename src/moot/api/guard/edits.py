@@ -11,6 +11,7 @@ the question at hand needs.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -140,17 +141,18 @@ def _begin_edit(
     caller = Caller(session.tool_session_name, session.actor(), sub_agent)
     with suppress(MootError, OSError), Copies(guarded.workspace, guarded.worktree_root) as copies:
         copy_untold_edits(guarded.workspace, copies, session.clock())
+        before_ns = time.time_ns()
         present = begin_edit(copies, guarded, caller, call, announced, tells_end=tells_end)
-        _look_at_own(session, copies, present)
+        _look_at_own(session, copies, present, before_ns)
 
 
-def _look_at_own(session: Session, copies: Copies, present: Mapping[str, str]) -> None:
+def _look_at_own(
+    session: Session, copies: Copies, present: Mapping[str, str], before_ns: int
+) -> None:
     """What the agent holds and is about to edit: was it changed since it was last explained?
 
     A file that it has just got is explained as it is.
     """
-    import time
-
     journal, root = copies.versions.journal, str(copies.root)
     looks = {path: journal.find_look(root, path) for path in present}
     fresh = {path: blob for path, blob in present.items() if looks[path] is None}
@@ -158,9 +160,9 @@ def _look_at_own(session: Session, copies: Copies, present: Mapping[str, str]) -
     if changed:
         from moot.api.guard.after_look import tell_changed_own
 
-        fresh |= tell_changed_own(session, copies, changed, present)
+        fresh |= tell_changed_own(session, copies, changed, present, before_ns)
     if fresh:
-        journal.note_looks(root, fresh, time.time_ns())
+        journal.note_looks(root, fresh, before_ns)
 
 
 def _require_merged(session: Session, guarded: GuardedPaths) -> tuple[UnmergedChange, ...]:

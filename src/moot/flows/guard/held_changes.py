@@ -123,8 +123,8 @@ class Evidence:
 
     def _find_causes(self, change: FileChange) -> Iterator[Cause]:
         for call in self._calls:
-            is_over = call.ended_ns is not None and call.ended_ns < change.since_ns
-            if is_over or call.began_ns > change.until_ns + LAG_NS:
+            is_over = call.ended_ns is not None and call.ended_ns <= change.since_ns
+            if is_over or call.began_ns > change.until_ns:
                 continue
             who = self._who_calls(call)
             file = _file_of(call, change)
@@ -318,6 +318,11 @@ def change_time(file: str) -> int:
             place = above
 
 
+def last_moment(file: str) -> int:
+    """When the file was changed at the latest: the clock of files may be behind."""
+    return change_time(file) + LAG_NS
+
+
 def _find_holder(path: str, held: Mapping[str, Reservation], root: str) -> Reservation | None:
     """The nearest reservation around a file; one of this worktree first."""
     around = reservations_around(path, held)
@@ -364,17 +369,17 @@ def _compare(
 ) -> Iterator[FileChange]:
     """At most two changes: one before the command began, and one since."""
     blob, began_ns = beginning
-    now = min(time.time_ns(), change_time(f"{root}/{path}"))
+    until = last_moment(f"{root}/{path}")
     if look is not None and (began_ns is None or look.at_ns >= began_ns or blob is None):
         if look.blob != present:
-            yield FileChange(root, path, look.blob, present, look.at_ns, now)
+            yield FileChange(root, path, look.blob, present, look.at_ns, until)
         return
     if began_ns is None:
         return
     if look is not None and blob is not None and look.blob != blob:
-        yield FileChange(root, path, look.blob, blob, look.at_ns, min(now, began_ns))
+        yield FileChange(root, path, look.blob, blob, look.at_ns, min(until, began_ns - 1))
     if blob != present:
-        yield FileChange(root, path, blob, present, began_ns, now)
+        yield FileChange(root, path, blob, present, began_ns, until)
 
 
 def tell_holders(workspace: Workspace, changes: Iterable[HeldChange]) -> list[str]:

@@ -229,9 +229,9 @@ def _signature(full: str) -> tuple[int, ...]:
 
 def _time_of(file: HeldFile, version: SeenVersion) -> int:
     """When the file was last changed; one that is gone was at most so old as its folder."""
-    from moot.flows.guard.held_changes import change_time
+    from moot.flows.guard.held_changes import LAG_NS, last_moment
 
-    return version.signature[0] if version.signature else change_time(file.full)
+    return version.signature[0] + LAG_NS if version.signature else last_moment(file.full)
 
 
 def find_uncommitted(files: Iterable[HeldFile]) -> list[HeldFile]:
