@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from moot.flows.guard.incursions import ShellCommand, named_paths
+
 from moot.flows.guard.shell.first_look import only_reads
 from moot.surfaces.hooks.entry import Reply
 from moot.system.git_objects import blob_id, read_blob

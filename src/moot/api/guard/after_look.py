@@ -52,7 +52,7 @@ class EndedCommand(NamedTuple):
     text: str
     folder: str
     beginning: CommandBeginning
-    call: Call | None = None
+    call: Call
 
 
 def look_after_edit(
@@ -214,9 +214,8 @@ def look_after_command(
             proved, files = _look(session, command, copies, looker, looked_ns)
             noted += _note_proved(session, proved, editor.agent)
         note_printed(copies, command.text, command.folder, editor)
-        if command.call is not None:
-            left = find_left(command.call, (str(root), command.folder))
-            copies.versions.journal.end(command.call, processes=left, at_ns=looked_ns)
+        left = find_left(command.call, (str(root), command.folder))
+        copies.versions.journal.end(command.call, processes=left, at_ns=looked_ns)
     return AfterLook(tuple(noted), tuple(files))
 
 
@@ -237,7 +236,7 @@ def _look(
     ]
     since = [change.since_ns for change, _held in changes]
     since_ns = min([*since, beginning.began_ns or looked_ns])
-    evidence = Evidence(session.workspace, copies, since_ns)
+    evidence = Evidence(session.workspace, copies, since_ns, own=command.call)
     proved, left = _settle(session, copies, evidence, looker, found, looked_ns)
     for other, there in elsewhere:
         with Copies(session.workspace.path, other) as others:

@@ -337,6 +337,7 @@ def _find_command(
     from moot.flows.guard.held_changes import CommandBeginning
     from moot.flows.guard.worktree_before import decode_worktree
     from moot.flows.observed.tool_use import never_in_the_way
+    from moot.workspace.call_journal import Call, CallKind
 
     begun = None
     with never_in_the_way(), Copies(guarded.workspace, guarded.worktree_root) as copies:
@@ -344,11 +345,15 @@ def _find_command(
         begun = journal.find_begun(session.tool_session_name, call.id, call.tool)
     if begun is not None:
         beginning = CommandBeginning(begun.began_ns, decode_worktree(begun.state))
-    elif call.duration_ms is not None:
-        beginning = CommandBeginning(time.time_ns() - (call.duration_ms + 1_000) * 1_000_000)
-    else:
-        beginning = CommandBeginning()
-    return EndedCommand(text, call.folder, beginning, begun)
+        return EndedCommand(text, call.folder, beginning, begun._replace(kind=CallKind.COMMAND))
+    began_ns = None
+    if call.duration_ms is not None:
+        began_ns = time.time_ns() - (call.duration_ms + 1_000) * 1_000_000
+    sub_agent = session.sub_agent if isinstance(session.sub_agent, str) else ""
+    where = session.tool_session_name, session.actor(), sub_agent, call.id, call.tool
+    root = str(guarded.worktree_root)
+    unseen = Call(*where, CallKind.COMMAND, root, text=text, began_ns=began_ns or 0)
+    return EndedCommand(text, call.folder, CommandBeginning(began_ns), unseen)
 
 
 def _make_looker(session: Session, editor: Editor) -> Looker:

@@ -116,10 +116,8 @@ def _describe_files(
         yield CallFile(root, scope, before, tuple(blobs), edit)
 
 
-def find_left(call: Call | None, folders: tuple[str, ...]) -> list[ProcessMark]:
+def find_left(call: Call, folders: tuple[str, ...]) -> list[ProcessMark]:
     """The processes that a command seems to have left behind."""
-    if call is None or call.kind is not CallKind.COMMAND:
-        return []
     from moot.system.left_processes import find_left_processes
 
     return [ProcessMark(*each) for each in find_left_processes(call.last_process, folders)]

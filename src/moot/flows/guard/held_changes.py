@@ -69,21 +69,29 @@ class Evidence:
     """Who was at work since a moment; read once for all changes of one look.
 
     `program` is the agent whose run looks, if its program has no hooks: it counts as a command.
+    `own` is the command that has ended, which may not be in the journal.
     """
 
     def __init__(
-        self, workspace: Workspace, copies: Copies, since_ns: int, program: str = ""
+        self,
+        workspace: Workspace,
+        copies: Copies,
+        since_ns: int,
+        program: str = "",
+        own: Call | None = None,
     ) -> None:
         self._workspace = workspace
         self._copies = copies
         self._program = program
+        self._own = own
         self._journal = copies.versions.journal
         self.state: State = workspace.engine.state(PRESENCE, STREAM)
         self._calls = [
             call
             for call in self._journal.list_overlapping(since_ns, time.time_ns())
-            if call.kind is not CallKind.READING
+            if call.kind is not CallKind.READING and (own is None or call.number != own.number)
         ]
+        self._calls += [] if own is None else [own]
         self._unguarded: tuple[str, ...] | None = None
 
     def explain(self, change: FileChange, holder: str, *, only_calls: bool = False) -> Verdict:
@@ -114,6 +122,7 @@ class Evidence:
             call.number
             for call in self._calls
             if call.ended_ns is None
+            and call is not self._own
             and (
                 all(read_start(each.number) != each.started for each in call.processes)
                 if call.processes
@@ -258,7 +267,8 @@ def list_candidates(
     copies: Copies, beginning: CommandBeginning, changed: Collection[str]
 ) -> Iterator[str]:
     """Files that a command may have changed: what git calls changed, called so when it began, or
-    has otherwise in the commit that the worktree is at by now."""
+    has otherwise in the commit that the worktree is at by now. If how it began is not known, also
+    what agents left here before."""
     from moot.flows.guard.worktree_before import find_committed_otherwise
 
     yield from changed
@@ -267,6 +277,8 @@ def list_candidates(
         yield from before.changed
         yield from before.gone
         yield from find_committed_otherwise(before)
+    else:
+        yield from (version.path for version in copies.versions.last_left(str(copies.root)))
 
 
 def find_changes_elsewhere(
