@@ -340,7 +340,7 @@ def test_the_usual_key_folder_is_found_without_a_library(
 def test_a_harmless_shell_command_opens_no_ledger_beforehand(yard: Yard, command: str) -> None:
     """Nor does one that reaches nothing: git has all of a.txt."""
     loaded = modules_after(yard, "claude-bash", tool_input={"command": command})
-    assert "moot.flows.guard.command_stamps" in loaded
+    assert "moot.workspace.call_journal" in loaded
     assert not {name for name in loaded if name.startswith(("moot.engine", "moot.store", "nacl"))}
 
 

@@ -84,8 +84,11 @@ def _note_edit(
 
     Those that are neither what it announced nor surely its own were changed by someone unknown.
     """
+    from moot.flows.guard.begun_calls import copy_untold_edits
+
     root, editor = guarded.worktree_root, looker.editor
     with Copies(guarded.workspace, root) as copies:
+        copy_untold_edits(guarded.workspace, copies, editor.at)
         journal, looked_ns = copies.versions.journal, time.time_ns()
         call = journal.find_begun(editor.session, call_id, editor.why)
         read = {path: copies.read(path) for path in guarded.scopes}
@@ -203,13 +206,14 @@ def look_after_command(
 
     A command that only reads has changed nothing, whatever others did meanwhile.
     """
-    from moot.flows.guard.begun_calls import find_left
+    from moot.flows.guard.begun_calls import copy_untold_edits, find_left
     from moot.flows.guard.shell.first_look import only_reads
     from moot.flows.guard.stale_reads import note_printed
 
     editor, root = looker.editor, guarded.worktree_root
     noted, files, looked_ns = list["Finding"](), list[str](), time.time_ns()
     with never_in_the_way(), Copies(guarded.workspace, root) as copies:
+        copy_untold_edits(guarded.workspace, copies, editor.at)
         if not only_reads(command.text):
             proved, files = _look(session, command, copies, looker, looked_ns)
             noted += _note_proved(session, proved, editor.agent)
