@@ -253,7 +253,7 @@ class Simulation:
 
     def _compare_record(self, row: Row, agent: Agent, act: Act, effect: Effect) -> None:
         """Is what this act reached on record, under the right names and under no others?"""
-        new = self.record.read_new()
+        new, told = self.record.read_new(), self.record.read_told()
         is_edit = act.kind in EDIT_KINDS
         harmed = self.truth.harmed_holders(agent.name, effect, is_edit=is_edit)
         known = self._on_record.union(new)
@@ -265,8 +265,11 @@ class Simulation:
                 noted.agent == agent.name and noted.owner == hold.agent and noted.covers(path)
                 for noted in (known if row.is_refused else new)
             )
+            and not any((each.owner, each.path) == (hold.agent, path) for each in told)
         )
-        row.misnamed = tuple(map(str, (noted for noted in new if not self._is_right(noted, agent))))
+        wrong = [str(noted) for noted in new if not self._is_right(noted, agent)]
+        wrong += [str(each) for each in told if each.agent not in ("", agent.name)]
+        row.misnamed = tuple(wrong)
         reached = {place.path for place in effect.places}
         reached |= set(self.truth.held_in_removed(agent.name, effect))
         words = str(act.call.input)
