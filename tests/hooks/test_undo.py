@@ -118,7 +118,8 @@ def test_what_is_brought_back_is_reserved_like_an_edit(yard: Yard) -> None:
 
 def test_the_difference_is_shown_and_nothing_changed(yard: Yard) -> None:
     edit(yard, WORK)
-    slip(yard, "git checkout -- .")
+    yard.ok("release", "--all", MOOT_AGENT=CRANE)
+    edit(yard, "one\n", agent=OTTER)
     shown = yard.ok("undo", "--show", "a.txt")
     assert "-one\n+hours of work\n" in shown["difference"]
     assert (yard.root / "a.txt").read_text("utf-8") == "one\n"

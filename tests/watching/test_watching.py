@@ -94,10 +94,13 @@ def test_what_another_agent_announced_is_left_to_its_own_run(yard: Yard) -> None
         join(yard, name, yard.root)
         spoke(yard, name)
     spoke(yard, CRANE)
-    with post(yard, OTTER) as otter, post(yard, "gray-heron") as heron:
-        with edit(yard, "gray-heron", yard.root, "two\n"):
-            write(yard.root / "a.txt", "two\n")
-            heron.wait_for_line("gray-heron changed what others hold")
+    with (
+        post(yard, OTTER) as otter,
+        post(yard, "gray-heron") as heron,
+        edit(yard, "gray-heron", yard.root, "two\n"),
+    ):
+        write(yard.root / "a.txt", "two\n")
+        heron.wait_for_line("gray-heron changed what others hold")
     assert [name for name, *_ in incursions(yard)] == ["gray-heron"]
     assert otter.lines == []
     assert letters(yard) == []
