@@ -22,7 +22,7 @@ SECONDS = 240
 
 # One agent's tool in a process of its own: hooks are real processes, too.
 WORKER = """
-import json, os, random, subprocess, sys, time
+import json, os, random, subprocess, sys
 name, root, steps = sys.argv[1], sys.argv[2], int(sys.argv[3])
 chance, own = random.Random(name), f"of-{name}.txt"
 written = []
@@ -52,7 +52,7 @@ for number in range(steps):
         continue
     sent = {"command": "python -m pytest -q" if kind == "tests" else "sh write.sh"}
     hook("PreToolUse", "Bash", sent, number)
-    time.sleep(chance.random() / 5)
+    subprocess.run([sys.executable, "-c", "pass"], cwd=root, check=True, timeout=60)
     if kind == "script":
         target = f"of-{chance.choice(others)}.txt"
         if os.path.exists(f"{root}/{target}"):

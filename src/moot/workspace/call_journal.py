@@ -15,13 +15,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
 if TYPE_CHECKING:
-    from sqlite3 import Connection
-
     from moot.workspace.file_versions import FileVersions
 
 MOST_CALLS: Final = 20_000
@@ -338,7 +336,7 @@ def _file_row(file: CallFile) -> tuple[object, ...]:
     return file.worktree, file.path, file.before, predicted, announced, file.after
 
 
-def _hear(db: Connection, session: str, agent: str, now: int) -> None:
+def _hear(db: Any, session: str, agent: str, now: int) -> None:
     db.execute(
         "INSERT INTO call_sessions VALUES (?, ?, ?)"
         " ON CONFLICT DO UPDATE SET heard_ns = excluded.heard_ns",
@@ -346,7 +344,7 @@ def _hear(db: Connection, session: str, agent: str, now: int) -> None:
     )
 
 
-def _sweep(db: Connection, newest: int, now: int) -> None:
+def _sweep(db: Any, newest: int, now: int) -> None:
     """Forget calls of yesterday, and the oldest of very many."""
     db.execute(
         "DELETE FROM calls WHERE number <= ? OR coalesce(ended_ns, began_ns) < ?",

@@ -131,9 +131,9 @@ def _tell_doubtful(
         by_key,
         last_moment,
         reservations_around,
-        tell_holders,
     )
     from moot.flows.guard.who_changed import FileChange
+    from moot.flows.watching.letters import tell_holders
 
     evidence = Evidence(session.workspace, copies, call.began_ns)
     root, own = str(copies.root), by_key(looker.own)
@@ -171,9 +171,9 @@ def tell_changed_own(
         by_key,
         last_moment,
         reservations_around,
-        tell_holders,
     )
     from moot.flows.guard.who_changed import FileChange
+    from moot.flows.watching.letters import tell_holders
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.machine import MACHINE as PRESENCE
 
@@ -259,7 +259,8 @@ def _settle(
     looked_ns: int,
 ) -> tuple[list[HeldChange], list[str]]:
     """Explain changes of held files, note whose they are and tell the holders of the others."""
-    from moot.flows.guard.held_changes import CHANGED_UNKNOWN, HeldChange, tell_holders
+    from moot.flows.guard.held_changes import CHANGED_UNKNOWN, HeldChange
+    from moot.flows.watching.letters import tell_holders
 
     explained = [
         HeldChange(change, held, evidence.explain(change, held.holder))

@@ -21,6 +21,9 @@ from moot.api.guard.holders import Holder, describe_holder
 from moot.api.operation import operation
 from moot.core.quoted import Quoted
 from moot.flows.guard.unmerged import UnmergedChange
+from moot.flows.guard.who_changed import Announced as Announced
+from moot.flows.guard.who_changed import Hunk as Hunk
+from moot.flows.guard.who_changed import TextEdit as TextEdit
 
 if TYPE_CHECKING:
     from moot.api.gone_holders import GoneHolder
@@ -29,7 +32,6 @@ if TYPE_CHECKING:
     from moot.engine.job import JobOutcome
     from moot.flows.guard.copies import Copies
     from moot.flows.guard.guarded_paths import GuardedPaths
-    from moot.flows.guard.who_changed import Announced
     from moot.protocols.presence.commands import Reserve
     from moot.protocols.presence.model import State
 

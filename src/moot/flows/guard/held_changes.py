@@ -1,24 +1,20 @@
-"""Changes of files that somebody holds: found on the disk, explained, and told to the holder.
+"""Changes of files that somebody holds: found on the disk and explained.
 
 `Evidence` gathers who was at work, from the journal of calls and from presence, for the pure
-function that explains a change (`who_changed.py`). Whichever hook or watcher looks first tells the
-holder; each change is told once.
+function that explains a change (`who_changed.py`). The holder is told by `watching/letters.py`.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from moot.core.errors import MootError
-from moot.core.names import SYSTEM
 from moot.flows.guard.copies import Copies
-from moot.flows.guard.told_once import is_first_time
 from moot.flows.guard.who_changed import (
     Announced,
     Cause,
@@ -45,7 +41,6 @@ LAG_NS: Final = 20_000_000
 BESIDE_NS: Final = 60 * 10**9
 GIT_SECONDS: Final = 3.0
 MOST_CHANGES: Final = 200
-SHOWN: Final = 20
 CHANGED_UNKNOWN: Final = "changed by someone unknown"
 
 
@@ -259,7 +254,7 @@ def find_changes(
             root, path, looks.get(path), (at_beginning.get(path), began_ns), present[path]
         )
     ]
-    here = {path: blob for path, blob in present.items() if _is_here(holders[path], root)}
+    here = {path: blob for path, blob in present.items() if is_here(holders[path], root)}
     return FoundChanges(found[:MOST_CHANGES], here)
 
 
@@ -338,18 +333,18 @@ def last_moment(file: str) -> int:
 def _find_holder(path: str, held: Mapping[str, Reservation], root: str) -> Reservation | None:
     """The nearest reservation around a file; one of this worktree first."""
     around = reservations_around(path, held)
-    here = [each for each in around if _is_here(each, root)]
+    here = [each for each in around if is_here(each, root)]
     return next(reversed(here or around), None)
 
 
-def _is_here(held: Reservation, root: str) -> bool:
+def is_here(held: Reservation, root: str) -> bool:
     """Who works in another worktree has its own bytes there: nothing of it is lost here."""
     return held.worktree in ("", root)
 
 
 def _valid_look(look: Look | None, holder: Reservation, root: str) -> Look | None:
     """What was explained before it was held is not the holder's."""
-    if look is None or not _is_here(holder, root):
+    if look is None or not is_here(holder, root):
         return None
     return look if look.at_ns // 1_000_000 >= holder.since else None
 
@@ -392,75 +387,6 @@ def _compare(
         yield FileChange(root, path, look.blob, blob, look.at_ns, min(until, began_ns - 1))
     if blob != present:
         yield FileChange(root, path, blob, present, began_ns, until)
-
-
-def tell_holders(workspace: Workspace, changes: Iterable[HeldChange]) -> list[str]:
-    """Write to each holder what changed, each change once; give back what could not be sent."""
-    groups: dict[tuple[str, Verdict], list[HeldChange]] = {}
-    for each in changes:
-        if is_untold(workspace.path, each):
-            groups.setdefault((each.held.owner, each.verdict), []).append(each)
-    failures = []
-    for (owner, verdict), told in groups.items():
-        try:
-            write_letter(workspace, owner, verdict, told)
-        except MootError as error:
-            failures.append(f"{owner} was not told: {error}")
-    return failures
-
-
-def is_untold(workspace: Path, each: HeldChange) -> bool:
-    """True for the first who asks. Of what is held in another worktree, one change is told."""
-    change, held = each.change, each.held
-    # A file that is gone has no time of its own, and that of its folder may move.
-    moment = change.until_ns if change.after else change.until_ns // 10**9
-    what = change.before or "", change.after or "", str(moment)
-    if not _is_here(held, change.worktree):
-        what = "elsewhere", str(held.fencing), ""
-    return is_first_time(workspace, "changed", change.worktree, change.path, *what)
-
-
-def describe_change(each: HeldChange) -> str:
-    change = each.change
-    act = "deleted" if change.after == "" else "made" if change.before == "" else "changed"
-    ids = f"{change.before or 'nothing'} -> {change.after or 'nothing'}"
-    return f"- {change.path} in {change.worktree}: {act} ({ids})"
-
-
-def describe_verdict(verdict: Verdict) -> str:
-    if verdict.certainty is Certainty.ONLY_KNOWN:
-        return f"changed while {verdict.who}'s command ran; no one else known to Moot was at work"
-    return f"changed by {verdict.who}" if verdict.who else CHANGED_UNKNOWN
-
-
-def write_letter(
-    workspace: Workspace, owner: str, verdict: Verdict, changes: Sequence[HeldChange]
-) -> None:
-    """One letter of the system about changes that have the same explanation."""
-    from moot.flows.mail.letters import Letter, send_letter
-
-    paths = list(dict.fromkeys(each.change.path for each in changes))
-    many = f"{len(paths)} files" if len(paths) > 1 else paths[0]
-    lines = [describe_change(each) for each in changes[:SHOWN]]
-    if len(changes) > SHOWN:
-        lines.append(f"- and {len(changes) - SHOWN} more changes")
-    what = describe_verdict(verdict)
-    letter = Letter(
-        to=(owner,),
-        subject=" ".join(f"INFO: {what}: {many}".split())[:200],
-        body="\n".join((f"What you hold was {what}:", "", *lines, "", _ADVICE[verdict.certainty])),
-        importance="high",
-    )
-    send_letter(workspace, SYSTEM, letter)
-
-
-_ADVICE: Final[Mapping[Certainty, str]] = {
-    Certainty.UNKNOWN: "Who did it is not known. Look at the files before you go on.",
-    Certainty.ONLY_KNOWN: "This does not prove who did it: a person or an unknown program may have."
-    " Look at the files before you go on.",
-    Certainty.PROVED: "The bytes are those that its call announced. Look at the files before you"
-    " go on.",
-}
 
 
 def _file_of(call: Call, change: FileChange) -> CallFile | None:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from moot.core.errors import MootError, StoreFailed
-from moot.flows.guard.held_changes import (
-    HeldChange,
+from moot.flows.guard.held_changes import HeldChange
+from moot.flows.watching.letters import (
     describe_change,
     describe_verdict,
     is_untold,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from moot.surfaces.hooks.call import HookCall
 
 if TYPE_CHECKING:
-    from moot.flows.guard.who_changed import Announced, Hunk, TextEdit
+    from moot.api.guard.edits import Announced, Hunk, TextEdit
 
 _OLD: Final = ("old_string", "oldString")
 _NEW: Final = ("new_string", "newString")
@@ -62,7 +62,7 @@ def announce(call: HookCall, paths: Iterable[str]) -> Mapping[str, Announced]:
 
 
 def _announce_edit(sent: Mapping[str, Any]) -> Announced | None:
-    from moot.flows.guard.who_changed import Announced
+    from moot.api.guard.edits import Announced
 
     content = sent.get("content")
     if isinstance(content, str):
@@ -74,7 +74,7 @@ def _announce_edit(sent: Mapping[str, Any]) -> Announced | None:
 
 
 def _read_edit(sent: Any) -> TextEdit | None:
-    from moot.flows.guard.who_changed import TextEdit
+    from moot.api.guard.edits import TextEdit
 
     if not isinstance(sent, dict):
         return None
@@ -86,7 +86,7 @@ def _read_edit(sent: Any) -> TextEdit | None:
 
 def _read_patch(text: str) -> Iterator[tuple[str, Announced]]:
     """The end of each file's path, and what the patch makes of it; nothing where it is moved."""
-    from moot.flows.guard.who_changed import Announced
+    from moot.api.guard.edits import Announced
 
     lines = text.split("\n")
     starts = [at for at, line in enumerate(lines) if line.startswith(_HEADERS)]
@@ -106,7 +106,7 @@ def _read_patch(text: str) -> Iterator[tuple[str, Announced]]:
 
 
 def _read_hunks(lines: Iterable[str]) -> Iterator[Hunk]:
-    from moot.flows.guard.who_changed import Hunk
+    from moot.api.guard.edits import Hunk
 
     context, old, new, at_end = "", list[str](), list[str](), False
     for line in (*lines, "@@"):
