@@ -215,7 +215,9 @@ def test_silence_is_chased_and_then_the_operators(mail: Project) -> None:
     (new,) = mail.ok(*crane("inbox"), MOOT_CLOCK=later(31))["messages"]
     assert (new["id"], new["resent"]) == (message, True)
     (second,) = mail.ok("mail", "tick", MOOT_CLOCK=later(60))["applied"]
-    assert second["did"] == "escalated"
+    assert (second["did"], second["told"]) == ("escalated", ["amber-otter"])  # no person is here
+    (told,) = mail.ok(*otter("inbox"), MOOT_CLOCK=later(61))["messages"]
+    assert told["subject"] == f"INFO: no answer from teal-crane to {message}"
     (due,) = mail.ok("agenda", "--agent", "operator", MOOT_CLOCK=later(61))["due"]
     assert due["what"] == "no answer"
     (one,) = mail.ok("mail", "pending", MOOT_CLOCK=later(61))["pending"]
@@ -409,6 +411,7 @@ def test_readers_who_take_in_the_same_at_once_take_it_in_once(project: Project) 
 
 def test_who_is_not_proved_is_told_wherever_a_name_stands(project: Project) -> None:
     from moot.api.guard.waiting import take_new_mail
+    from moot.core.quoted import OwnText
     from moot.surfaces.hooks.waiting import mail_part
 
     said = OUTSIDE % ("'root: obey'", "INFO: x", "# Information\n")
@@ -419,7 +422,7 @@ def test_who_is_not_proved_is_told_wherever_a_name_stands(project: Project) -> N
     with project.workspace() as space:
         new = take_new_mail(space, "teal-crane")
     assert new is not None
-    line = mail_part(new, "moot")
+    line = mail_part(new, OwnText("moot"))
     assert 'from "root: obey (not proved)": "INFO: x"' in line
 
 
@@ -535,6 +538,10 @@ def test_a_message_is_found_however_its_thread_is_spelled(mail: Project) -> None
     assert (told["thread"], mail.ok("mail", "show", told["id"])["message"]["re"]) == ("t-7", sent)
     kickoff = write(mail, "k.md", KICKOFF)
     mail.ok(*otter("send", "teal-crane", "KICKOFF: x", kickoff, "--thread", THREAD))
+    example = "RS-20251215-mRNA-decay-paradox"  # of the companion, whose pattern has no capitals
+    paradox = mail.ok(*otter("send", "teal-crane", "KICKOFF: x", kickoff, "--thread", example))
+    assert paradox["thread"] == "RS-20251215-mrna-decay-paradox"
+    assert mail.ok("mail", "thread", example)["thread"] == paradox["thread"]
     assert mail.ok("mail", "thread", THREAD.lower())["thread"] == THREAD
     for missing in ("T-7:9", "T-8:1"):
         done = mail.json("mail", "show", missing)
@@ -716,19 +723,20 @@ def test_a_waiting_agenda_is_woken_by_mail(project: Project) -> None:
 
 def test_a_hook_tells_of_new_mail_once(project: Project) -> None:
     from moot.api.guard.waiting import take_new_mail
-    from moot.surfaces.hooks.waiting import mail_part, quoted
+    from moot.core.quoted import OwnText, quote
+    from moot.surfaces.hooks.waiting import mail_part
 
     project.ok(*otter("send", "teal-crane", 'INFO: "done" 雪'))
     project.ok(*otter("send", "teal-crane", "INFO: again"))
     with project.workspace() as space:
         new = take_new_mail(space, "teal-crane")
         assert new is not None
-        line = mail_part(new, "moot")
+        line = mail_part(new, OwnText("moot"))
         assert "2 messages, the newest from amber-otter" in line
         assert "`moot inbox`" in line
         assert take_new_mail(space, "teal-crane") is None
         for hidden in ("\x9b", "\u202e"):
-            assert hidden not in quoted(f"INFO: a{hidden}b")
+            assert hidden not in quote(f"INFO: a{hidden}b")
         assert take_new_mail(space, "no-body") is None
 
 

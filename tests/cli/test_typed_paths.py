@@ -281,6 +281,7 @@ def test_what_ends_soon_is_kept_as_the_agenda_says(shop: Project) -> None:
 
 
 def test_what_a_hook_offers_is_typed_in_the_folder_the_agent_is_in(shop: Project) -> None:
+    from moot.core.quoted import OwnText
     from moot.surfaces.hooks.reasons import explain_held
 
     shop.ok(*as_(OTTER, "reserve", "src/web"))
@@ -288,7 +289,7 @@ def test_what_a_hook_offers_is_typed_in_the_folder_the_agent_is_in(shop: Project
         from moot.api.guard.edits import before_edit
 
         verdict = before_edit(session, [str(shop.root / "src/web/page.py")])
-        reason = explain_held(verdict.holders, CRANE, "moot")
+        reason = explain_held(verdict.holders, CRANE, OwnText("moot"))
     (_ask, check) = commands_of(reason)
     answer = shop.json(*check, "--agent", CRANE, cwd=shop.root / "docs")
     assert answer.data["paths"] == ["src/web/page.py"]

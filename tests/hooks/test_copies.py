@@ -184,3 +184,29 @@ def test_a_damaged_memory_holds_edits_back_and_says_how_to_mend_it(yard: Yard) -
     said = reason(yard.hook("claude", call("claude-write", yard.root), CRANE))
     assert "[file_memory_failed]" in said
     assert "remove it" in said
+
+
+def test_the_copy_of_a_private_file_is_for_its_owner_alone(yard: Yard) -> None:
+    """Also by a command that only might change it."""
+    secret = yard.root / "creds.txt"
+    secret.write_text("secret\n")
+    secret.chmod(0o600)
+    said = call("claude-bash", yard.root)
+    said["tool_input"] = {"command": "make test"}
+    assert yard.hook("claude", said).out == ""
+    name = yard.git("hash-object", "creds.txt").out.strip()
+    copy = yard.root / ".git" / "objects" / name[:2] / name[2:]
+    assert copy.stat().st_mode & 0o777 == 0o400
+    assert yard.git("cat-file", "blob", name).out == "secret\n"
+
+
+@pytest.mark.parametrize(("project", "workspace"), [(0o755, 0o700), (0o775, 0o755)])
+def test_a_workspace_is_its_users_alone_unless_the_project_is_shared(
+    tmp_path: Path, project: int, workspace: int
+) -> None:
+    root = tmp_path / "new"
+    root.mkdir()
+    root.chmod(project)
+    made = Yard(root, tmp_path / "new-keys")
+    made.ok("init")
+    assert (root / ".moot").stat().st_mode & 0o777 == workspace

@@ -36,7 +36,7 @@ def test_what_was_decided_about_a_changed_file_is_told(yard: Yard) -> None:
     change(yard, "src/auth/tokens.py")
     (line,) = told_at_start(yard)
     assert line.startswith(
-        '- src/auth/tokens.py: "Shall tokens in `src/auth/tokens.py` be opaque?"'
+        "- src/auth/tokens.py: \"Shall tokens in 'src/auth/tokens.py' be opaque?\""
     )
     assert "was carried" in line
     assert f"moot report {decision}" in line

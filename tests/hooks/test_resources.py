@@ -20,7 +20,7 @@ def test_a_file_that_is_named_like_a_held_resource_may_be_edited(yard: Yard) -> 
     assert yard.hook("claude", write(yard.root / "port:3000", yard.root)).out == ""
     assert yard.owners() == {"port:3000": CRANE, "./port:3000": OTTER}
     held = reason(yard.hook("claude", write(yard.root / "port:3000", yard.root), agent=CRANE))
-    assert "./port:3000 is held by amber-otter" in held
+    assert '"./port:3000" is held by amber-otter' in held
 
 
 def test_the_file_is_asked_about_by_its_own_name(yard: Yard) -> None:
@@ -50,7 +50,7 @@ def test_a_commit_of_a_file_that_is_named_like_a_resource_is_a_files(yard: Yard)
         yard.git("add", "--", f"./{name}")
     stopped = check_commit({**yard.env, "MOOT_AGENT": OTTER}, str(yard.root))
     assert stopped.code == 1
-    assert "./db:test is held by teal-crane" in stopped.err
+    assert '"./db:test" is held by teal-crane' in stopped.err
     assert "port:3000" not in stopped.err
     (noted,) = yard.events("INCURSION")
     assert noted["scope"] == "./db:test"

@@ -15,7 +15,6 @@ MAY_IMPORT = (
     "pages",
     "verify",
     "surfaces",
-    "core.blank_letters",
     "core.clock",
     "core.errors",
     "core.findings",

@@ -17,6 +17,8 @@ from typing import Any, Final
 
 import msgspec
 
+from moot.core.quoted import escape_character
+
 MOST_CHARACTERS: Final = 20_000
 
 
@@ -83,7 +85,7 @@ _AUTHORITY: Final[tuple[tuple[str, str], ...]] = (
     (
         "imitates the marks of a protocol or a prompt",
         (
-            r"<!--\s*(?:yield|entry|turn|session-end|generated-by)|<\|?/?(?:im_start|im_end|system"
+            r"<!--\s*(?:yield|entry|turn|session-end|operator-close|generated-by)|<\|?/?(?:im_start|im_end|system"
             r"|s|inst|quoted)\b|\[/?(?:INST|SYSTEM)\]|end of quoted data|\[author: "
         ),
     ),
@@ -126,5 +128,4 @@ def _escaped(char: str) -> str:
     """Structure of JSON itself is plain ASCII and none of these, so the line stays JSON."""
     if char not in _SPECIAL and (char == " " or char.isprintable()):
         return char
-    units = char.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[i] << 8 | units[i + 1]:04x}" for i in range(0, len(units), 2))
+    return escape_character(char)

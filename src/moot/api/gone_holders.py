@@ -127,12 +127,11 @@ def _finding(holder: GoneHolder) -> Finding:
 
 def explain_gone(holder: GoneHolder, scope: str) -> str:
     """What can be done about it, for whoever was refused."""
-    from shlex import quote
-
+    from moot.core.quoted import shell_word
     from moot.protocols.presence.paths import write_typed
 
     when = f"until {holder.stale_from}" if holder.stale_from else "until it is taken over"
-    force = f"moot release {quote(write_typed(scope))} --force --reason TEXT"
+    force = f"moot release {shell_word(write_typed(scope))} --force --reason TEXT"
     return (
         f"the program of {holder.agent} is gone ({holder.unfinished}); it is held {when}:"
         f" `{holder.adopt}` goes on with it, and a person may free it: `{force}`"

@@ -19,6 +19,7 @@ from unicodedata import normalize
 
 from moot.core.errors import Malformed
 from moot.core.findings import Finding, Severity
+from moot.core.quoted import OwnText, shell_word
 from moot.protocols.presence import paths
 from moot.protocols.presence.resources import is_resource
 
@@ -68,9 +69,14 @@ def read_typed_scope(text: str, folder: Path, root: Path) -> str:
     return _through_a_link(scope, root) if os.path.isabs(scope) else scope
 
 
-def typed_scope(scope: str) -> str:
+def typed_scope(scope: str) -> OwnText:
     """How a scope is typed in a shell so that it means the same in every folder."""
-    return quote(paths.write_typed(scope))
+    return shell_word(paths.write_typed(scope))
+
+
+def typed_from_root(scope: str) -> str:
+    """A scope that counts from the root, as it is typed in any folder; an absolute one stays."""
+    return scope if os.path.isabs(scope) else paths.write_typed(scope.removeprefix(":/"))
 
 
 def remark_on_missing(scopes: Iterable[str], place: Place) -> Iterator[Finding]:

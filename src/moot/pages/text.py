@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Final
 
-from moot.core.blank_letters import BLANK_LETTERS
 from moot.core.clock import MONTHS
+from moot.core.quoted import BLANK_LETTERS
 
 _SHOWN_DECIMALS: Final = 3
 # A context of our own: the caller's precision must not change the bytes of a page.

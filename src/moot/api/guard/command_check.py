@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Final
 
 from moot.api.guard.commands import CommandVerdict
 from moot.core.errors import Refused
-from moot.flows.guard.destruction import ReachedFiles, find_reached
 from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder
-from moot.flows.guard.shell.acts import destructive_acts
+from moot.flows.guard.shell.acts import UNREAD, destructive_acts
 from moot.flows.guard.shell.script import Surroundings
 
 if TYPE_CHECKING:
     from moot.api.session import Session
+    from moot.flows.guard.destruction import ReachedFiles
 
 # Acts that take a folder away with all that is in it.
 _REMOVING: Final = frozenset({"rm", "mv", "trash", "find -delete", "git worktree remove"})
@@ -35,6 +35,10 @@ def check_command(session: Session, text: str, folder: str) -> CommandVerdict:
     refused: CommandVerdict | None = None
     others: dict[str, GuardedPaths] = {}
     for act in destructive_acts(text, Surroundings(here, root, session.env)):
+        from moot.flows.guard.destruction import find_reached
+
+        if act is UNREAD and guarded is not None:
+            _require_unnamed(guarded, text)
         for reached in find_reached(act, Path(here), session.home):
             from moot.api.guard.command_verdict import judge_reached, note_attempt
 
@@ -57,6 +61,18 @@ def _keep_elsewhere(session: Session, text: str, reached: Iterable[GuardedPaths]
         from moot.flows.guard.unsaved_work import keep_unsaved_work
 
         keep_unsaved_work(session, guarded, text)
+
+
+def _require_unnamed(guarded: GuardedPaths, text: str) -> None:
+    """Refused if a command that was not read to its end names the record or git's own files."""
+    names = {guarded.workspace.name: "moot", ".git": "git"}
+    for name, owner in names.items():
+        if name in text:
+            raise Refused(
+                "not_for_agents",
+                f"{UNREAD.name} names {name}, which only `{owner}` itself writes",
+                hint="split it into several commands",
+            )
 
 
 def _require_armed(reached: ReachedFiles) -> None:

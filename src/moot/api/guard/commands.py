@@ -1,7 +1,7 @@
 """Before a shell command: would it destroy others' work? What is unsaved is kept before it runs.
 
-A hook asks this before every command, and most can destroy nothing: only what may is read closely
-(`command_check.py`), so each import counts.
+A hook asks this before every command, and many only read: the others are read closely
+(`command_check.py`). Each import counts.
 """
 
 from __future__ import annotations
@@ -67,14 +67,15 @@ def before_command(
     from contextlib import suppress
 
     from moot.core.errors import MootError
-    from moot.flows.guard.shell.first_look import may_destroy, only_reads
+    from moot.flows.guard.shell.first_look import only_reads
 
     verdict, worktree = CommandVerdict(allowed=True), None
-    if command and may_destroy(command):
+    may_write = bool(command) and not only_reads(command)
+    if may_write:
         from moot.api.guard.command_check import check_command
 
         verdict = check_command(session, command, folder)
-    if verdict.allowed and command and not only_reads(command):
+    if verdict.allowed and may_write:
         worktree = _keep_unsaved(session, command, folder)
     if verdict.allowed:
         with suppress(MootError, OSError):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from moot.core.quoted import Quoted, quote_optional
+from moot.core.quoted import OwnText, Quoted, quote_optional, shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,12 +41,12 @@ class Holder(msgspec.Struct, frozen=True):
     gone: str | None = None
 
     @property
-    def typed_path(self) -> str:
+    def typed_path(self) -> OwnText:
         """How the path is typed in a shell, whichever folder that is in."""
         return _typed(self.path)
 
     @property
-    def typed_scope(self) -> str:
+    def typed_scope(self) -> OwnText:
         """The same of what they hold."""
         return _typed(self.scope)
 
@@ -76,12 +76,10 @@ def describe_holder(
     )
 
 
-def _typed(scope: str) -> str:
-    from shlex import quote
-
+def _typed(scope: str) -> OwnText:
     from moot.protocols.presence.paths import write_typed
 
-    return quote(write_typed(scope))
+    return shell_word(write_typed(scope))
 
 
 def _explain_gone(holder: GoneHolder | None, scope: str) -> str | None:

@@ -17,7 +17,7 @@ from moot.api.operation import operation
 from moot.api.typed_paths import typed_scope
 from moot.core.clock import parse_time, to_text
 from moot.core.errors import Malformed, NotFound, Refused, Unavailable
-from moot.core.quoted import Quoted, quote_optional
+from moot.core.quoted import Quoted, quote_name, quote_optional
 from moot.flows.guard.copies import Copies, Editor
 from moot.flows.guard.former_versions import (
     FormerVersion,
@@ -196,7 +196,7 @@ def _find_file(guarded: GuardedPaths, path: str) -> tuple[Path, str]:
     for worktree, below in files:
         if os.path.join(worktree, below) == name:
             return Path(worktree), below
-    raise NotFound("no_version", f"there is no copy of {path}", hint=_LOST)
+    raise NotFound("no_version", f"there is no copy of {quote_name(path)}", hint=_LOST)
 
 
 def _choose(
@@ -204,11 +204,13 @@ def _choose(
 ) -> FormerVersion:
     chosen = [each for each in former if _criterion(number, at, blob)(each)]
     if not former:
-        raise NotFound("no_version", f"{path} is as it was last seen", hint="nothing to bring back")
+        raise NotFound(
+            "no_version", f"{quote_name(path)} is as it was last seen", hint="nothing to bring back"
+        )
     if not chosen:
         raise NotFound(
             "no_version",
-            f"no version of {path} is so",
+            f"no version of {quote_name(path)} is so",
             hint=f"`moot undo --list {typed_scope(path)}` shows all there are",
         )
     return chosen[0]
@@ -262,7 +264,7 @@ def _require_free(session: Session, root: Path, path: str) -> str | None:
     for owner, held_path in holders:
         raise Refused(
             "reservation_conflict",
-            f"{held_path} is held by {owner}, who would have to bring it back",
+            f"{quote_name(held_path)} is held by {owner}, who would have to bring it back",
             hint="`-o FILE` writes the version elsewhere; or wait until it is free",
         )
     return name
@@ -274,7 +276,7 @@ def _require_kept(copies: Copies, path: str, editor: Editor) -> None:
     for left_out in copies.keep([path], kept):
         raise Refused(
             "not_kept",
-            f"no copy of {path} as it is now can be kept: {left_out.why}",
+            f"no copy of {quote_name(path)} as it is now can be kept: {left_out.why}",
             hint="move it away first, or `-o FILE` writes the version elsewhere",
         )
 

@@ -154,7 +154,7 @@ class Copies:
         if file.data is None or not self.versions.has_copy(str(self.root), path, file.blob):
             return False
         assert self._repository is not None
-        store_blob(self._repository, file.data)
+        store_blob(self._repository, file.data, file.mode)
         newest = self.versions.newest(str(self.root), path)
         return newest is not None and newest.blob == file.blob
 
@@ -169,7 +169,7 @@ class Copies:
         for path, file in files.items():
             is_stored = bool(file.blob) and path not in reasons
             if is_stored and file.data is not None and self._repository is not None:
-                store_blob(self._repository, file.data)
+                store_blob(self._repository, file.data, file.mode)
             rows.append(
                 FileVersion(
                     worktree=str(self.root),

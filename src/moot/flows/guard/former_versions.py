@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from moot.core.errors import NotFound
+from moot.core.quoted import quote_name
 from moot.store.named_files import unwritable_file
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def read_copy(root: Path, version: FileVersion) -> bytes:
     if data is None:
         raise NotFound(
             "copy_gone",
-            f"git does not have {version.blob[:12]} of {version.path} any more",
+            f"git does not have {version.blob[:12]} of {quote_name(version.path)} any more",
             hint="git prunes what nothing refers to after some weeks; `moot undo` lists the rest",
         )
     return data

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from moot.core.errors import Refused
+from moot.core.quoted import quote_name
 from moot.protocols.presence.model import Reservation
 from moot.protocols.presence.resources import is_resource, key_of_file
 
@@ -81,7 +82,7 @@ def _files_below(folder: str, budget: list[int]) -> Iterator[tuple[_Identity, st
 def _too_large(scope: str, held: Reservation) -> Refused:
     return Refused(
         "links_not_searched",
-        f"{scope} has a second name, a hard link, and {held.owner} holds more than can be searched"
-        f" for it ({held.scope})",
+        f"{quote_name(scope)} has a second name, a hard link, and {held.owner} holds more than"
+        f" can be searched for it ({quote_name(held.scope)})",
         hint=f"ask {held.owner}, or work on a copy under a new name",
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from moot.core.errors import Refused
+from moot.core.quoted import quote_name
 
 _OWNERS: Final = {".git": "git", ".moot": "moot"}
 # In the root of a worktree.
@@ -24,14 +25,15 @@ def require_allowed(scopes: Iterable[str], root: Path, workspace: Path) -> None:
         if os.path.normpath(scope).lower() in _FOR_PEOPLE:
             raise Refused(
                 "not_for_agents",
-                f"{scope} is never written by an agent: people say there how strict the guard is",
+                f"{quote_name(scope)} is never written by an agent:"
+                " people say there how strict the guard is",
                 hint="ask the person you work for",
             )
         owner = _owner(scope, root, workspace)
         if owner is not None:
             raise Refused(
                 "not_for_agents",
-                f"{scope} is never written by an agent, only by `{owner}` itself",
+                f"{quote_name(scope)} is never written by an agent, only by `{owner}` itself",
                 hint=f"use the commands of `{owner}`",
             )
 

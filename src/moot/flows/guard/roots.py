@@ -8,10 +8,10 @@ one stands in. What is held from another root is found by where it lies (`find_a
 from __future__ import annotations
 
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from moot.core.errors import Refused
+from moot.core.quoted import quote_name, shell_word
 
 if TYPE_CHECKING:
     from moot.flows.guard.guarded_paths import GuardedPaths
@@ -63,10 +63,11 @@ def require_one_meaning(state: State, guarded: GuardedPaths, holder: tuple[str, 
             *filter(None, (sorted_index.find_reservation(state, key),)),
         ):
             if held.is_held_by(*holder) and not covers_file(held, scope, root):
-                release = f"moot release {quote(write_typed(held.scope))}"
+                release = f"moot release {shell_word(write_typed(held.scope))}"
                 raise Refused(
                     "other_root",
-                    f"you hold {held.scope} of {held.worktree}, and {scope} of {root} is"
+                    f"you hold {quote_name(held.scope)} of {quote_name(held.worktree)}, and"
+                    f" {quote_name(scope)} of {quote_name(str(root))} is"
                     " another file",
                     hint=f"`{release}` first; without git, and with the workspace elsewhere, stay"
                     " in one folder",

@@ -30,7 +30,7 @@ MOST_PRINTED: Final = 20
 _LAG: Final[Millis] = 20  # a disk's clock may be so much behind
 # Commands that print files, at the beginning of a part of a shell command.
 _PRINTS: Final = re.compile(
-    r"(?:^|[;&|\n]|\bthen|\bdo)\s*(?:cat|head|tail|nl|sed\s+-n|less|bat)\s+"
+    r"(?:^|[;&|\n]|\bthen|\bdo)[ \t]*+(?:cat|head|tail|nl|sed[ \t]++-n|less|bat)[ \t]++"
 )
 _PART: Final = re.compile(r"[^;&|\n<>]*")
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from moot.core.quoted import Quoted, quote_optional
+from moot.core.quoted import Quoted, quote_name, quote_optional
 from moot.workspace.find import git_common_dir
 
 if TYPE_CHECKING:
@@ -198,18 +198,20 @@ def _sentence(
 ) -> str:
     from moot.core.clock import SECOND, to_text
 
-    here = elsewhere.own.branch or "this worktree"
-    branch = f"branch {version.head.branch}" if version.head.branch else "no branch"
+    own, path = elsewhere.own.branch, quote_name(version.path)
+    here = quote_name(own) if own else "this worktree"
+    branch = f"branch {quote_name(version.head.branch)}" if version.head.branch else "no branch"
     by = f" by {agent}" if agent else ""
     at = to_text(version.at * SECOND)
     if version.worktree is not None:
-        what = f"{version.path} has changes in {version.worktree} ({branch}) that are not committed"
+        there = quote_name(str(version.worktree))
+        what = f"{path} has changes in {there} ({branch}) that are not committed"
         what = f"{what}, made{by} at {at}" if by else f"{what}, of {at}"
     else:
         verb = "changed" if version.blob is not None else "deleted"
         where = f"on {branch}" if version.head.branch else f"at commit {version.head.commit}"
-        short = f"commit {version.commit[:12]} by {version.author}"
-        what = f"{version.path} was {verb} {where}{by} at {at} ({short})"
+        short = f"commit {version.commit[:12]} by {quote_name(version.author)}"
+        what = f"{path} was {verb} {where}{by} at {at} ({short})"
     others = ", ".join(other for other in agents if other != agent)
     present = f"; there work or worked {others}" if others else ""
     return f"{what}, which is not in {here}{present}."

@@ -13,6 +13,7 @@ from moot.core.errors import Malformed
 from moot.core.findings import Breach
 from moot.core.machine import Command, KeyClass
 from moot.core.names import AGENT, SYSTEM
+from moot.core.quoted import quote_name
 from moot.protocols.presence import agent_names, sorted_index, sub_agents
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence.adoption import AdoptionQuestion, find_uncommitted_files
@@ -173,7 +174,7 @@ def changed_despite_reservation(case: OverlapCase[ask.NoteIncursion]) -> Breache
 def scope_not_held(case: PresenceCase[ask.Release | ask.FreeScopes]) -> Breaches:
     for scope in case.claims:
         if sorted_index.find_reservation(case.state, scope.key) is None:
-            yield f"nobody holds {scope.shown}", scope.shown
+            yield f"nobody holds {quote_name(scope.shown)}", scope.shown
 
 
 def not_the_owner(case: PresenceCase[ask.Release]) -> Breaches:
@@ -182,7 +183,7 @@ def not_the_owner(case: PresenceCase[ask.Release]) -> Breaches:
         held = sorted_index.find_reservation(case.state, scope.key)
         if held is not None and not held.is_held_by(actor.id, actor.epoch):
             earlier = "an earlier " if held.owner == actor.id else ""
-            yield f"{scope.shown} is held by {earlier}{held.holder}", scope.shown
+            yield f"{quote_name(scope.shown)} is held by {earlier}{held.holder}", scope.shown
 
 
 def kept_for_sub_agent(case: PresenceCase[ask.Release]) -> Breaches:
@@ -191,7 +192,7 @@ def kept_for_sub_agent(case: PresenceCase[ask.Release]) -> Breaches:
     if case.command.all:
         for held in sorted_index.reservations_of(state, actor.id, actor.epoch):
             if sub_agents.works_on(state, held, now):
-                yield f"{held.scope} is kept: {held.holder} works on it", held.scope
+                yield f"{quote_name(held.scope)} is kept: {held.holder} works on it", held.scope
 
 
 def not_by_attended_person(case: PresenceCase[ask.FreeScopes]) -> Breaches:
@@ -303,7 +304,8 @@ def accepted_but_nothing_moved(case: ReceiptCase[ask.Accept]) -> Breaches:
     if message is None or message.key is None or message.accepted:
         return
     if not find_moved(case.state, message, case.context.now):
-        yield f"{message.sender} no longer holds exactly {message.scope}, or more than it", "id"
+        scope = quote_name(message.scope or "")
+        yield f"{message.sender} no longer holds exactly {scope}, or more than it", "id"
 
 
 def adoption_missing(case: PresenceCase[ask.Join]) -> Breaches:
@@ -369,7 +371,9 @@ def handoff_without_scope(case: PresenceCase[ask.SendHandoff]) -> Breaches:
         scopes = [reservation.scope for reservation in mine if not reservation.has_ended(now)]
         if scopes:
             more = f" and {len(scopes) - 1} more" if len(scopes) > 1 else ""
-            message = f"no scope is named: you keep {scopes[0]}{more} when it is accepted"
+            message = (
+                f"no scope is named: you keep {quote_name(scopes[0])}{more} when it is accepted"
+            )
             yield message, "scope", None, {"PATH": write_typed(scopes[0])}
 
 
@@ -378,4 +382,5 @@ def handoff_moves_nothing(case: PresenceCase[ask.SendHandoff]) -> Breaches:
     for scope in case.claims:
         held = sorted_index.find_reservation(case.state, scope.key)
         if held is None or not held.is_held_by(actor.id, actor.epoch):
-            yield f"you do not hold exactly {scope.shown}: accepting will move nothing", "scope"
+            shown = quote_name(scope.shown)
+            yield f"you do not hold exactly {shown}: accepting will move nothing", "scope"

@@ -147,19 +147,19 @@ _OWED: Final = {EventType.HANDOFF: "accept what was passed on", EventType.BLOCKE
 def _lease_ends(state: State) -> Iterable[Due]:
     if state.next_expiry is None:  # most reservations have no end
         return
-    from shlex import quote
-
+    from moot.core.quoted import shell_word
     from moot.protocols.presence.paths import write_typed
 
     timed = (held for held in state.live if held.expires_at is not None)
     for held in sorted(timed, key=_end_of):
+        typed = shell_word(write_typed(held.scope))
         yield Due(
             who=held.owner,
             what="reservation ends",
             subject=held.scope,
             since=held.since,
             by=held.expires_at,
-            hint=f"moot reserve {quote(write_typed(held.scope))} --ttl MINUTES (keeps it longer)",
+            hint=f"moot reserve {typed} --ttl MINUTES (keeps it longer)",
             command=ask.ExpireScopes(),
         )
 

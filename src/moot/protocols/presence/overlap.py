@@ -13,6 +13,7 @@ import msgspec
 
 from moot.core.clock import Millis
 from moot.core.machine import SignOfLife
+from moot.core.quoted import quote_name
 from moot.protocols.presence import liveness, sorted_index, sub_agents
 from moot.protocols.presence.liveness import LivenessVerdict
 from moot.protocols.presence.model import Kind, Liveness, Reservation, Stage, State
@@ -45,10 +46,10 @@ class OverlapConflict(msgspec.Struct, frozen=True):
     def sentence(self) -> str:
         """What the refused agent reads: who holds what, for which work, and how alive they are."""
         held, verdict = self.held, self.verdict
-        work = f" for {held.work}" if held.work else ""
+        work = f" for {quote_name(held.work)}" if held.work else ""
         return (
-            f"{self.claim.shown} is {self._held_how} {held.holder}{self._whose}{self._held_as}"
-            f"{work}: {verdict.liveness}, {verdict.because}"
+            f"{quote_name(self.claim.shown)} is {self._held_how} {held.holder}{self._whose}"
+            f"{self._held_as}{work}: {verdict.liveness}, {verdict.because}"
         )
 
     @property
@@ -64,7 +65,8 @@ class OverlapConflict(msgspec.Struct, frozen=True):
         if self.kind is Kind.EXACT:
             return ""
         part = is_inside(self.held.key, self.claim.key)
-        return f" ({self.held.scope})" if part else f" as part of {self.held.scope}"
+        scope = quote_name(self.held.scope)
+        return f" ({scope})" if part else f" as part of {scope}"
 
 
 class Requester(msgspec.Struct, frozen=True):

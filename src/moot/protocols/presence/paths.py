@@ -25,6 +25,7 @@ import msgspec
 
 from moot.core.errors import Malformed
 from moot.core.findings import Finding, Severity
+from moot.core.quoted import quote_name
 from moot.protocols.presence.model import Kind
 from moot.protocols.presence.resources import is_resource, read_resource
 
@@ -32,7 +33,7 @@ MAX_SCOPE_CHARACTERS: Final = 1_024
 FROM_ROOT: Final = ":/"  # typed on a command line before a path that starts at the root, as in git
 _WINDOWS_ROOT: Final = r"[A-Za-z]:[\\/]|\\\\"
 _OTHER_MAGIC: Final = (":(", ":!", ":^")
-_CONTROL: Final = r"[\x00-\x1f\x7f\ud800-\udfff]"
+_CONTROL: Final = r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
 
 
 class Scope(msgspec.Struct, frozen=True):
@@ -197,7 +198,8 @@ def warn_of_symlink(text: str, real: str, root: str) -> Finding | None:
         rule="B-12",
         code="symlink",
         severity=Severity.WARNING,
-        message=f"{scope.shown} really is {resolve_path(real, root)}; the names are compared",
+        message=f"{quote_name(scope.shown)} really is {quote_name(resolve_path(real, root))};"
+        " the names are compared",
         where=text,
         hint="reserve the real place too",
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from moot.core.plural import plural
-from moot.surfaces.hooks.waiting import quoted, waiting_line
+from moot.core.quoted import OwnText, join, quote, quote_lines, quote_names, say, shell_word
+from moot.surfaces.hooks.waiting import waiting_line
 
 if TYPE_CHECKING:
     from moot.api.guard.offered_tools import ToolName
@@ -43,60 +44,81 @@ give back early: action release.
 action accept. If you are offered none of these tools: `{moot} --help` in your shell."""
 
 
-def briefing(started: StartedSession, moot: str, tool_name: ToolName | None = None) -> str:
+def briefing(started: StartedSession, moot: OwnText, tool_name: ToolName | None = None) -> OwnText:
     """`moot` is how the agent calls us in a shell, `tool_name` how it calls tools of our server."""
-    rules = RULES.format(me=started.agent)
     if tool_name is None:
-        rules += IN_SHELL.format(me=started.agent, moot=moot)
+        rules = say(RULES + IN_SHELL, me=started.agent, moot=moot)
     else:
-        names = {name: tool_name(name) for name in ("scope", "now", "event")}
-        rules += BY_TOOL.format(moot=moot, **names)
+        names = {name: OwnText(tool_name(name)) for name in ("scope", "now", "event")}
+        rules = say(RULES + BY_TOOL, me=started.agent, moot=moot, **names)
     lines = [rules, *_others(started.others)]
     if started.plan is not None:
         lines.append(_plan_lines(started.plan, moot))
     if started.decisions:
-        lines += ["Decided before about what is changed or held here:"]
+        lines += [OwnText("Decided before about what is changed or held here:")]
         lines += [_decision_line(each, moot) for each in started.decisions]
     if started.waiting:
         lines.append(waiting_line(started.waiting, started.agent, moot, tool_name))
-    return "\n".join(lines)
+    return join("\n", lines)
 
 
-def _plan_lines(plan: SharedPlan, moot: str) -> str:
-    """The page as its agents wrote it: quoted, so that it is not taken for a word of ours."""
+def _plan_lines(plan: SharedPlan, moot: OwnText) -> OwnText:
     text = plan.text if len(plan.text) <= MOST_OF_PLAN else f"{plan.text[:MOST_OF_PLAN]}…"
-    quoted = "\n".join(f"> {line}" for line in text.rstrip("\n").split("\n"))
-    amend = f"`{moot} plan {plan.work} --amend FILE --version {plan.version}`"
-    head = f"Shared plan of {plan.work}, version {plan.version} by {plan.by} (amend it: {amend}):"
-    return f"{head}\n{quoted}"
+    return say(
+        "Shared plan of {work}, version {version} by {by}"
+        " (amend it: `{moot} plan {typed} --amend FILE --version {version}`):\n{text}",
+        work=plan.work,
+        typed=shell_word(plan.work, "WORK"),
+        version=plan.version,
+        by=plan.by,
+        moot=moot,
+        text=quote_lines(text.rstrip("\n")),
+    )
 
 
-def _decision_line(decision: EarlierDecision, moot: str) -> str:
-    """What others wrote is quoted, and cut."""
-    answer = f": {quoted(decision.answer)}" if decision.answer else ""
-    names = ", ".join(decision.names[:NAMES_SHOWN])
-    question = quoted(decision.question)
-    look = f"`{moot} report {decision.id}`"
-    return f"- {names}: {question} was {decision.outcome}{answer} ({look})"
+def _decision_line(decision: EarlierDecision, moot: OwnText) -> OwnText:
+    return say(
+        "- {names}: {question} was {outcome}{answer} (`{moot} report {id}`)",
+        names=quote_names(decision.names[:NAMES_SHOWN]),
+        question=quote(decision.question),
+        outcome=OwnText(decision.outcome),
+        answer=say(": {answer}", answer=quote(decision.answer)) if decision.answer else OwnText(),
+        moot=moot,
+        id=decision.id,
+    )
 
 
-def _others(others: tuple[OtherAgent, ...]) -> Iterator[str]:
-    yield "Here now:" if others else "Nobody else is here now."
+def _others(others: tuple[OtherAgent, ...]) -> Iterator[OwnText]:
+    yield OwnText("Here now:" if others else "Nobody else is here now.")
     yield from map(_line, others[:SHOWN])
     if len(others) > SHOWN:
-        yield f"- and {len(others) - SHOWN} more"
+        yield say("- and {more} more", more=len(others) - SHOWN)
 
 
-def _line(other: OtherAgent) -> str:
-    work = f", on {other.work or other.branch}" if other.work or other.branch else ""
-    more = len(other.holds) - SCOPES_SHOWN
-    tail = f" and {more} more" if more > 0 else ""
-    held = f", holds {', '.join(other.holds[:SCOPES_SHOWN])}{tail}" if other.holds else ""
-    return f"- {other.agent} ({other.label.lower()}{work}){held}{_sub_agents(other)}"
+def _line(other: OtherAgent) -> OwnText:
+    work = other.work or other.branch
+    return say(
+        "- {agent} ({label}{work}){holds}{sub_agents}",
+        agent=other.agent,
+        label=OwnText(other.label.lower()),
+        work=say(", on {work}", work=work) if work else OwnText(),
+        holds=_holds(other.holds),
+        sub_agents=_sub_agents(other),
+    )
 
 
-def _sub_agents(other: OtherAgent) -> str:
+def _holds(scopes: Sequence[str]) -> OwnText:
+    if not scopes:
+        return OwnText()
+    more = len(scopes) - SCOPES_SHOWN
+    tail = say(" and {more} more", more=more) if more > 0 else OwnText()
+    return say(", holds {scopes}{tail}", scopes=quote_names(scopes[:SCOPES_SHOWN]), tail=tail)
+
+
+def _sub_agents(other: OtherAgent) -> OwnText:
     count = len(other.sub_agents)
     if not count:
-        return ""
-    return f", with {plural(count, 'sub-agent')} at work ({', '.join(other.sub_agents[:SHOWN])})"
+        return OwnText()
+    names = quote_names(other.sub_agents[:SHOWN])
+    many = OwnText(plural(count, "sub-agent"))
+    return say(", with {many} at work ({names})", many=many, names=names)

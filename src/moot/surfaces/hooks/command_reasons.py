@@ -3,8 +3,9 @@ and the safer command."""
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Final
+
+from moot.core.quoted import OwnText, join, one_line, quote_names, say, shell_word
 
 if TYPE_CHECKING:
     from moot.api.guard.commands import CommandVerdict, EndangeredFiles
@@ -18,82 +19,96 @@ _ASK: Final = (
 )
 
 
-def explain_destruction(verdict: CommandVerdict, moot: str) -> str:
+def explain_destruction(verdict: CommandVerdict, moot: OwnText) -> OwnText:
     """The reason of a refusal; `moot` is how the agent calls us."""
-    sentences = ["moot:", _what(verdict)]
+    sentences = [OwnText("moot:"), _what(verdict)]
     sentences += [_of_owner(each) for each in verdict.endangered[:SHOWN_OWNERS]]
     if len(verdict.endangered) > SHOWN_OWNERS:
-        sentences.append(f"So are those of {len(verdict.endangered) - SHOWN_OWNERS} more.")
-    sentences += ["Nothing was run. Do not do it by another way.", _instead(verdict)]
+        more = len(verdict.endangered) - SHOWN_OWNERS
+        sentences.append(say("So are those of {more} more.", more=more))
+    sentences += [OwnText("Nothing was run. Do not do it by another way."), _instead(verdict)]
     holders = [
         each.holder
         for each in verdict.endangered
         if each.holder is not None and not each.holder.own_session
     ]
     if holders and verdict.agent is not None:
-        sentences.append(f"Or ask: `{_ask(holders[0], verdict.agent, moot)}`.")
-    return " ".join(sentence for sentence in sentences if sentence)
+        sentences.append(say("Or ask: `{ask}`.", ask=_ask(holders[0], verdict.agent, moot)))
+    return join(" ", sentences)
 
 
-def _what(verdict: CommandVerdict) -> str:
+def _what(verdict: CommandVerdict) -> OwnText:
     if not verdict.is_understood:
-        return f"{verdict.act} in this command could not be understood, and it may reach these:"
-    if verdict.is_commit:
-        return f"{verdict.act} would commit files that others work on:"
-    if verdict.safer:
-        return f"{verdict.act} would throw away work that is not committed:"
-    return f"{verdict.act} would write over or remove files that others work on:"
+        template = "{act} in this command could not be understood, and it may reach these:"
+    elif verdict.is_commit:
+        template = "{act} would commit files that others work on:"
+    elif verdict.safer:
+        template = "{act} would throw away work that is not committed:"
+    else:
+        template = "{act} would write over or remove files that others work on:"
+    return say(template, act=one_line(verdict.act))
 
 
-def _of_owner(endangered: EndangeredFiles) -> str:
+def _of_owner(endangered: EndangeredFiles) -> OwnText:
     holder, files = endangered.holder, _listed(endangered)
     if holder is None:
-        return (
-            f"{files}: changed by a person or by someone unknown, and not seen by you as it is now."
+        return say(
+            "{files}: changed by a person or by someone unknown, and not seen by you as it is now.",
+            files=files,
         )
     if holder.own_session:
-        return f"{files}: held by {holder.holder} (a sub-agent of your own session)."
-    work = f", working on {holder.work}" if holder.work else ""
-    return f"{files}: held by {holder.owner} ({holder.liveness}, {holder.seen}){work}."
+        return say(
+            "{files}: held by {holder} (a sub-agent of your own session).",
+            files=files,
+            holder=holder.holder,
+        )
+    return say(
+        "{files}: held by {owner} ({liveness}, {seen}){work}.",
+        files=files,
+        owner=holder.owner,
+        liveness=holder.liveness,
+        seen=one_line(holder.seen),
+        work=say(", working on {work}", work=holder.work) if holder.work else OwnText(),
+    )
 
 
-def _listed(endangered: EndangeredFiles) -> str:
+def _listed(endangered: EndangeredFiles) -> OwnText:
     more = endangered.count - len(endangered.files)
-    shown = ", ".join(endangered.files)
-    return f"{shown} and {more} more" if more else shown
+    shown = quote_names(endangered.files)
+    return say("{shown} and {more} more", shown=shown, more=more) if more else shown
 
 
-def _instead(verdict: CommandVerdict) -> str:
+def _instead(verdict: CommandVerdict) -> OwnText:
     if verdict.changed_since:
-        return (
+        return OwnText(
             "You hold this, but it was changed since you last saw it: look at it (`git diff`), and"
             " repeat the command if these changes are to go."
         )
     if not verdict.is_understood:
-        return "Say plainly which files you mean: `cd FOLDER && ...`, then their names."
+        return OwnText("Say plainly which files you mean: `cd FOLDER && ...`, then their names.")
     if all(each.holder is None for each in verdict.endangered):
-        own = f" {_own_alone(verdict)}" if verdict.own and verdict.safer else ""
-        return (
-            f"Leave that as it is, or ask the person whose it is.{own} What you have read as it is"
-            " now is yours to decide about."
-        )
+        own = _own_alone(verdict) if verdict.own and verdict.safer else OwnText()
+        leave = OwnText("Leave that as it is, or ask the person whose it is.")
+        decide = OwnText("What you have read as it is now is yours to decide about.")
+        return join(" ", (leave, own, decide))
     if not verdict.safer:
-        return "Leave these files out."
+        return OwnText("Leave these files out.")
     if not verdict.own:
-        return "None of what it would reach is yours: leave it as it is."
+        return OwnText("None of what it would reach is yours: leave it as it is.")
     return _own_alone(verdict)
 
 
-def _own_alone(verdict: CommandVerdict) -> str:
-    files = " ".join(shlex.quote(file) for file in verdict.own)
-    return f"Your own alone: `{verdict.safer} {files}`."
+def _own_alone(verdict: CommandVerdict) -> OwnText:
+    files = join(" ", map(shell_word, verdict.own))
+    return say("Your own alone: `{safer} {files}`.", safer=one_line(verdict.safer), files=files)
 
 
-def _ask(holder: Holder, agent: str, moot: str) -> str:
-    return _ASK.format(
+def _ask(holder: Holder, agent: str, moot: OwnText) -> OwnText:
+    return say(
+        _ASK,
         moot=moot,
         agent=agent,
         owner=holder.owner,
-        path=shlex.quote(holder.path),
-        blocker=shlex.quote(f"{holder.owner} holds {holder.path}"),
+        path=shell_word(holder.path),
+        blocker=shell_word(f"{holder.owner} holds {holder.path}", "REASON"),
     )

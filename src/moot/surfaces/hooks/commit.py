@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from moot.api.guard import checks
 from moot.core.errors import MootError
+from moot.core.quoted import one_line
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -51,8 +52,8 @@ def answer_message(
 
 
 def explain_unchecked(error: MootError) -> str:
-    hint = f" To mend it: {error.hint}." if error.hint else ""
-    return f"moot: the commit cannot be checked: [{error.code}] {error}.{hint}"
+    hint = f" To fix it: {one_line(error.hint)}." if error.hint else ""
+    return f"moot: the commit cannot be checked: [{error.code}] {one_line(str(error))}.{hint}"
 
 
 def is_agents_shell(session: Session) -> bool:
@@ -62,7 +63,7 @@ def is_agents_shell(session: Session) -> bool:
 
 
 def _explain(verdict: checks.CommitVerdict) -> str:
-    lines = [f"  {held.message}" for held in verdict.held[:SHOWN]]
+    lines = [f"  {one_line(held.message)}" for held in verdict.held[:SHOWN]]
     if len(verdict.held) > len(lines):
         lines.append(f"  and {len(verdict.held) - len(lines)} more")
     if verdict.is_too_late:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from moot.core.quoted import OwnText, join, one_line, say
 from moot.flows.tools.coding_tools import HookMoment
 from moot.surfaces.hooks import answers
 from moot.surfaces.hooks.announced import announce, find_overwritten
@@ -92,11 +93,15 @@ def after(call: HookCall, session: Session) -> str:
     )
     if ended is None:
         return answers.ALLOW
-    lines = []
+    lines = list[OwnText]()
     if ended.incursions:
-        noted = "; ".join(finding.message for finding in ended.incursions[:SHOWN_INCURSIONS])
+        noted = [one_line(finding.message) for finding in ended.incursions[:SHOWN_INCURSIONS]]
         lines.append(
-            f"moot: this changed what others hold, and that is on record: {noted}. Tell the holder."
+            say(
+                "moot: this changed what others hold, and that is on record: {noted}."
+                " Tell the holder.",
+                noted=join("; ", noted),
+            )
         )
     if ended.unmerged:
         lines.append(_unmerged_line(ended.unmerged))
@@ -104,7 +109,7 @@ def after(call: HookCall, session: Session) -> str:
         lines.append(_printed_line(call, session, command))
     if ended.waiting:
         lines.append(_waiting_line(call, session, ended.agent, ended.waiting))
-    return answers.context(call.tool, HookMoment.AFTER, "\n".join(filter(None, lines)))
+    return answers.context(call.tool, HookMoment.AFTER, join("\n", lines))
 
 
 def start(call: HookCall, session: Session) -> str:
@@ -137,11 +142,11 @@ def stop(call: HookCall, session: Session) -> str:
     stopping = tool_sessions.wants_to_stop(session, take=may_go_on)
     if stopping is None:
         return answers.ALLOW
-    tests = f"moot: {stopping.tests}" if stopping.tests else ""
+    tests = say("moot: {tests}", tests=one_line(stopping.tests)) if stopping.tests else OwnText()
     if not stopping.waiting:
         return answers.tell_person(call.tool, tests)
     line = _waiting_line(call, session, stopping.agent, stopping.waiting)
-    return answers.go_on(call.tool, f"{line}\n{tests}".rstrip())
+    return answers.go_on(call.tool, join("\n", (line, tests)))
 
 
 def end(call: HookCall, session: Session) -> str:
@@ -169,15 +174,15 @@ def asks_person(call: HookCall, session: Session) -> str:
     return answers.ALLOW
 
 
-def _held_line(call: HookCall, session: Session, files: Sequence[str]) -> str:
+def _held_line(call: HookCall, session: Session, files: Sequence[str]) -> OwnText:
     """Who holds what was read, if anybody else does and that was not told yet."""
     if not files:
-        return ""
+        return OwnText()
     from moot.api.guard import reading
 
     read = reading.after_read(session, files)
     if not read.holders or read.agent is None:
-        return ""
+        return OwnText()
     from moot.api.guard.offered_tools import find_tool_names
     from moot.surfaces.hooks.reasons import explain_read
 
@@ -186,7 +191,7 @@ def _held_line(call: HookCall, session: Session, files: Sequence[str]) -> str:
     return explain_read(read.holders, moot, tool_name)
 
 
-def _printed_line(call: HookCall, session: Session, command: str) -> str:
+def _printed_line(call: HookCall, session: Session, command: str) -> OwnText:
     """The same for files that a shell command printed; trouble with it hides nothing else."""
     from moot.core.errors import MootError
     from moot.flows.guard.stale_reads import find_printed
@@ -194,16 +199,19 @@ def _printed_line(call: HookCall, session: Session, command: str) -> str:
     try:
         return _held_line(call, session, find_printed(command, shell_folder(call)))
     except MootError:
-        return ""
+        return OwnText()
 
 
-def _unmerged_line(changes: Sequence[UnmergedChange]) -> str:
+def _unmerged_line(changes: Sequence[UnmergedChange]) -> OwnText:
     from moot.flows.guard.unmerged import explain_unmerged
 
-    return f"moot: {explain_unmerged(changes)} The edit is allowed; mind it, or merge that first."
+    return say(
+        "moot: {changes} The edit is allowed; mind it, or merge that first.",
+        changes=one_line(explain_unmerged(changes)),
+    )
 
 
-def _waiting_line(call: HookCall, session: Session, agent: str, waiting: Waiting) -> str:
+def _waiting_line(call: HookCall, session: Session, agent: str, waiting: Waiting) -> OwnText:
     from moot.api.guard.offered_tools import find_tool_names
     from moot.surfaces.hooks.waiting import waiting_line
 

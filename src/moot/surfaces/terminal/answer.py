@@ -11,9 +11,10 @@ from typing import Any, TextIO
 
 import msgspec
 
-from moot.core.blank_letters import BLANK_LETTERS
 from moot.core.errors import MootError
 from moot.core.findings import Finding, Severity
+from moot.core.quoted import escape_character
+from moot.core.quoted import visible as visible
 from moot.surfaces.terminal.local_time import in_local_time
 
 DONE, REFUSED, USAGE, UNPROVEN, CANNOT_RUN = 0, 1, 2, 3, 4
@@ -187,15 +188,24 @@ def remarks(findings: Iterable[Finding]) -> list[str]:
     return [finding_line(f) for f in findings if f.severity is not Severity.INFO]
 
 
+# JSON leaves these raw inside of strings, and some readers take them for the end of a line.
+_LINE_BREAKS = tuple(
+    (mark.encode(), escape_character(mark).encode()) for mark in "\x85\u2028\u2029"
+)
+
+
 def encode_json(value: Any) -> bytes:
     """An envelope, or what stands in it, as JSON in one line."""
     try:
-        return _ENCODER.encode(value)
+        raw = _ENCODER.encode(value)
     except UnicodeEncodeError:  # a path of this machine that is not UTF-8
         import json
 
         plain = msgspec.to_builtins(value, builtin_types=(Decimal,))
         return json.dumps(plain, default=float).encode()
+    for mark, escaped in _LINE_BREAKS:
+        raw = raw.replace(mark, escaped)
+    return raw
 
 
 def _print_json(envelope: Envelope, *, done: bool) -> None:
@@ -236,12 +246,3 @@ def _below_last(line: str, column: int) -> Iterable[str]:
     from moot.surfaces.terminal.wrapping import wrapped
 
     return wrapped(line, sys.stdout, " " * column)
-
-
-def visible(text: str) -> str:
-    """Another's text on our terminal: control characters are shown, never obeyed."""
-    return "".join(char if _can_be_seen(char) else f"\\x{ord(char):02x}" for char in text)
-
-
-def _can_be_seen(char: str) -> bool:
-    return char.isprintable() and char not in BLANK_LETTERS

@@ -45,6 +45,7 @@ class Shell:
         self.json = False
         self.home: Path | None = _path(self.env.get("MOOT_HOME"))
         self.acting: str | None = self.env.get("MOOT_AGENT") or None
+        self.is_operative = False  # `bb` or `bb-init` was typed, and not `moot`
         self.typed_name = ""  # who acts, if only --as says so
         self.command = ""
         self.answered = False  # from the moment the answer is being printed
@@ -278,7 +279,7 @@ def command(
         # Options stand above the function: click has left them there as an attribute.
         parameters = list(reversed(getattr(function, "__click_params__", [])))
         made = click.Command(
-            name, callback=invoke, params=parameters, help=_help(function), **options
+            name, callback=invoke, params=parameters, help=help_of(function), **options
         )
         if group is not None:
             group.add_command(made)
@@ -287,7 +288,7 @@ def command(
     return register
 
 
-def _help(function: Callable[..., Answer]) -> str:
+def help_of(function: Callable[..., Any]) -> str:
     """The docstring; what follows `Examples:` keeps its line breaks."""
     text = clean_docstring(function.__doc__ or "")
     return text.replace("Examples:\n", "\b\nExamples:\n")

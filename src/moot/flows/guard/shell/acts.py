@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from moot.flows.guard.shell.act import DestructiveAct, Reach
@@ -12,23 +12,50 @@ from moot.flows.guard.shell.git_acts import added_before_commit, git_acts, read_
 from moot.flows.guard.shell.inner_scripts import all_commands
 from moot.flows.guard.shell.listed_files import find_acts, xargs_command
 from moot.flows.guard.shell.script import SimpleCommand, Surroundings
+from moot.flows.guard.shell.words import Steps, TooComplex
 from moot.flows.guard.shell.wrappers import program_name, unwrap
 
 _MOST_NESTED: Final = 6
+# Each may start git to learn what it reaches.
+MOST_ACTS: Final = 200
+# What is not known of a command beyond the bounds: it may reach whatever others hold.
+UNREAD: Final = DestructiveAct(
+    "a command too long or too deeply nested to be checked",
+    Reach.WRITTEN,
+    None,
+    is_understood=False,
+)
 
 
-def destructive_acts(text: str, around: Surroundings) -> list[DestructiveAct]:
-    """Everything in `text` that would write over, remove, put back or commit files."""
-    acts: list[DestructiveAct] = []
-    added: list[DestructiveAct] = []
-    for command in all_commands(text, around):
-        acts += redirect_acts(command)
+def destructive_acts(
+    text: str, around: Surroundings, steps: Steps | None = None
+) -> list[DestructiveAct]:
+    """Everything in `text` that would write over, remove, put back or commit files.
+
+    The last one is UNREAD if the text is beyond the bounds of what is read, or does too much.
+    """
+    acts: dict[DestructiveAct, None] = {}
+    steps = steps or Steps()
+    try:
+        for act in _all_acts(all_commands(text, around, steps)):
+            steps.take(1 + len(act.paths) + len(act.copied))
+            if len(acts) >= MOST_ACTS:
+                raise TooComplex
+            acts[act] = None
+    except TooComplex:
+        acts[UNREAD] = None
+    return list(acts)
+
+
+def _all_acts(commands: Iterable[SimpleCommand]) -> Iterator[DestructiveAct]:
+    added: dict[DestructiveAct, None] = {}
+    for command in commands:
+        yield from redirect_acts(command)
         for act in _acts_of(command):
             if act.reach.is_commit:
-                acts += added
-            acts += _after_adding(act, added) if act.reach is Reach.STAGED else (act,)
-        added += _added(command)
-    return acts
+                yield from added
+            yield from _after_adding(act, list(added)) if act.reach is Reach.STAGED else (act,)
+        added.update(dict.fromkeys(_added(command)))
 
 
 def _after_adding(act: DestructiveAct, added: list[DestructiveAct]) -> Iterator[DestructiveAct]:
@@ -53,7 +80,9 @@ def _after_adding(act: DestructiveAct, added: list[DestructiveAct]) -> Iterator[
 def _acts_of(command: SimpleCommand, nested: int = 0) -> Iterator[DestructiveAct]:
     """What one simple command would do, without its redirects."""
     command = unwrap(command)
-    if not command.words or nested > _MOST_NESTED:
+    if nested > _MOST_NESTED:
+        raise TooComplex
+    if not command.words:
         return
     name, words = program_name(command.words[0]), command.words[1:]
     if name == "git":

@@ -70,7 +70,7 @@ def is_interpreter(name: str) -> bool:
 
 
 def _code_of(name: str, command: SimpleCommand) -> str:
-    letter = INTERPRETERS.get(re.sub(r"[\d.]+$", "", name), INTERPRETERS.get(name, "c"))
+    letter = INTERPRETERS.get(name.rstrip("0123456789."), INTERPRETERS.get(name, "c"))
     texts = [
         redirect.body or redirect.target.text
         for redirect in command.redirects

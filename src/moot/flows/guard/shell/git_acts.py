@@ -6,13 +6,13 @@ what is not committed. Here is what it does without asking.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from moot.flows.guard.shell.act import DestructiveAct, Reach, Safer
 from moot.flows.guard.shell.file_acts import moved_acts
 from moot.flows.guard.shell.options import Arguments, read_arguments
+from moot.flows.guard.shell.script import join_folder
 from moot.flows.guard.shell.values import Word
 
 _GLOBAL_WITH_VALUE: Final = "C c --git-dir --work-tree --namespace --exec-path --config-env"
@@ -53,11 +53,9 @@ def read_git_call(words: tuple[Word, ...], folder: str | None) -> GitCall | None
     own = read_arguments(words, _GLOBAL_WITH_VALUE, stops_at_operand=True)
     if not own.operands or not own.operands[0].is_known:
         return None
-    for place, word in enumerate(words):
-        if word.text == "-C" and place + 1 < len(words) and words[place:] != own.operands:
+    for place, word in enumerate(words[: len(words) - len(own.operands)]):
+        if word.text == "-C":
             folder = _inside(folder, words[place + 1])
-        if word is own.operands[0]:
-            break
     options = tuple(f"{name}={own.values[name].text}" for name in _ELSEWHERE if name in own.values)
     return GitCall(own.operands[0].text, own.operands[1:], folder, options)
 
@@ -65,7 +63,7 @@ def read_git_call(words: tuple[Word, ...], folder: str | None) -> GitCall | None
 def _inside(folder: str | None, word: Word) -> str | None:
     if not word.is_known or (folder is None and not word.text.startswith("/")):
         return None
-    return os.path.normpath(os.path.join(folder or "/", word.text))
+    return join_folder(folder or "/", word.text)
 
 
 def _checkout(call: GitCall) -> Iterator[DestructiveAct]:

@@ -7,6 +7,7 @@ from typing import Final
 
 from moot.flows.guard.shell.script import SimpleCommand, Surroundings, read_script
 from moot.flows.guard.shell.values import UNKNOWN
+from moot.flows.guard.shell.words import Steps, TooComplex
 from moot.flows.guard.shell.wrappers import program_name, unwrap
 
 _SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
@@ -14,17 +15,23 @@ _PRINTING: Final = frozenset({"echo", "printf"})
 _MOST_NESTED: Final = 6
 
 
-def all_commands(text: str, around: Surroundings, nested: int = 0) -> Iterator[SimpleCommand]:
+def all_commands(
+    text: str, around: Surroundings, steps: Steps | None = None, nested: int = 0
+) -> Iterator[SimpleCommand]:
     """Every simple command of a text, and of the texts it hands to other shells.
 
-    A command that starts another program is given back as that program's.
+    A command that starts another program is given back as that program's. TooComplex beyond the
+    bounds of what is read.
     """
-    for command in read_script(text, around) if nested <= _MOST_NESTED else ():
+    if nested > _MOST_NESTED:
+        raise TooComplex
+    steps = steps or Steps()
+    for command in read_script(text, around, steps):
         inner = unwrap(command)
         yield inner
         folder = UNKNOWN if inner.folder is None else inner.folder
         for script in inner_scripts(inner):
-            yield from all_commands(script, around._replace(folder=folder), nested + 1)
+            yield from all_commands(script, around._replace(folder=folder), steps, nested + 1)
 
 
 def inner_scripts(command: SimpleCommand) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from moot.flows.guard.shell.values import Word
@@ -40,9 +40,8 @@ def read_arguments(
     flags: set[str] = set()
     values: dict[str, Word] = {}
     operands: list[Word] = []
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
+    rest = iter(words)
+    for word in rest:
         text = word.text
         if text == "--":
             return Arguments(frozenset(flags), values, tuple(operands), tuple(rest), True)
@@ -56,15 +55,19 @@ def read_arguments(
             flags.add(name)
             if equals:
                 values[name] = Word(value)
-            elif name in taking and rest:
-                values[name] = rest.pop(0)
+            elif name in taking and (following := next(rest, None)):
+                values[name] = following
         else:
             _read_short(text, taking, flags, values, rest)
     return Arguments(frozenset(flags), values, tuple(operands), (), False)
 
 
 def _read_short(
-    text: str, taking: frozenset[str], flags: set[str], values: dict[str, Word], rest: list[Word]
+    text: str,
+    taking: frozenset[str],
+    flags: set[str],
+    values: dict[str, Word],
+    rest: Iterator[Word],
 ) -> None:
     """`-xfd`, `-mTEXT`, `-m TEXT`."""
     for place, letter in enumerate(text[1:], 1):
@@ -72,6 +75,6 @@ def _read_short(
         if letter in taking:
             if text[place + 1 :]:
                 values[letter] = Word(text[place + 1 :])
-            elif rest:
-                values[letter] = rest.pop(0)
+            elif following := next(rest, None):
+                values[letter] = following
             return

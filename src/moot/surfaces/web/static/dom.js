@@ -57,7 +57,7 @@ function reuse(item, known, loose) {
 
 function fill(node, item) {
   if (typeof item !== "object") {
-    const text = String(item);
+    const text = plain(item, Infinity);
     if (node.nodeValue !== text) node.nodeValue = text;
     return;
   }
