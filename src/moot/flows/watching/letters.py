@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from moot.core.errors import MootError
 from moot.core.names import SYSTEM
+from moot.core.quoted import quote_name
 from moot.flows.guard.held_changes import CHANGED_UNKNOWN, HeldChange, is_here
 from moot.flows.guard.told_once import is_first_time
 from moot.flows.guard.who_changed import Certainty, Verdict
@@ -51,7 +52,7 @@ def describe_change(each: HeldChange) -> str:
     change = each.change
     act = "deleted" if change.after == "" else "made" if change.before == "" else "changed"
     ids = f"{change.before or 'nothing'} -> {change.after or 'nothing'}"
-    return f"- {change.path} in {change.worktree}: {act} ({ids})"
+    return f"- {quote_name(change.path)} in {quote_name(change.worktree)}: {act} ({ids})"
 
 
 def describe_verdict(verdict: Verdict) -> str:
@@ -67,7 +68,7 @@ def write_letter(
     from moot.flows.mail.letters import Letter, send_letter
 
     paths = list(dict.fromkeys(each.change.path for each in changes))
-    many = f"{len(paths)} files" if len(paths) > 1 else paths[0]
+    many = f"{len(paths)} files" if len(paths) > 1 else quote_name(paths[0])
     lines = [describe_change(each) for each in changes[:SHOWN]]
     if len(changes) > SHOWN:
         lines.append(f"- and {len(changes) - SHOWN} more changes")
