@@ -7,6 +7,7 @@ holder's. What git ignores is not looked at. A version is git's id of the bytes.
 from __future__ import annotations
 
 import os
+import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -156,9 +157,9 @@ class HeldFiles:
         return [change for change in changes if change.file not in ignored]
 
     def look(self, file: HeldFile) -> SeenVersion:
-        """The version that is there now."""
+        """The version that is there now; a folder is no file."""
         signature, now = _signature(file.full), time.time_ns()
-        if not signature:
+        if not signature or stat.S_ISDIR(signature[-1]):
             return SeenVersion(at_ns=now)
         try:
             if os.path.islink(file.full):
