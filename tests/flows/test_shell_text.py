@@ -193,8 +193,9 @@ def test_deep_nesting_ends_somewhere() -> None:
 
 
 @pytest.mark.parametrize("branch", ["-b new", "--orphan new", "--detach"])
-def test_a_checkout_that_makes_a_branch_reaches_nothing(branch: str) -> None:
-    assert destructive_acts(f"git checkout {branch} main", AROUND) == []
+def test_a_checkout_that_makes_a_branch_reaches_no_file(branch: str) -> None:
+    (act,) = destructive_acts(f"git checkout {branch} main", AROUND)
+    assert (act.reach, act.paths) == (Reach.HEAD, ())
 
 
 def test_git_is_followed_into_its_folder() -> None:

@@ -170,7 +170,7 @@ def test_a_file_that_a_change_of_the_branch_takes_away_is_told(scripted: Yard) -
     edit(scripted, WORK, file="sub/new.txt")
     for words in (("add", "."), ("commit", "--quiet", "--message=new")):
         assert scripted.git(*words).code == 0
-    run(scripted, "git switch -q former")
+    run(scripted, "git reset -q --keep former")
     assert last_change(scripted) == (OTTER, CRANE, "sub/new.txt", blob(WORK), "")
 
 
@@ -185,7 +185,7 @@ def branched(scripted: Yard) -> Yard:
     return scripted
 
 
-@pytest.mark.parametrize("command", ["git switch -q former", "git merge -q former"])
+@pytest.mark.parametrize("command", ["git reset -q --keep former", "git merge -q former"])
 @pytest.mark.parametrize(
     ("held", "before", "after"),
     [("a.txt", "one\n", "former\n"), ("sub/two.txt", "one\n", None), ("sub", "one\n", None)],
@@ -204,7 +204,7 @@ def test_a_held_file_that_another_commit_has_otherwise_is_told(
 
 def test_what_both_commits_have_alike_is_nobodys_incursion(branched: Yard) -> None:
     branched.reserve(CRANE, "sub/one.txt")
-    assert run(branched, "git switch -q former") == ""
+    assert run(branched, "git reset -q --keep former") == ""
     branched.reserve(CRANE, "b.txt")
     write(branched, TYPED, "b.txt")
     for words in (("add", "b.txt"), ("commit", "--quiet", "--message=b")):

@@ -3,7 +3,8 @@ same goes on record."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -178,6 +179,44 @@ def before_commit(
         note_incursions(there, paths_noted, root, name, was_refused=is_stopped)
     held = tuple(_held_path(conflict) for conflict in conflicts)
     return CommitVerdict(name, held, is_too_late=hook in TOO_LATE)
+
+
+def require_free_output(session: Session, files: Iterable[Path]) -> None:
+    """Refuse to write what Moot made into git's own files, or over what another agent holds.
+
+    `not_for_agents` and `reservation_conflict`. Nothing is asked for files outside of every
+    workspace.
+    """
+    from contextlib import suppress
+
+    from moot.core.errors import MootError, Refused
+    from moot.flows.guard.blockers import find_blockers
+    from moot.flows.guard.guarded_paths import find_guarded_paths
+
+    for file in files:
+        path = os.path.join(session.folder, file)
+        names = (os.path.normpath(path), os.path.realpath(path))
+        if any(".git" in name.lower().split(os.sep) for name in names):
+            raise Refused(
+                "not_for_agents",
+                f"{file} is one of git's own files, which only `git` itself writes",
+                hint="name a file outside of .git",
+            )
+        if not os.path.lexists(path):
+            continue  # nothing could be lost, and no ledger is opened
+        for guarded in find_guarded_paths((path,), session.folder, session.home):
+            there, root = session.in_workspace(guarded.workspace), guarded.worktree_root
+            conflicts: tuple[OverlapConflict, ...] = ()
+            with suppress(MootError):  # a damaged ledger can still be verified, with a report
+                asking = root, there.known_actor(), session.stale_millis, session.sub_agent
+                conflicts = find_blockers(there.workspace, guarded.scopes, *asking)
+            for conflict in conflicts:
+                raise Refused(
+                    "reservation_conflict",
+                    f"{file} is not written: {conflict.held.owner} holds {conflict.held.scope}"
+                    f" ({conflict.verdict.liveness})",
+                    hint="name a file that nobody works on",
+                )
 
 
 def may_be_guarded(session: Session) -> bool:

@@ -8,15 +8,18 @@ stopped, and what lies in no workspace is nobody's business.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from moot.api.guard.commands import CommandVerdict
 from moot.core.errors import Refused
 from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder
+from moot.flows.guard.input_files import read_script_file
+from moot.flows.guard.shell.act import DestructiveAct, InputKind, Reach
 from moot.flows.guard.shell.acts import UNREAD, destructive_acts
 from moot.flows.guard.shell.script import Surroundings
+from moot.workspace.find import FOLDER
 
 if TYPE_CHECKING:
     from moot.api.session import Session
@@ -32,9 +35,12 @@ def check_command(session: Session, text: str, folder: str) -> CommandVerdict:
     here = folder or str(session.folder)
     guarded = find_guarded_folder(Path(here), session.home)
     root = "" if guarded is None else str(guarded.worktree_root)
+    acts = tuple(_all_acts(text, Surroundings(here, root, session.env)))
+    if guarded is None:
+        _require_none_gone(session, acts)
     refused: CommandVerdict | None = None
     others: dict[str, GuardedPaths] = {}
-    for act in destructive_acts(text, Surroundings(here, root, session.env)):
+    for act in acts:
         from moot.flows.guard.destruction import find_reached
 
         if act is UNREAD and guarded is not None:
@@ -53,6 +59,39 @@ def check_command(session: Session, text: str, folder: str) -> CommandVerdict:
     if refused is None:
         _keep_elsewhere(session, text, (each for name, each in others.items() if name != root))
     return refused or CommandVerdict(allowed=True)
+
+
+def _require_none_gone(session: Session, acts: Iterable[DestructiveAct]) -> None:
+    """Refused as an edit is (`workspace_gone`) where a workspace was and nothing can be checked.
+
+    What writes nothing there passes, and so does what puts `.moot` itself back.
+    """
+    from moot.flows.guard.gone_workspaces import require_none_gone
+
+    written: list[str] = []
+    for act in acts:
+        if act.folder is None or act.reach in (Reach.NAMED, Reach.HEAD):
+            continue
+        files = [os.path.join(act.folder, word.text) for word in act.paths if word.is_known]
+        taken = [word.text for word in act.copied]
+        taken += act.read_from.members if act.read_from is not None else ()
+        if not taken or not all(FOLDER in Path(each).parts for each in taken):
+            written += files or [act.folder]
+    require_none_gone(
+        (file for file in written if FOLDER not in Path(file).parts), session.keys_path
+    )
+
+
+def _all_acts(text: str, around: Surroundings) -> Iterator[DestructiveAct]:
+    """Those of the text, and of the files that it gives to a shell as commands."""
+    for act in destructive_acts(text, around):
+        if act.read_from is None or act.read_from.kind is not InputKind.SCRIPT:
+            yield act
+            continue
+        script = read_script_file(act.read_from)
+        if script is not None:
+            inside = around._replace(folder=act.folder or around.folder)
+            yield from destructive_acts(script, inside, nested=1)
 
 
 def _keep_elsewhere(session: Session, text: str, reached: Iterable[GuardedPaths]) -> None:

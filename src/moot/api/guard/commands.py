@@ -36,7 +36,8 @@ class CommandVerdict(msgspec.Struct, frozen=True):
     `is_understood` False: it is only known that it names them. `is_commit`: they would not be
     destroyed, but committed. `safer` is how a command begins that reaches the agent's `own` files
     alone. `changed_since`: what the agent holds itself was changed by somebody else since; this is
-    said once.
+    said once. `is_hidden`: git would be told not to look at them. `also_here`: no file is meant,
+    but HEAD would be moved under these agents, who work in the same worktree.
     """
 
     allowed: bool
@@ -48,6 +49,8 @@ class CommandVerdict(msgspec.Struct, frozen=True):
     safer: str = ""
     own: tuple[Quoted, ...] = ()
     changed_since: bool = False
+    is_hidden: bool = False
+    also_here: tuple[str, ...] = ()
 
 
 @operation("hook.before_command", writes=True)

@@ -48,6 +48,19 @@ def changed_or_nothing(root: Path, path: str = "") -> list[str]:
         return []
 
 
+def find_hidden(
+    folder: str, pathspecs: tuple[str, ...], git_options: tuple[str, ...] = ()
+) -> Mapping[str, str]:
+    """Files that git was told not to look at (`update-index --assume-unchanged`,
+    `--skip-worktree`), as if they were changed: `git status` says nothing of them."""
+    words = (*git_options, "ls-files", "-v", "-z", "--full-name", "--", *pathspecs)
+    answer = ask_what_changed(folder, words)
+    entries = () if answer is None else answer.split("\0")
+    return {
+        entry[2:]: " M" for entry in entries if entry and (entry[0].islower() or entry[0] == "S")
+    }
+
+
 def ask_what_changed(folder: str, words: tuple[str, ...]) -> str | None:
     """Git's answer to these words; None if it fails. StoreFailed if there is none in time."""
     import subprocess

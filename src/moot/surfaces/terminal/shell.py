@@ -27,6 +27,7 @@ from moot.surfaces.terminal.answer import (
     visible,
 )
 from moot.surfaces.terminal.docstrings import clean_docstring
+from moot.surfaces.terminal.output import find_outputs
 from moot.surfaces.terminal.typed import hints_naming
 
 if TYPE_CHECKING:
@@ -266,6 +267,11 @@ def command(
             assert shell is not None
             shell.command = dotted
             with hints_naming(parameters, values, shell.typed_name):
+                outputs = tuple(find_outputs(parameters, values))
+                if outputs:
+                    from moot.api.guard.checks import require_free_output
+
+                    require_free_output(shell.session, outputs)
                 answer = function(shell, **values)
             shell.result, shell.says_if_old = answer.data, answer.says_if_old
             shell.close()

@@ -1,4 +1,5 @@
-"""The texts that a command hands to another shell: by `-c`, as a heredoc, by a pipe, to `eval`."""
+"""The texts that a command hands to another shell: by `-c`, as a heredoc, by a pipe, to `eval`,
+`trap`."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from moot.flows.guard.shell.values import UNKNOWN
 from moot.flows.guard.shell.words import Steps, TooComplex
 from moot.flows.guard.shell.wrappers import program_name, unwrap
 
-_SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
+SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
 _PRINTING: Final = frozenset({"echo", "printf"})
 _MOST_NESTED: Final = 6
 
@@ -40,7 +41,9 @@ def inner_scripts(command: SimpleCommand) -> Iterator[str]:
     words = command.words[1:]
     if name == "eval":
         yield " ".join(word.text for word in words)
-    if name not in _SHELLS:
+    if name == "trap":
+        yield from (word.text for word in words[:1] if not word.text.startswith("-"))
+    if name not in SHELLS:
         return
     for place, word in enumerate(words[:-1]):
         if word.text.startswith("-") and not word.text.startswith("--") and "c" in word.text:

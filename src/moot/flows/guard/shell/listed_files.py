@@ -112,12 +112,42 @@ def _places(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[str, ...]]
 
 
 def _with_files(words: tuple[Word, ...], mark: str, files: tuple[Word, ...]) -> tuple[Word, ...]:
-    """The files in place of the mark; without one, behind the rest."""
+    """The files in place of the mark, also within a word; without one, behind the rest."""
     if not mark or not any(mark in word.text for word in words):
         return words + files
     if sum(mark in word.text for word in words) * len(files) > _MOST_FILES:
         raise TooComplex
     expanded: list[Word] = []
     for word in words:
-        expanded += files if mark in word.text else (word,)
+        if word.text == mark:
+            expanded += files
+        elif mark in word.text:
+            expanded.append(Word(word.text.replace(mark, " ".join(file.text for file in files))))
+        else:
+            expanded.append(word)
     return tuple(expanded)
+
+
+def listed_by(command: SimpleCommand) -> tuple[str, ...]:
+    """What a command lists, as words: the folders with a slash at their end, or the names that it
+    asks for. Nothing if it lists no files."""
+    name = program_name(command.words[0]) if command.words else ""
+    words = command.words[1:]
+    if name == "find":
+        starts, called = _places(words)
+        return called or tuple(f"{start.text.rstrip('/')}/" for start in starts)
+    if name in ("grep", "rg", "ag") and any(
+        flag in read_arguments(words).flags for flag in ("l", "--files-with-matches", "--files")
+    ):
+        places, called = _searched(words)
+        return called or tuple(f"{place.text.rstrip('/')}/" for place in places)
+    if name in ("ls", "fd", "tree"):
+        return tuple(f"{word.text.rstrip('/')}/" for word in read_arguments(words).operands) or (
+            "./",
+        )
+    if name == "git" and words:
+        lists = words[0].text in ("ls-files", "status") or any(
+            word.text in ("--name-only", "--name-status") for word in words
+        )
+        return ("./",) if lists and not any("." in word.text for word in words[1:]) else ()
+    return ()

@@ -12,7 +12,7 @@ class Arguments(NamedTuple):
     """`flags` are the options: short ones as single letters, long ones with their dashes.
 
     `values` are those given to an option, by its name. `operands` is the rest, `marked` what
-    stands behind `--`.
+    is behind `--`, `words` all of it as it was given.
     """
 
     flags: frozenset[str]
@@ -20,6 +20,7 @@ class Arguments(NamedTuple):
     operands: tuple[Word, ...]
     marked: tuple[Word, ...]
     has_mark: bool
+    words: tuple[Word, ...] = ()
 
     def has(self, *names: str) -> bool:
         return any(name in self.flags for name in names)
@@ -40,11 +41,12 @@ def read_arguments(
     flags: set[str] = set()
     values: dict[str, Word] = {}
     operands: list[Word] = []
-    rest = iter(words)
+    given = tuple(words)
+    rest = iter(given)
     for word in rest:
         text = word.text
         if text == "--":
-            return Arguments(frozenset(flags), values, tuple(operands), tuple(rest), True)
+            return Arguments(frozenset(flags), values, tuple(operands), tuple(rest), True, given)
         if not text.startswith("-") or text == "-":
             operands.append(word)
             if stops_at_operand:
@@ -59,7 +61,7 @@ def read_arguments(
                 values[name] = following
         else:
             _read_short(text, taking, flags, values, rest)
-    return Arguments(frozenset(flags), values, tuple(operands), (), False)
+    return Arguments(frozenset(flags), values, tuple(operands), (), False, given)
 
 
 def _read_short(

@@ -62,7 +62,7 @@ class SimpleCommand(NamedTuple):
     """A program with its arguments; no words if there are redirects only.
 
     `fed_by` are the commands whose output it reads, the nearest first. `settings` are the variables
-    that are set for it alone.
+    that are set for it alone. `is_inner`: its output becomes words of another one.
     """
 
     words: tuple[Word, ...]
@@ -70,6 +70,7 @@ class SimpleCommand(NamedTuple):
     folder: str | None
     fed_by: tuple[SimpleCommand, ...] = ()
     settings: tuple[Word, ...] = ()
+    is_inner: bool = False
 
 
 class _State:
@@ -179,7 +180,7 @@ class _Reader:
         if not words and not redirects:
             self._set(settings, state)
             return None
-        command = SimpleCommand(words, redirects, state.folder, fed_by, settings)
+        command = SimpleCommand(words, redirects, state.folder, fed_by, settings, nested > 0)
         self.commands.append(command)
         self._follow(command, state, was_or)
         return command

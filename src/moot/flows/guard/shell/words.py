@@ -36,6 +36,7 @@ _MOST_NESTED: Final = 40
 MOST_TEXT: Final = 1 << 20
 MOST_STEPS: Final = 40_000
 LETTERS_A_STEP: Final = 64
+_CODE: Final = re.compile(r"\\(?:[xu]([0-9a-fA-F]{1,4})|([0-7]{1,3}))")
 _ANSI: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "0": ""}
 
 
@@ -260,6 +261,11 @@ class _Lexer:
         """`$'...'` with the escapes that occur in commands; rarer ones stay as they are."""
         at, letters = self._at + 2, []
         while at < len(self._text) and self._text[at] != "'":
+            code = _CODE.match(self._text, at)
+            if code is not None:
+                letters.append(chr(int(code[1], 16) if code[1] else int(code[2], 8)))
+                at = code.end()
+                continue
             if self._text[at] == "\\" and at + 1 < len(self._text):
                 at += 1
                 letters.append(_ANSI.get(self._text[at], self._text[at]))

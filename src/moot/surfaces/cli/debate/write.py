@@ -27,7 +27,7 @@ from moot.surfaces.terminal.shell import Shell, command, text_argument
 
 
 @command(None, "new", "debate.new")
-@file_argument()
+@file_argument(is_new=True)
 @click.option("--title", required=True, metavar="T", help="What it is about, in one line.")
 @click.option("--agents", required=True, metavar="A,B", help="Who takes part, in this order.")
 @click.option("--context", metavar="T", help="What is known and asked (- or @file; the title).")
