@@ -12,7 +12,6 @@ Measure = Callable[[Ground], Iterator[Figure]]
 
 _NAMES = (
     "one_caller",
-    "many_callers",
     "many_processes",
     "many_machines",
     "machine_lines",

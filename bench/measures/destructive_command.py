@@ -1,7 +1,7 @@
 """What `git checkout -- .` waits for in a repository of 10,000 files, one of which is changed.
 
 Measured is `moot hook claude` as a whole, which opens the ledger to ask whose the change is, and
-git's look alone.
+git's look alone; then how long the text of a command is read that was made to be slow to read.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
+from tests.flows.hostile_commands import HONEST, HOSTILE, of_size
+
 from bench.figure import Figure, at_most, ratio, value
 from bench.ground import AGENT, Ground, keys_of
 from bench.rounds import Measure, millis, take_turns
@@ -23,6 +25,7 @@ FILES = 10_000
 _IN_A_FOLDER = 100
 # A hook that opens the ledger has a target of its own (`hook.py`); the look comes on top.
 LOOK_MILLIS = at_most(30)
+READ_MILLIS = at_most(50)
 
 
 def measure(ground: Ground) -> Iterator[Figure]:
@@ -37,6 +40,28 @@ def measure(ground: Ground) -> Iterator[Figure]:
     name = "hook, `git checkout -- .` among 10,000 files"
     yield ratio(name, "ms", rounds.ours, rounds.raw, against="python -c pass")
     yield value("the look at what is changed, 10,000 files", "ms", _look(place), target=LOOK_MILLIS)
+    yield from _reading()
+
+
+def _reading() -> Iterator[Figure]:
+    """How long the text of a shell command is read: the slowest of each kind."""
+    for kind, texts in (
+        ("honest", dict(HONEST)),
+        ("hostile", {name: of_size(make, 1 << 16) for name, make in HOSTILE.items()}),
+    ):
+        times = {name: _read(text) for name, text in texts.items()}
+        slowest = max(times, key=lambda name: times[name])
+        name = f"reading a shell command of 64 KB, {kind}"
+        note = f"the slowest of {len(times)}: {slowest}"
+        yield value(name, "ms", times[slowest], target=READ_MILLIS, note=note)
+
+
+def _read(text: str) -> float:
+    from moot.flows.guard.shell.acts import destructive_acts
+    from moot.flows.guard.shell.script import Surroundings
+
+    read = millis(lambda: destructive_acts(text, Surroundings("/r/here", "/r", {})))
+    return median(read() for _ in range(5))
 
 
 def _look(place: Path) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from bench.figure import Figure, Target, at_least, at_most, ratio, value
+from bench.figure import Figure, at_least, at_most, ratio, value
 from bench.ground import STREAM, Errands, Ground, executor, keys_of, opened
 from bench.lender import lender
 from bench.measures.hook import AS_STARTED, DIRECT, THIN, free_file_figure
@@ -94,8 +94,10 @@ def _crowds(
     """Many at once, each on a stream of its own, and all on one."""
     several = [f"{STREAM}-{agent}" for agent in AGENTS]
     where = f"{PROCESSES} streams"
-    yield from _crowd(ground, local, kept, homes, several, where, 1.5, at_least(1))
-    yield from _crowd(ground, local, kept, homes, [STREAM] * PROCESSES, "one stream", 1.0)
+    yield from _crowd(ground, local, kept, homes, several, where, beside_one=True)
+    yield from _crowd(
+        ground, local, kept, homes, [STREAM] * PROCESSES, "one stream", beside_one=False
+    )
 
 
 def _crowd(
@@ -105,8 +107,8 @@ def _crowd(
     homes: dict[str, Path],
     streams: list[str],
     where: str,
-    least: float,
-    of_one_caller: Target | None = None,
+    *,
+    beside_one: bool,
 ) -> Iterator[Figure]:
     what, seconds = f"joined, {PROCESSES} clients on {where}", ground.pick(4, 2)
     pairs = list(zip(AGENTS, streams, strict=True))
@@ -119,7 +121,7 @@ def _crowd(
         before = kept.processor_seconds()
         joined.append(crowd([_words(homes[pair[0]], *pair, seconds) for pair in pairs]))
         keepers_time.append(kept.processor_seconds() - before)
-        if of_one_caller is not None:
+        if beside_one:
             one_caller.append(crowd([_words(local, AGENTS[0], "example/alone", seconds)]))
     rates = [sum(counts) / seconds for counts in joined]
     yield ratio(
@@ -128,18 +130,17 @@ def _crowd(
         rates,
         [sum(counts) / seconds for counts in here],
         against=f"{PROCESSES} processes here",
-        target=at_least(least),
     )
-    if of_one_caller is not None:
+    if beside_one:
         alone = [sum(counts) / seconds for counts in one_caller]
         against = "one caller here"
-        yield ratio(what, "events/s", rates, alone, against=against, target=of_one_caller)
+        yield ratio(what, "events/s", rates, alone, against=against)
         carried = [sum(counts) / time for counts, time in zip(joined, keepers_time, strict=True)]
         name = f"{what}, for a second of the keeper's processor time"
-        yield ratio(name, "events", carried, alone, against=against, target=of_one_caller)
+        yield ratio(name, "events", carried, alone, against=against)
     share, note = fairness(joined), f"of {PROCESSES} processes here: {fairness(here):.2f}"
     name = f"{what}, smallest share / largest"
-    wanted = at_least(LEAST_SHARE) if of_one_caller is None else None
+    wanted = None if beside_one else at_least(LEAST_SHARE)
     yield value(name, "", share, target=wanted, note=note)
     failed = sum(counts.count(-1) for counts in joined)
     yield value(f"{what}, failed", "clients", failed, target=at_most(0))

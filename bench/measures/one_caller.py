@@ -38,12 +38,12 @@ def measure(ground: Ground) -> Iterator[Figure]:
         rounds = ground.pick(120, 20)
         appending = "one caller, signed durable append"
         yield _figure(appending, _appender(space), raw, rounds, at_least(0.5))
-        yield _figure("one caller, whole command", command, raw, rounds, at_least(0.5))
+        yield _figure("one caller, whole command", command, raw, rounds)
         raw.close()
 
 
 def _figure(
-    name: str, one: Callable[[], None], raw: RawCommits, rounds: int, target: Target
+    name: str, one: Callable[[], None], raw: RawCommits, rounds: int, target: Target | None = None
 ) -> Figure:
     many, latencies = _timed(one)
     many(WARM_UP)

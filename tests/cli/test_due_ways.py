@@ -75,7 +75,7 @@ def test_a_sitting_says_who_the_clerk_is(sitting: Sitting) -> None:
     hints = {item["who"]: item["hint"] for item in due(sitting.project)}
     assert hints
     assert all(
-        hint.startswith("moot parliament template OPENING_STATEMENT") for hint in hints.values()
+        hint.startswith("moot parliament statement DIR --approach") for hint in hints.values()
     )
 
 

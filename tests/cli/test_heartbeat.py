@@ -28,6 +28,7 @@ def bb(project: Project, *words: str, entry: str = "main", **settings: str) -> R
         capture_output=True,
         encoding="utf-8",
         check=False,
+        timeout=120,
     )
     return Result(done.returncode, done.stdout, done.stderr)
 

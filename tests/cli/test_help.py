@@ -9,7 +9,7 @@ import click
 import pytest
 
 from moot.surfaces.cli.bb import bb
-from moot.surfaces.cli.bb_init import bb_init
+from moot.surfaces.cli.bb_commands import bb_init
 from moot.surfaces.cli.main import cli
 from moot.surfaces.terminal.lazy import SHOW_ALL
 from tests.cli.project import Project

@@ -88,6 +88,21 @@ def test_a_trace_and_what_is_in_it_are_named(desk: Project) -> None:
     assert "`moot trace propose t1 --supersedes p1 ...`" in hint(desk, *judge, "approved")
 
 
+@pytest.mark.requirement("TRC-062")
+@pytest.mark.parametrize(
+    "words", [NEW, ("trace", "abort", "t1", "--reason", "enough")], ids=["new", "abort"]
+)
+def test_what_no_part_may_do_names_neither_a_trace_nor_an_agent(
+    desk: Project, words: tuple[str, ...]
+) -> None:
+    said = hint(desk, *as_(PLANNER, *words))
+    assert (
+        said == "leave --as away, so that the workspace does it, or let a registered person do it"
+    )
+    assert [one["trace"] for one in desk.ok("trace", "list")["traces"]] == ["t1"]
+    desk.ok(*words)
+
+
 def test_an_intent_is_named(desk: Project) -> None:
     desk.ok("trace", "propose", "t1", *PROPOSE)
     desk.ok("trace", "review", "t1", "p1", "--rationale", "so", "--verdict", "approved")

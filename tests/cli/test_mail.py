@@ -215,7 +215,9 @@ def test_silence_is_chased_and_then_the_operators(mail: Project) -> None:
     (new,) = mail.ok(*crane("inbox"), MOOT_CLOCK=later(31))["messages"]
     assert (new["id"], new["resent"]) == (message, True)
     (second,) = mail.ok("mail", "tick", MOOT_CLOCK=later(60))["applied"]
-    assert second["did"] == "escalated"
+    assert (second["did"], second["told"]) == ("escalated", ["amber-otter"])  # no person is here
+    (told,) = mail.ok(*otter("inbox"), MOOT_CLOCK=later(61))["messages"]
+    assert told["subject"] == f"INFO: no answer from teal-crane to {message}"
     (due,) = mail.ok("agenda", "--agent", "operator", MOOT_CLOCK=later(61))["due"]
     assert due["what"] == "no answer"
     (one,) = mail.ok("mail", "pending", MOOT_CLOCK=later(61))["pending"]
@@ -536,6 +538,10 @@ def test_a_message_is_found_however_its_thread_is_spelled(mail: Project) -> None
     assert (told["thread"], mail.ok("mail", "show", told["id"])["message"]["re"]) == ("t-7", sent)
     kickoff = write(mail, "k.md", KICKOFF)
     mail.ok(*otter("send", "teal-crane", "KICKOFF: x", kickoff, "--thread", THREAD))
+    example = "RS-20251215-mRNA-decay-paradox"  # of the companion, whose pattern has no capitals
+    paradox = mail.ok(*otter("send", "teal-crane", "KICKOFF: x", kickoff, "--thread", example))
+    assert paradox["thread"] == "RS-20251215-mrna-decay-paradox"
+    assert mail.ok("mail", "thread", example)["thread"] == paradox["thread"]
     assert mail.ok("mail", "thread", THREAD.lower())["thread"] == THREAD
     for missing in ("T-7:9", "T-8:1"):
         done = mail.json("mail", "show", missing)

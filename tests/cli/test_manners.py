@@ -14,7 +14,7 @@ import pytest
 
 from moot.protocols.example.commands import Ask
 from moot.surfaces.cli.bb import bb
-from moot.surfaces.cli.bb_init import bb_init
+from moot.surfaces.cli.bb_commands import bb_init
 from moot.surfaces.cli.main import cli
 from tests.cli.command_tree import leaves
 from tests.cli.project import LIST, MOOT, Project

@@ -56,6 +56,11 @@ def test_the_text_says_what_of_it_could_not_be_kept(mail: Project) -> None:
     assert "it says neither its id nor its time" in said
     sound = mail.run(*crane("mail", "import", message(mail, "b.md", id="ext-8", thread_id="lab")))
     assert "no thread here" not in sound.out
+    capital = mail.run(
+        *crane("mail", "import", message(mail, "c.md", id="ext-9", thread_id="RS-20251215-mRNA"))
+    )
+    assert "no thread here" not in capital.out
+    assert mail.ok("mail", "thread", "RS-20251215-mRNA")["thread"] == "RS-20251215-mrna"
     assert "it does not say its time" in sound.out
 
 

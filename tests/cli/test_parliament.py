@@ -335,21 +335,20 @@ def test_whoever_follows_what_is_next_gets_to_the_end(
         lines = sitting.project.run("parliament", "next", FOLDER).out.splitlines()
         return [line.removeprefix("try: moot parliament ") for line in lines if "try: " in line]
 
-    submit = f"fill it in, then moot parliament submit {FOLDER} m.json"
-    assert ways() == [f"template OPENING_STATEMENT > m.json, {submit}"]
+    assert ways() == [f'statement {FOLDER} --approach "..." --principle "..." --from SEAT']
     for seat in MOTIVES:
         sitting.statement(seat)
     assert ways() == [f"drafter {FOLDER}"]
     sitting.moot("drafter")
-    assert ways()[0].startswith("template BILL_DRAFT")
+    assert ways()[0].startswith(f"draft {FOLDER} --title")
     sitting.draft(1)
-    assert ways()[0].startswith("template SPEAKER_RULING")
+    assert ways()[0] == f"rule {FOLDER} round_start"
     sitting.start()
-    assert ways()[0].startswith("template QUESTION")
+    assert ways()[0].startswith(f"ask {FOLDER} SEAT")
     for to, sender in (("rep_1", "rep_2"), ("rep_2", "rep_3"), ("rep_3", "rep_1")):
         sitting.exchange(sender, to)
     sitting.call_vote()
-    assert ways()[0].startswith("template VOTE")
+    assert ways()[0].startswith(f"vote {FOLDER} YES --reason")
     for seat in MOTIVES:
         sitting.vote(seat, "YES")
     assert ways() == [f"tally {FOLDER}"]

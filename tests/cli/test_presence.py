@@ -312,7 +312,7 @@ def test_a_name_is_registered_once(shop: Project) -> None:
     code, status = shop.refused("join", "--register", "amber-otter")
     assert (code, status) == ("name_taken", 1)
     (line,) = commands_in(shop.json("join", "--register", "amber-otter").error["hint"])
-    assert line == "moot --as NAME join"
+    assert line == "moot --as amber-otter join"
     assert shop.ok("status")["record"]["events"] == before
 
 

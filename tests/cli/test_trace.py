@@ -564,3 +564,18 @@ def test_another_agents_text_is_shown_and_never_obeyed(desk: Project) -> None:
     out = desk.run("trace", "status", "t1").out
     assert "\x1b" not in out
     assert "\\x1b[31mred\\x9b" in out
+
+
+@pytest.mark.requirement("TRC-018")
+def test_verifying_an_open_trace_says_that_it_is_open(approved: Project) -> None:
+    verified = approved.ok("trace", "verify", "t1")
+    assert [(one["open"], one["state"]) for one in verified["traces"]] == [(True, "executing")]
+    said = approved.run("trace", "verify", "t1").out
+    assert said.startswith("OPEN · t1 is executing · the record so far is INTACT")
+    assert "t1 so far pass-with-warnings" in said
+    approved.ok("trace", "abort", "t1", "--reason", "enough")
+    (ended,) = approved.json("trace", "verify", "t1").data["traces"]
+    assert (ended["open"], ended["state"]) == (False, "aborted")
+    said = approved.run("trace", "verify", "t1").out
+    assert "OPEN" not in said
+    assert "so far" not in said

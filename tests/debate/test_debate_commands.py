@@ -331,6 +331,108 @@ def test_in_free_form_all_who_are_silent_are_passed_over(place: Project) -> None
     assert [one["author"] for one in status["entries"]] == ["bee", "ant", "cow"]
 
 
+@pytest.mark.requirement("BNC-036")
+def test_names_in_capitals_work_from_beginning_to_end_with_a_warning(place: Project) -> None:
+    made = place.ok("debate", "new", "s.md", "--title", "T", "--agents", "Alice,Bob")
+    assert [one["code"] for one in made["findings"]] == ["odd_agent_name", "odd_agent_name"]
+    for author in ("Alice", "Bob"):
+        done = place.ok("debate", "add", "s.md", "--author", author, *SAID)
+    assert done["state"] == "ended:consensus"
+    assert place.ok("debate", "check", "s.md")["valid"] is True
+    assert place.ok("debate", "consensus", "s.md")["approvers"] == ["Alice", "Bob"]
+    assert "Alice" in place.ok("debate", "summary", "s.md")["markdown"]
+
+
+@pytest.mark.requirement("BNC-037")
+@pytest.mark.parametrize("name", ["Ann Lee", "[x]", "", "-x", "x" * 99 + "_", "a:", "#b", "'c'"])
+def test_a_name_that_cannot_be_used_is_refused_with_the_limit(place: Project, name: str) -> None:
+    words = ("debate", "new", "s.md", "--title", "T", "--agents", f"{name},bob")
+    done = place.json(*words)
+    assert (done.error["code"], done.code) == ("invalid_session", 1)
+    assert "1 to 99 letters" in done.error["hint"]
+    assert not (place.root / "s.md").exists()
+
+
+LED = ("--agents", "lead,dev,ops", "--turn-order", "supervised", "--max-rounds", "2")
+
+
+def speak(author: str, *more: str) -> tuple[str, ...]:
+    said = ("--stance", "neutral", "--confidence", "0.5", "--summary", "Hm.")
+    return ("debate", "add", "s.md", "--author", author, *said, *more)
+
+
+@pytest.mark.requirement("BNC-117")
+def test_a_supervisor_learns_that_the_named_agent_is_through_and_begins_the_next_round(
+    place: Project,
+) -> None:
+    place.ok("debate", "new", "s.md", "--title", "T", *LED)
+    place.ok(*speak("lead", "--next", "dev"))
+    assert place.ok(*speak("dev"))["findings"] == []
+    again = place.ok(*speak("lead", "--next", "dev"))
+    (finding,) = again["findings"]
+    assert (again["next"], finding["rule"], finding["code"]) == ("lead", "R14", "no_turn_left")
+    assert "dev has spoken in round 1; lead goes on" in finding["message"]
+    assert "--round" in finding["hint"]
+    assert place.ok("debate", "status", "s.md")["findings"] == [finding]
+    before = (place.root / "s.md").read_bytes()
+    for number in ("3", "7"):
+        assert place.refused(*speak("lead", "--round", number)) == ("wrong_round", 1)
+    assert place.refused(*speak("dev", "--round", "2")) == ("wrong_speaker", 1)
+    assert (place.root / "s.md").read_bytes() == before
+    begun = place.ok(*speak("lead", "--next", "dev", "--round", "2"))
+    assert (begun["round"], begun["turn"], begun["next"]) == (2, 1, "dev")
+    assert place.ok("debate", "status", "s.md")["findings"] == []
+    assert place.ok(*speak("dev", "--round", "2"))["round"] == 2
+    before = (place.root / "s.md").read_bytes()
+    assert place.refused(*speak("lead", "--round", "3")) == ("wrong_round", 1)
+    assert place.refused(*speak("lead", "--round", "1")) == ("wrong_round", 1)
+    assert (place.root / "s.md").read_bytes() == before
+    place.ok(*speak("lead", "--next", "ops"))
+    assert place.ok(*speak("ops"))["state"] == "ended:max-rounds"
+    codes = [one["code"] for one in place.ok("debate", "check", "s.md")["findings"]]
+    assert codes == ["no_turn_left"]
+
+
+def test_nobody_begins_a_round_early_where_no_supervisor_leads(place: Project) -> None:
+    new(place)
+    before = (place.root / "s.md").read_bytes()
+    assert place.refused(*speak("red-fox", "--round", "2")) == ("wrong_round", 1)
+    assert (place.root / "s.md").read_bytes() == before
+    assert place.ok(*speak("red-fox", "--round", "1"))["round"] == 1
+
+
+@pytest.mark.requirement("BNC-044")
+@pytest.mark.parametrize(
+    ("agents", "more", "seconds"),
+    [
+        ("red-fox,blue-hen", (), 300),
+        ("red-fox,human-ann", (), 86_400),
+        ("ann,bob", ("--people", "ann,bob"), 86_400),
+        ("ann,bob", ("--people", "ann", "--escalation", "timeout-skip"), 300),
+        ("red-fox,human-ann", ("--turn-timeout", "20"), 20),
+    ],
+)
+def test_people_are_not_locked_out_of_their_own_session_after_five_minutes(
+    place: Project, agents: str, more: tuple[str, ...], seconds: int
+) -> None:
+    words = ("debate", "new", "s.md", "--title", "T", "--agents", agents, *more)
+    done = place.run(*words)
+    assert done.code == 0
+    told = f"after {'a day' if seconds == 86_400 else '5 minutes'} without an entry"
+    is_told = "timeout-skip" not in more and seconds != 20
+    assert (told in done.out) is is_told
+    assert f"turn-timeout: {seconds}\n" in (place.root / "s.md").read_text("utf-8")
+    standing = place.ok("debate", "status", "s.md", MOOT_CLOCK=LATE)
+    locked = "waiting-human" if seconds <= 300 and "timeout-skip" not in more else "not-started"
+    assert standing["state"] == locked
+
+
+def test_only_agents_can_be_people(place: Project) -> None:
+    words = ("debate", "new", "s.md", "--title", "T", "--agents", "ann,bob", "--people", "eve")
+    assert place.refused(*words) == ("unknown_agent", 1)
+    assert not (place.root / "s.md").exists()
+
+
 @pytest.mark.requirement("BNC-169")
 @pytest.mark.requirement("BNC-122")
 def test_an_operator_closes_a_session_for_good(place: Project) -> None:

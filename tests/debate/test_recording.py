@@ -178,6 +178,17 @@ def test_time_limits_take_effect_with_the_next_command_that_writes(place: Projec
     assert verdict(place) == ("valid", 0)
 
 
+@pytest.mark.requirement("BNC-117")
+def test_a_round_that_the_supervisor_begins_is_signed_as_such(place: Project) -> None:
+    file = new(place, "--turn-order", "supervised")
+    add(place, FOX)
+    done = place.ok("debate", "add", "s.md", "--author", FOX, *SAID, "--round", "2")
+    assert (done["round"], done["turn"], done["recorded"]) == (2, 1, "signed")
+    last = history(place, file)[-1].event
+    assert (last.round, last.turn) == (2, 1)
+    assert verdict(place) == ("valid", 0)
+
+
 @pytest.mark.requirement("BNC-051")
 def test_the_operators_acts_are_observed_where_no_person_is_registered(place: Project) -> None:
     file = new(place)

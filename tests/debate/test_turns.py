@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from moot.core.clock import parse_time
 from moot.protocols.debate.checker import check_session
 from moot.protocols.debate.course import Course, find_named_next
-from moot.protocols.debate.model import Rules
+from moot.protocols.debate.model import Rules, TurnOrder
 from moot.protocols.debate.phases import TRANSITIONS, Happening, Phase, phase_after
 from moot.protocols.debate.reader import read_document
 from moot.protocols.debate.turns import DebateStanding, find_standing
@@ -139,9 +139,29 @@ def test_while_an_entry_is_open_everyone_waits(status: str) -> None:
     checked = check_session(session(entry(1, "red-fox", status=status, marker="")))
     data = view_status(checked, parse_time("2026-03-01T09:02:00Z"))
     assert (data.state, data.next, data.safe_to_read) == ("entry-open", None, False)
+    assert data.may_speak == ()
     assert data.deadline == "2026-03-01T09:06:00.000Z"
     assert data.open_entry is not None
     assert data.open_entry.author == "red-fox"
+
+
+@pytest.mark.requirement("BNC-100")
+def test_entries_that_are_complete_above_do_not_make_an_open_last_one_safe_to_read() -> None:
+    above = entry(1, "red-fox", stance="reject")
+    assert view_status(check_session(session(above))).safe_to_read is True
+    begun = session(above, entry(2, "blue-hen", 1, 2, status="in_progress", marker=""))
+    assert view_status(check_session(begun)).safe_to_read is False
+
+
+@pytest.mark.requirement("BNC-075")
+@pytest.mark.requirement("BNC-074")
+@pytest.mark.parametrize("order", TurnOrder)
+@pytest.mark.parametrize("status", ["open", "in_progress"])
+def test_nobody_is_told_to_speak_while_another_writes(status: str, order: TurnOrder) -> None:
+    begun = entry(2, "blue-hen", 1, 2, status=status, marker="")
+    said = entry(1, "red-fox", stance="reject", asks="blue-hen")
+    data = view_status(check_session(session(said, begun, turn_order=order.value)))
+    assert (data.state, data.next, data.may_speak) == ("entry-open", None, ())
 
 
 @pytest.mark.requirement("BNC-016")
@@ -198,9 +218,15 @@ def test_only_an_operators_closing_entry_ends_a_session() -> None:
             turn_order="free-form",
         )
         assert (found.phase is Phase.CLOSED) is closed
-    by_system = session(entry(1, "system", status="closed", body=ending), agents=names)
-    assert codes(by_system) == []
-    assert view_status(check_session(by_system)).state == "ended:closed-by-operator"
+    mark = "\n<!-- operator-close: 2026-03-01T09:01:00Z -->\n"
+    by_system = entry(1, "system", status="closed", body=ending)
+    closed_below_mark = check_session(session(mark + by_system, agents=names))
+    assert closed_below_mark.findings == ()
+    assert view_status(closed_below_mark).state == "ended:closed-by-operator"
+    # R12: without the mark `system` is unknown; it ends the session, as an older Moot wrote it so.
+    alone = check_session(session(by_system, agents=names))
+    assert [one.code for one in alone.findings] == ["UNKNOWN_AGENT"]
+    assert view_status(alone).state == "ended:closed-by-operator"
 
 
 def test_a_gap_in_round_robin_is_remarked_on_without_a_cascade() -> None:

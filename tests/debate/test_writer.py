@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.core.clock import Millis, fixed_clock, parse_time
+from moot.core.clock import SECOND, Millis, fixed_clock, parse_time
 from moot.core.errors import MootError, Refused, StoreFailed
 from moot.flows.debate import session as debates
 from moot.protocols.debate.checker import CheckedSession, check_session
 from moot.protocols.debate.compare import compare
 from moot.protocols.debate.course import is_placeholder
 from moot.protocols.debate.drafts import EntryDraft
+from moot.protocols.debate.escalation import draft_skipped_turn, is_written_by_policy
 from moot.protocols.debate.model import (
     UUID_V4_PATTERN,
     ConsensusMode,
@@ -29,10 +30,10 @@ from moot.protocols.debate.model import (
 )
 from moot.protocols.debate.writer import (
     Addition,
-    draft_closing,
     draft_default_action,
     draft_placeholder,
     make_session_text,
+    prepare_closing,
     prepare_entry,
     prepare_own_entry,
 )
@@ -366,19 +367,85 @@ def test_the_machine_says_so_when_it_writes_for_a_silent_agent(
     )
     assert "red-fox" in last.body
     assert "300-second" in last.body
+    assert "Under the `timeout-skip` policy" in last.body
     assert after.course is not None
     assert not after.course.phase.has_ended
+
+
+@pytest.mark.requirement("BNC-146")
+@pytest.mark.parametrize("policy", Escalation)
+@pytest.mark.parametrize(("person", "named"), [("human-ann", "human-ann"), (None, "the operator")])
+def test_a_turn_that_a_person_skipped_names_that_person_and_the_sessions_own_policy(
+    policy: Escalation, person: str | None, named: str
+) -> None:
+    checked = check_session(make(escalation=policy))
+    late = NOW + 301 * SECOND
+    before, draft = draft_skipped_turn(checked, late, person)
+    after = check_session(before.document.text + prepare_entry(before, draft, ID, late).text)
+    (last,) = after.document.entries
+    assert (after.valid, last.author, last.status) == (True, "red-fox", "closed")
+    assert last.field_value("summary") == f"Turn timed out. Skipped by {named}."
+    assert f"{named}, a person, skipped this turn" in last.body
+    assert f"policy is `{policy.value}`" in last.body
+    assert "red-fox was silent for more than the 300-second turn-timeout" in last.body
+    others = {one.value for one in Escalation} - {policy.value, "human"}
+    assert not any(other in last.body + last.field_value("summary") for other in others)
+    assert after.settings.rules is not None
+    assert is_written_by_policy(last, after.settings.rules)
+    told = msgspec.structs.replace(last, body=last.body.replace("silent", "right"))
+    assert not is_written_by_policy(told, after.settings.rules)
+
+
+@pytest.mark.requirement("BNC-015")
+def test_the_turns_that_are_written_count_from_one_in_every_round() -> None:
+    checked = check_session(make(consensus_threshold=Decimal(0)))
+    for number in range(6):
+        author = ("red-fox", "blue-hen")[number % 2]
+        draft = EntryDraft(author=author, stance="reject", confidence="0.5", summary="No.")
+        added = prepare_own_entry(checked, draft, f"{number:08x}{ID[8:]}", NOW)
+        assert (added.round, added.turn) == (number // 2 + 1, number % 2 + 1)
+        checked = added.checked_after
+    assert checked.findings == ()
+    places = [(one.round, one.turn) for one in checked.document.entries]
+    assert places == [(1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (3, 2)]
+
+
+@pytest.mark.requirement("BNC-072")
+@pytest.mark.parametrize(
+    ("written", "codes"),
+    [
+        ("2026-03-01T09:10:05Z", []),
+        ("2026-03-01T10:10:05+01:00", []),
+        ("2026-03-01T09:10Z", []),
+        ("2026-03-01T09:10:05.499Z", ["time_goes_back"]),
+        ("2026-03-01T09:10:04Z", ["time_goes_back"]),
+        ("2026-03-01T09:09Z", ["time_goes_back"]),
+    ],
+)
+def test_a_time_in_whole_seconds_is_not_earlier_than_ours_in_the_same_second(
+    written: str, codes: list[str]
+) -> None:
+    text = session(
+        entry(1, "red-fox", at="2026-03-01T09:10:05.500Z"),
+        entry(2, "blue-hen", 1, 2, stance="reject", at=written),
+    )
+    assert [one.code for one in check_session(text).findings] == codes
+    begun = session(entry(1, "red-fox", at=written)).replace(
+        "2026-03-01T09:00:00Z", "2026-03-01T09:10:05.500Z"
+    )
+    early = ["before_created" for _ in codes]
+    assert [one.code for one in check_session(begun).findings] == early
 
 
 @pytest.mark.requirement("BNC-169")
 def test_an_operator_closes_a_session() -> None:
     checked = check_session(TWO_ROUNDS[: TWO_ROUNDS.index("<!-- entry: 00000004")].rstrip() + "\n")
-    after = check_session(
-        checked.document.text + prepare_entry(checked, draft_closing("we ship"), ID, NOW).text
-    )
-    assert after.valid
+    added = prepare_closing(checked, "we ship", ID, parse_time("2026-03-01T09:04:00Z"))
+    after = check_session(checked.document.text + added.text)
+    assert after.findings == added.checked_after.findings == checked.findings
     assert after.course is not None
     assert after.course.phase == "ended:closed-by-operator"
+    assert [mark.key for mark in after.document.marks] == ["operator-close"]
 
 
 def test_a_draft_has_every_field_by_name() -> None:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 
-from moot.core.errors import Conflict, Malformed, MootError, NotFound, Refused, Tampered
+from moot.core.errors import (
+    Conflict,
+    Malformed,
+    MootError,
+    NotFound,
+    Refused,
+    StoreFailed,
+    Tampered,
+)
 from moot.core.names import REGISTRY, SYSTEM
 from moot.core.registry.commands import RetireAgent
 from moot.engine.job import Job, JobOutcome
 from moot.engine.signs_of_life import SEEN
 from moot.protocols.example.commands import Finish
+from moot.store.memory import MemoryStore, MemoryTransaction
 from moot.testing import World
 from tests.engine.forge import chain, everything, spoil_signature
 from tests.engine.jotter import MACHINE as JOTTER
@@ -164,3 +176,34 @@ def test_a_conflict_over_one_key_is_that_jobs_own() -> None:
     assert second.code == "key_reused"
     assert isinstance(third, JobOutcome)
     assert [record.body.data["text"] for record in chain(world, STREAM)] == ["a", "c"]
+
+
+class FailingStore(MemoryStore):
+    """A store whose commits can fail."""
+
+    trouble: BaseException | None = None
+
+    @contextmanager
+    def write(self) -> Iterator[MemoryTransaction]:
+        with super().write() as change:
+            yield change
+            if self.trouble is not None:
+                raise self.trouble
+
+
+@pytest.mark.requirement("LDG-064")
+@pytest.mark.parametrize("trouble", [StoreFailed("disk_full", "no room"), RuntimeError("bug")])
+def test_if_the_commit_fails_every_job_fails_and_nothing_stays_in_memory(
+    trouble: Exception,
+) -> None:
+    store = FailingStore()
+    world = desk(store=store)
+    world.engine.execute(STREAM, jot("before"), OTTER)
+    store.trouble = trouble
+    with pytest.raises(type(trouble)):
+        world.engine.execute_all([GOOD, GOOD, GOOD])
+    store.trouble = None
+    assert [record.body.data for record in chain(world, STREAM)] == [{"text": "before"}]
+    outcome = world.engine.execute(STREAM, jot("after"), OTTER)
+    assert JOTTER.require_state(outcome.state).texts == ("before", "after")
+    assert world.another_engine().state(JOTTER, STREAM) == world.engine.state(JOTTER, STREAM)

@@ -1,4 +1,4 @@
-"""A writer lets the store work ahead in a thread of its own, and depends on it for nothing."""
+"""A keeper lets the store work ahead in a thread of its own, and depends on it for nothing."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import threading
 
 from moot.core.errors import StoreFailed
 from moot.engine.working_ahead import AFTER_JOBS, WorkingAhead
-from moot.engine.writer import Writer
 from moot.store.memory import MemoryStore
-from tests.engine.jotter import desk
-from tests.engine.test_writer import LONG, job
+from tests.engine.jotter import STREAM, desk, jot
+
+LONG = 20  # seconds after which a test gives up on a thread that should have answered
 
 
 class Busy(MemoryStore):
@@ -48,13 +48,12 @@ def test_a_store_that_fails_meanwhile_disturbs_no_caller() -> None:
     store = Busy()
     store.trouble = StoreFailed("store_failed", "the disk is full")
     store.let_go.set()
-    world = desk(store=store)
-    with Writer(world.engine) as writer:
-        jobs = [writer.submit(job(str(number))) for number in range(AFTER_JOBS + 1)]
-        for future in jobs:
-            future.result(LONG)
-        assert store.begun.acquire(timeout=LONG)
-        writer.submit(job("after")).result(LONG)
+    world, ahead = desk(store=store), WorkingAhead(store)
+    ahead.note_written(AFTER_JOBS)
+    assert store.begun.acquire(timeout=LONG)
+    world.engine.execute(STREAM, jot("after"), "amber-otter")
+    ahead.close()
+    ahead.note_written(AFTER_JOBS)
 
 
 def test_a_store_that_has_nothing_to_do_ahead_gets_no_thread() -> None:

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from moot.flows.guard.shell import file_acts
 from moot.flows.guard.shell.act import Reach
 from moot.flows.guard.shell.acts import destructive_acts
-from moot.flows.guard.shell.first_look import may_destroy
+from moot.flows.guard.shell.first_look import only_reads
 from moot.flows.guard.shell.script import SimpleCommand, Surroundings, read_script
 from moot.flows.guard.shell.values import UNKNOWN
 from tests.hooks.test_destruction_truth import DESTRUCTIVE
@@ -53,7 +54,7 @@ def test_no_text_is_too_odd_to_be_read(text: str) -> None:
     for command in read_script(text, AROUND):
         assert isinstance(command, SimpleCommand)
     acts = destructive_acts(text, AROUND)
-    assert not acts or may_destroy(text), "the first look would have missed it"
+    assert not acts or not only_reads(text), "the first look would have missed it"
 
 
 words = st.lists(
@@ -90,7 +91,38 @@ def test_double_quotes_are_read_as_the_shell_reads_them(arguments: list[str]) ->
 
 @pytest.mark.parametrize("command", DESTRUCTIVE)
 def test_the_first_look_sees_every_destructive_command(command: str) -> None:
-    assert may_destroy(command)
+    assert not only_reads(command)
+
+
+def test_a_program_that_is_added_to_the_table_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else lists programs that write: a command is read unless it is known to read only."""
+    assert destructive_acts("overwriter a.txt", AROUND) == []
+    added = {**file_acts._PROGRAMS, "overwriter": file_acts._PROGRAMS["rm"]}
+    monkeypatch.setattr(file_acts, "_PROGRAMS", added)
+    assert not only_reads("overwriter a.txt")
+    (act,) = destructive_acts("overwriter a.txt", AROUND)
+    assert (act.name, act.paths[0].text) == ("overwriter", "a.txt")
+
+
+READING = (
+    *("ls -la", "cat a", "grep -rn x .", "git log -3", "git diff", "find . -name a", "sed -n 1p a"),
+    *("sort a", "uniq -c", "echo a 2>/dev/null", "rg x 2>&1", "cd b", "wc -l a"),
+)
+ADDED = (
+    *("-o x", "--output=x", ">x", "> x", ">>x", "-delete", "-exec rm {} ;", "-i", "; rm a"),
+    *("| tee x", "&& mv a b", "$(rm a)", "`rm a`", "\n rm a", "| xargs rm", "| sh", "<(rm a)"),
+)
+
+
+@given(st.lists(st.sampled_from((*READING, *ADDED, *PIECES)), max_size=8).map(" ".join))
+@settings(max_examples=600)
+def test_what_only_reads_destroys_nothing(text: str) -> None:
+    assert not (only_reads(text) and destructive_acts(text, AROUND))
+
+
+@pytest.mark.parametrize("text", READING)
+def test_what_reads_is_known(text: str) -> None:
+    assert only_reads(text)
 
 
 @pytest.mark.parametrize(
@@ -161,8 +193,9 @@ def test_deep_nesting_ends_somewhere() -> None:
 
 
 @pytest.mark.parametrize("branch", ["-b new", "--orphan new", "--detach"])
-def test_a_checkout_that_makes_a_branch_reaches_nothing(branch: str) -> None:
-    assert destructive_acts(f"git checkout {branch} main", AROUND) == []
+def test_a_checkout_that_makes_a_branch_reaches_no_file(branch: str) -> None:
+    (act,) = destructive_acts(f"git checkout {branch} main", AROUND)
+    assert (act.reach, act.paths) == (Reach.HEAD, ())
 
 
 def test_git_is_followed_into_its_folder() -> None:

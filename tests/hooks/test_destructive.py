@@ -66,6 +66,12 @@ def test_the_commonest_accidents_are_held_back(shared: Yard, command: str) -> No
     assert (shared.root / "a.txt").read_text("utf-8") == WORK
     (noted,) = shared.events("INCURSION")
     assert (noted["from_agent"], noted["to_agent"]) == (OTTER, CRANE)
+    hint = noted["payload"]["resolution_hint"]
+    assert hint == f"{CRANE} is at work there: work elsewhere, or ask {CRANE}", (
+        "nothing was changed"
+    )
+    (row,) = shared.ok("event", "list")["events"]
+    assert row["label"] == "Held back"
     assert reason(asks(shared, command))
     assert len(shared.events("INCURSION")) == 1
 
@@ -345,6 +351,13 @@ def test_an_untracked_file_that_another_commit_would_write_over_is_not_lost(
         assert (branched.root / "n.txt").read_text("utf-8") == "two\n", "it would have been"
 
 
+def is_no_files_way(reply: Reply, command: str) -> bool:
+    """No file is in its way; a move to another branch is refused because the crane is at work."""
+    if any(word in command for word in ("feature", "topic")) and "git re" not in command:
+        return f"would move HEAD under {CRANE}" in reason(reply)
+    return reply == Reply()
+
+
 @pytest.mark.parametrize("command", [*FORCED, "git switch -f nowhere", "git switch -f -"])
 def test_what_another_commit_leaves_as_it_is_is_in_nobodys_way(
     branched: Yard, command: str
@@ -352,7 +365,7 @@ def test_what_another_commit_leaves_as_it_is_is_in_nobodys_way(
     branched.reserve(CRANE, "sub/d.txt")
     edited = call("claude-write", branched.other, "c.txt")
     assert branched.hook("claude", edited, CRANE).code == 0, "held in the other worktree"
-    assert asks(branched, command) == Reply()
+    assert is_no_files_way(asks(branched, command), command)
     assert branched.events("INCURSION") == []
 
 
@@ -380,7 +393,7 @@ def test_a_file_that_is_gone_and_not_in_the_other_commit_is_in_nobodys_way(
     for name in ("sub/d.txt", "a.txt"):
         branched.reserve(CRANE, name)
     (branched.root / "sub/d.txt").unlink()
-    assert asks(branched, command) == Reply()
+    assert is_no_files_way(asks(branched, command), command)
     assert branched.events("INCURSION") == []
     (branched.root / "a.txt").unlink()
     assert f"a.txt: held by {CRANE}" in reason(asks(branched, command))
@@ -404,3 +417,45 @@ def test_what_git_itself_refuses_as_a_whole_is_in_nobodys_way(branched: Yard) ->
         assert CRANE in reason(asks(branched, command)), "now it is staged as it is"
     assert does(branched, "git add sub/d.txt; git reset --merge") == 0
     assert (branched.root / "a.txt").read_text("utf-8") == "one\n"
+
+
+def test_a_lone_agent_goes_to_another_branch_as_it_likes(yard: Yard) -> None:
+    assert yard.git("branch", "--force", "aside", "HEAD").code == 0
+    assert yard.hook("claude", call("claude-write", yard.root, "a.txt"), OTTER) == Reply()
+    for command in ("git switch aside", "git checkout -b topic", "git reset --soft aside"):
+        assert asks(yard, command) == Reply()
+
+
+def test_an_agent_of_another_worktree_is_not_in_the_way_of_a_switch(yard: Yard) -> None:
+    assert yard.git("branch", "--force", "aside", "HEAD").code == 0
+    edited = call("claude-write", yard.other, "c.txt")
+    assert yard.hook("claude", edited, CRANE).code == 0
+    assert asks(yard, "git switch aside") == Reply()
+
+
+def test_an_agent_that_has_left_is_not_in_the_way_of_a_switch(shared: Yard) -> None:
+    assert shared.git("branch", "aside").code == 0
+    assert CRANE in reason(asks(shared, "git switch aside"))
+    shared.ok("release", "--all", MOOT_AGENT=CRANE)
+    shared.ok("agent", "retire", CRANE)
+    assert asks(shared, "git switch aside") == Reply()
+
+
+@pytest.mark.parametrize("option", ["--assume-unchanged", "--skip-worktree"])
+def test_a_held_file_is_not_hidden_from_git(shared: Yard, option: str) -> None:
+    said = reason(asks(shared, f"git update-index {option} a.txt"))
+    assert "git update-index would hide changes of files that others work on from git:" in said
+    assert f"a.txt: held by {CRANE}" in said
+    assert asks(shared, f"git update-index {option} b.txt") == Reply()
+    assert asks(shared, "git update-index --refresh") == Reply()
+    assert asks(shared, "git update-index --no-assume-unchanged a.txt") == Reply()
+
+
+@pytest.mark.parametrize("option", ["--assume-unchanged", "--skip-worktree"])
+def test_the_commit_of_a_hidden_file_that_another_holds_is_seen(shared: Yard, option: str) -> None:
+    """`git status` says nothing of it, whoever has told git so."""
+    assert shared.git("update-index", option, "a.txt").code == 0
+    assert shared.git("status", "--short").out.count("a.txt") == 0
+    said = reason(asks(shared, "git commit -qm x a.txt"))
+    assert f"would commit files that others work on: a.txt: held by {CRANE}" in said
+    assert asks(shared, "git commit -qm x -- b.txt") == Reply()

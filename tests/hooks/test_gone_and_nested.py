@@ -53,9 +53,51 @@ def test_other_moments_stop_nothing_and_the_start_says_it(yard: Yard) -> None:
     shutil.rmtree(yard.root / ".moot")
     started = yard.hook("claude", call("claude-start", yard.root))
     assert (started.out, started.code, "[workspace_gone]" in started.err) == ("", 0, True)
-    for name in ("bash", "bash-done", "write-done", "stop", "end"):
+    for name in ("bash-done", "write-done", "stop", "end"):
         reply = yard.hook("claude", call(f"claude-{name}", yard.root))
         assert (reply.out, reply.code) == ("", 0)
+
+
+def run(yard: Yard, command: str) -> Reply:
+    said = call("claude-bash", yard.root, tool_input={"command": command})
+    return yard.hook("claude", said)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm a.txt",
+        "echo x > a.txt",
+        "git checkout -- .",
+        "sed -i s/a/b/ a.txt",
+        "cd src; rm ../a.txt",
+    ],
+)
+def test_a_shell_command_that_writes_is_held_back_as_an_edit_is(yard: Yard, command: str) -> None:
+    yard.reserve(CRANE, "a.txt")
+    before = (yard.root / "a.txt").read_bytes()
+    shutil.rmtree(yard.root / ".moot")
+    assert "[workspace_gone]" in reason(run(yard, command))
+    assert (yard.root / "a.txt").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ls",
+        "pytest -q a.txt",
+        "git status; git log > /dev/null",
+        "moot init",
+        "cp -r ../kept .moot",
+        "cp -r ../backup/.moot .",
+        "mv ../kept ./.moot",
+        "tar xf ../kept.tar .moot",
+        "echo x > /tmp/nothing-of-this-project.txt",
+    ],
+)
+def test_what_writes_nothing_there_or_puts_it_back_passes(yard: Yard, command: str) -> None:
+    shutil.rmtree(yard.root / ".moot")
+    assert run(yard, command) == Reply()
 
 
 def test_what_is_put_back_or_made_anew_or_forgotten_is_no_longer_gone(yard: Yard) -> None:

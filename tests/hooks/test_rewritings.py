@@ -29,6 +29,10 @@ HOME = os.path.expanduser("~")
 @pytest.mark.parametrize(
     ("tool", "name", "text", "also"),
     [
+        ("gemini", "write_file", " src/a.txt", ["/w/src/a.txt"]),
+        ("gemini", "write_file", "src/a.txt\t", ["/w/src/a.txt"]),
+        ("gemini", "write_file", " @src/a.txt", ["/w/@src/a.txt", "/w/src/a.txt"]),
+        ("gemini", "replace", " src/a.txt", ["/w/src/a.txt"]),
         ("gemini", "write_file", "@src/a.txt", ["/w/src/a.txt"]),
         ("gemini", "write_file", "@/src/a.txt", ["/w/src/a.txt"]),
         ("gemini", "write_file", "@//src/a.txt", ["/w/src/a.txt"]),

@@ -157,11 +157,14 @@ def test_a_run_that_was_stopped_is_as_good_as_away(still: Yard, lender: OttersLe
 
 
 def test_the_hook_of_another_agent_is_not_answered_by_it(still: Yard, lender: OttersLender) -> None:
-    """It goes directly, with the keys that it has: the socket lends nobody a name."""
+    """It goes directly, and may not use another key folder than the one that was lent: the socket
+    lends nobody a name."""
     said = call("claude-write", still.root)
     other = {"MOOT_SOCKET": lender.settings["MOOT_SOCKET"], "MOOT_AGENT": CRANE}
-    assert thinly(still, "claude", said, **other) == (b"", b"", 0)
-    assert still.owners() == {"a.txt": CRANE}
+    out, _, code = thinly(still, "claude", said, **other)
+    assert (code, json.loads(out)["decision"]) == (0, "block")
+    assert "[key_folder_not_lent]" in json.loads(out)["reason"]
+    assert still.owners() == {}
     later = {**lender.env, "MOOT_EPOCH": "2"}
     replaced, _, code = thinly(still, "claude", call("claude-write", still.root, "b"), **later)
     assert (code, json.loads(replaced)["decision"]) == (0, "block")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from moot.core.names import OPERATOR
+from moot.core.findings import Severity
+from moot.core.names import OPERATOR, SYSTEM
 from moot.engine.agents import retire
+from moot.engine.job import JobOutcome
 from moot.protocols.mail import events as did
 from moot.protocols.mail.model import AckProgress
 from moot.protocols.mail.types import AckStatus
-from moot.protocols.mail.views import describe_standing, list_pending
+from moot.protocols.mail.views import describe_standing, list_owed_by, list_pending
 
 from . import scene
 from .scene import (
@@ -26,6 +30,8 @@ from .scene import (
     send,
 )
 
+HERON = "slate-heron"
+
 
 @pytest.fixture
 def desk() -> Desk:
@@ -39,13 +45,31 @@ def ack_message(status: str = "Received", about: str = "", subject: str = "ACK: 
 
 @pytest.mark.requirement("BRN-075")
 def test_each_receiver_owes_an_answer_and_a_copy_owes_none(desk: Desk) -> None:
-    desk.run(OTTER, send("CRITIQUE: H1", scene.CRITIQUE, CRANE, FINCH))
+    desk.world.agent(HERON)
+    command = send("CRITIQUE: H1", scene.CRITIQUE, CRANE, FINCH, cc=(party(HERON),))
+    desk.run(OTTER, command)
     assert desk.message(1).progress is AckProgress.NONE
+    assert [one.name for one in desk.message(1).missing_receivers] == [CRANE, FINCH]
+    assert {who for who, _ in desk.dues()} == {CRANE, FINCH}
+    assert list_owed_by(desk.state, HERON, 1) == []
     desk.run(CRANE, ack(1))
     assert desk.message(1).progress is AckProgress.PARTIAL
     assert [one.name for one in desk.message(1).missing_receivers] == [FINCH]
+    assert list_owed_by(desk.state, FINCH, 1) == [f"{THREAD}:1"]
     desk.run(FINCH, ack(1, "Understood"))
     assert desk.message(1).progress is AckProgress.COMPLETE
+    assert not desk.state.open
+
+
+@pytest.mark.requirement("BRN-077")
+def test_a_silent_copy_is_never_asked_again(desk: Desk) -> None:
+    desk.world.agent(HERON)
+    desk.run(OTTER, question(CRANE, cc=(party(HERON),)))
+    (again,) = desk.later(30)
+    assert again.to == (party(CRANE),)
+    escalated, _ = desk.later(30)
+    assert escalated.missing == (party(CRANE),)
+    desk.run(CRANE, ack(1, "Completed"))
     assert not desk.state.open
 
 
@@ -223,6 +247,78 @@ def test_an_ack_message_obeys_the_same_rules(desk: Desk) -> None:
     assert desk.refused(OTTER, ack(2)) == "message_settled"
 
 
+def codes(done: JobOutcome) -> set[str]:
+    return {one.code for one in done.findings}
+
+
+@pytest.mark.requirement("BRN-037")
+@pytest.mark.parametrize(
+    "subject", ["ACK: QUESTION: Which cache?", "ACK: Which cache?", "ACK: BLOCKED: something else"]
+)
+def test_an_ack_that_says_another_message_than_it_names_is_questioned(
+    desk: Desk, subject: str
+) -> None:
+    desk.run(OTTER, question())
+    desk.run(OTTER, send("CRITIQUE: H1", scene.CRITIQUE))
+    done = desk.run(CRANE, ack_message("Understood", f"{THREAD}:2", subject))
+    (finding,) = [one for one in done.findings if one.code == "another_message"]
+    assert finding.severity is Severity.WARNING
+    assert "'CRITIQUE: H1'" in finding.message
+    assert done.newest(did.MessageAcknowledged).event.id == f"{THREAD}:2"
+    assert set(desk.state.open) == {f"{THREAD}:1"}
+
+
+@pytest.mark.requirement("BRN-037")
+@pytest.mark.parametrize("subject", ["ACK: CRITIQUE: H1", "ACK: H1", "ACK: in our own words"])
+def test_an_ack_that_says_what_it_names_is_not_questioned(desk: Desk, subject: str) -> None:
+    desk.run(OTTER, question())
+    desk.run(OTTER, send("CRITIQUE: H1", scene.CRITIQUE))
+    assert "another_message" not in codes(
+        desk.run(CRANE, ack_message("Understood", f"{THREAD}:2", subject))
+    )
+
+
+@pytest.mark.requirement("BRN-075")
+def test_an_info_to_what_waits_for_an_ack_is_questioned(desk: Desk) -> None:
+    desk.run(OTTER, question())
+    desk.run(OTTER, send("HANDOFF: T-7 to teal-crane", scene.handoff()))
+    desk.run(OTTER, info())
+    done = desk.run(CRANE, info(OTTER, re=f"{THREAD}:2"))
+    (finding,) = [one for one in done.findings if one.code == "info_no_ack"]
+    assert finding.message == f"{THREAD}:2 is a HANDOFF and still waits for an ACK of teal-crane"
+    assert finding.hint == f"`moot mail ack {THREAD}:2 --status STATUS` answers it"
+    assert [one.name for one in desk.message(2).missing_receivers] == [CRANE]
+    for command, actor in (
+        (info(OTTER, re=f"{THREAD}:1"), CRANE),  # it answers the question
+        (info(OTTER, re=f"{THREAD}:3"), CRANE),  # it answers an INFO
+        (info(CRANE, re=f"{THREAD}:2"), OTTER),  # the sender adds something
+        (info(OTTER, re=f"{THREAD}:2"), FINCH),  # it was not sent to this one
+    ):
+        assert "info_no_ack" not in codes(desk.run(actor, command))
+
+
+@pytest.mark.requirement("BRN-073")
+@pytest.mark.parametrize(
+    "given", [ack(2), ack_message("Received", f"{THREAD}:2", "ACK: INFO: Done")]
+)
+def test_an_ack_of_what_asks_for_none_is_questioned(desk: Desk, given: Any) -> None:
+    desk.run(OTTER, question())
+    desk.run(OTTER, info())
+    done = desk.run(CRANE, given)
+    (finding,) = [one for one in done.findings if one.code == "no_ack_owed"]
+    assert finding.message == f"{THREAD}:2, 'INFO: Done', asks for no ACK"
+    assert done.newest(did.MessageAcknowledged).event.id == f"{THREAD}:2"
+    assert "no_ack_owed" not in codes(desk.run(CRANE, ack(1)))
+    assert "no_ack_owed" not in codes(desk.run(CRANE, ack(1, "Completed")))
+    assert "no_ack_owed" not in codes(desk.run(CRANE, ack(1, "Completed", "with a word")))
+
+
+def test_an_ack_of_what_was_answered_before_is_not_questioned(desk: Desk) -> None:
+    desk.run(OTTER, question(ack_required=False))
+    assert "no_ack_owed" not in codes(desk.run(CRANE, ack(1, "Completed")))
+    assert "no_ack_owed" not in codes(desk.run(CRANE, ack(1, "Completed", "and more")))
+
+
 # Names change hands.
 
 
@@ -262,13 +358,26 @@ def test_silence_is_sent_again_to_the_missing_and_then_to_the_operator(desk: Des
     assert isinstance(again, did.MessageResent)
     assert (again.id, again.to) == (f"{THREAD}:1", (party(FINCH),))
     assert desk.later(29) == []
-    (told,) = desk.later(1)
-    assert told == did.MessageEscalated(id=f"{THREAD}:1", missing=(party(FINCH),))
+    escalated, told = desk.later(1)
+    assert escalated == did.MessageEscalated(id=f"{THREAD}:1", missing=(party(FINCH),))
+    assert (told.subject, told.to) == (
+        f"INFO: no answer from coral-finch to {THREAD}:1",
+        (party(OTTER),),
+    )
+    assert told.re == f"{THREAD}:1"
+    assert not told.ack_required
     assert desk.later(600) == []
     assert (OPERATOR, "no answer") in desk.dues()
     desk.run(FINCH, ack(1))
     assert desk.dues() == []
     assert desk.state.deadlines == ()
+
+
+@pytest.mark.requirement("BRN-077")
+def test_the_machine_is_not_told_of_what_it_sent_itself(desk: Desk) -> None:
+    desk.run(SYSTEM, question())
+    assert [type(one) for one in desk.later(30)] == [did.MessageResent]
+    assert [type(one) for one in desk.later(30)] == [did.MessageEscalated]
 
 
 @pytest.mark.requirement("BRN-077")
@@ -283,7 +392,7 @@ def test_each_message_may_have_its_own_time(desk: Desk) -> None:
     desk.run(OTTER, question(ack_minutes=5))
     desk.run(OTTER, question())
     assert [one.id for one in desk.later(5)] == [f"{THREAD}:1"]
-    assert [one.id for one in desk.later(5)] == [f"{THREAD}:1"]
+    assert [one.id for one in desk.later(5)] == [f"{THREAD}:1", f"{THREAD}:3"]
     assert desk.message(1).escalated_at is not None
 
 

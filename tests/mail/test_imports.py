@@ -101,6 +101,13 @@ def test_whoever_it_is_for_owes_an_answer_and_others_do_not(desk: Desk) -> None:
     assert desk.rows("mail.inbox", "BlueLake/") == desk.rows("mail.inbox", "RedCreek/") == []
 
 
+@pytest.mark.requirement("BRN-077")
+def test_a_sender_outside_is_not_told_that_no_answer_came(desk: Desk) -> None:
+    desk.run(CRANE, incoming("QUESTION: Which?", scene.QUESTION, ack_required=True))
+    assert [type(one) for one in desk.later(30)] == [did.MessageResent]
+    assert [type(one) for one in desk.later(30)] == [did.MessageEscalated]
+
+
 def test_an_ack_from_outside_settles_nothing(desk: Desk) -> None:
     desk.run(OTTER, scene.question())
     body = f"# Acknowledgement\n\n## Message ID\n{THREAD}:1\n\n## Status\nCompleted\n"

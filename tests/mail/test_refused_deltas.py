@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 
+from moot.core.findings import Severity
 from moot.protocols.mail.artifact import new_artifact
 from moot.protocols.mail.body import MessageBody
 from moot.protocols.mail.deltas import ARTIFACT_SECTIONS, RESEARCH_THREAD, read_delta_blocks
@@ -60,14 +61,67 @@ def test_an_edit_whose_payload_is_no_object_is_left_out(payload: Any) -> None:
     assert merged.artifact == merge(delta()).artifact
 
 
+@pytest.mark.requirement("BRN-021")
+@pytest.mark.parametrize("payload", ["nothing", ["a", "list"], None, 7])
+@pytest.mark.parametrize("section", list(ARTIFACT_SECTIONS)[1:])
+def test_an_addition_whose_payload_is_no_object_is_left_out(section: str, payload: Any) -> None:
+    merged = merge(delta(), delta(section=section, payload=payload))
+    assert [(row.code, row.severity) for row in merged.findings] == [
+        ("payload_not_object", Severity.ERROR)
+    ]
+    assert len(merged.applied) == 1
+    assert merged.artifact == merge(delta()).artifact
+
+
+@pytest.mark.requirement("BRN-021")
 @pytest.mark.parametrize("field", ["anchors", "conflicts_with", "references"])
 @pytest.mark.parametrize("value", ["§2", {"item": "§2"}, None])
-def test_an_edit_that_puts_something_else_for_a_list_is_left_out(field: str, value: Any) -> None:
-    edit = delta(operation="EDIT", target_id="H1", payload={"claim": "d", field: value})
+@pytest.mark.parametrize("mark", [{}, {"replace": True}])
+def test_an_edit_loses_the_field_that_is_no_list_and_keeps_the_rest(
+    field: str, value: Any, mark: dict[str, Any]
+) -> None:
+    edit = delta(operation="EDIT", target_id="H1", payload={"claim": "d", field: value, **mark})
+    merged = merge(delta(), edit)
+    assert [(row.code, row.severity) for row in merged.findings] == [
+        ("not_a_list", Severity.WARNING)
+    ]
+    assert f"`{field}`" in merged.findings[0].message
+    same = delta(operation="EDIT", target_id="H1", payload={"claim": "d"})
+    assert merged.artifact == merge(delta(), same).artifact
+    (item,) = merged.artifact.items["hypothesis_slate"]
+    assert item.fields["claim"] == "d"
+
+
+@pytest.mark.requirement("BRN-021")
+def test_a_thread_keeps_what_is_right_of_an_edit() -> None:
+    fields = {"statement": "s", "context": "c", "why_it_matters": "w"}
+    edit = delta(
+        operation="EDIT",
+        section="research_thread",
+        target_id=None,
+        payload={**fields, "anchors": "§1"},
+    )
+    merged = merge(edit)
+    assert [row.code for row in merged.findings] == ["not_a_list"]
+    assert fields.items() <= dict(merged.artifact.thread).items()
+    assert "anchors" not in merged.artifact.thread
+
+
+@pytest.mark.parametrize(
+    ("section", "target"), [("hypothesis_slate", "H1"), ("research_thread", None)]
+)
+def test_an_edit_of_which_no_field_is_left_does_not_count(section: str, target: Any) -> None:
+    edit = delta(operation="EDIT", section=section, target_id=target, payload={"anchors": "§2"})
     merged = merge(delta(), edit)
     assert [row.code for row in merged.findings] == ["not_a_list"]
-    assert f"`{field}`" in merged.findings[0].message
+    assert len(merged.applied) == 1
     assert merged.artifact == merge(delta()).artifact
+
+
+@pytest.mark.parametrize("payload", [{}, {"id": "H9"}])
+def test_an_edit_that_changes_nothing_still_counts(payload: dict[str, Any]) -> None:
+    edit = delta(operation="EDIT", target_id="H1", payload=payload)
+    assert len(merge(delta(), edit).applied) == 2
 
 
 def test_a_thread_is_not_edited_by_a_text_either() -> None:

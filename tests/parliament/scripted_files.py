@@ -2,7 +2,8 @@
 
 Such a script keeps what the document fixes and is free in the rest: it stamps UTC as `+00:00` with
 a fraction, begins `round-summaries.json` with the end of the first round, steps the caps of rounds
-2 to 5 in halves of the seats, and adds a row to every history of temperatures in each round.
+2 to 5 in halves of the seats, adds a row to every history of temperatures in each round, writes a
+seat's satisfaction with its first score, and the bill's drafter with the first draft.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ def script_files(files: dict[str, bytes]) -> dict[str, bytes]:
     set_clock(session)
     for representative in session["representatives"]:
         _write_every_round(representative, session["current_round"])
+        _write_scores_only(representative)
     if written[BILL]["version"] == 0:
-        written[BILL].update(bill_id="BILL-001", title="")
+        written[BILL].update(bill_id="BILL-001", title="", drafter=None)
     if not written[SUMMARIES]:
         del written[SUMMARIES]
     return {name: json.dumps(document, indent=2).encode() for name, document in written.items()}
@@ -61,3 +63,10 @@ def _write_every_round(representative: dict[str, Any], current: int) -> None:
         temperature = changes.get(number, temperature)
         rows.append({"round": number, "temperature": temperature})
     representative["temperature_history"] = rows
+
+
+def _write_scores_only(representative: dict[str, Any]) -> None:
+    scores = representative.pop("motive_satisfaction")
+    known = {motive: score for motive, score in scores.items() if score is not None}
+    if known:
+        representative["motive_satisfaction"] = known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from moot.core.names import SYSTEM
 from moot.protocols.parliament import amendments
 from moot.protocols.parliament import commands as ask
+from moot.protocols.parliament.files.inspection import inspect_files
 from moot.protocols.parliament.messages.words import (
     AmendmentAction,
     AmendmentStatus,
@@ -17,6 +19,7 @@ from moot.protocols.parliament.messages.words import (
 )
 from moot.protocols.parliament.model import Amendment, AmendmentEndorsement
 
+from .played import files
 from .scene import (
     AGENTS,
     CALL_VOTE,
@@ -132,6 +135,26 @@ def test_the_drafters_word_alone_carries_it() -> None:
     position(chamber, 1, "endorse")
     chamber.run(ask.Incorporate(amendment_id="amend-001"), AGENTS[0])
     assert status(chamber) is AmendmentStatus.INCORPORATED
+
+
+@pytest.mark.requirement("PAR-115")
+def test_the_drafters_word_carries_an_amendment_of_its_own() -> None:
+    """Another seat's word for its own amendment does not; a drafter that only proposes neither."""
+    chamber = Chamber(4).debating()
+    chamber.submit(amendment(1))
+    incorporate = ask.Incorporate(amendment_id="amend-001")
+    assert chamber.refusal(incorporate, SYSTEM).code == "not_endorsed"
+    position(chamber, 1, "endorse")
+    chamber.clerk(incorporate)
+    assert status(chamber) is AmendmentStatus.INCORPORATED
+    written = files(chamber)
+    assert inspect_files(dict(written)) == ()
+    document = json.loads(written["session.json"])
+    bill = json.loads(written["bill.json"])
+    document["drafter"] = bill["drafter"] = "rep_2"
+    changed = {"session.json": document, "bill.json": bill}
+    given = {**written, **{name: json.dumps(changed[name]).encode() for name in changed}}
+    assert "not_carried" in {finding.code for finding in inspect_files(dict(given))}
 
 
 @pytest.mark.requirement("PAR-116")

@@ -152,13 +152,6 @@ CASES = {
     "a second vote": Case(
         voting, vote(1, "NO", SCORES), ONE, ("PAR-056", "already_voted", "type"), False
     ),
-    "a NO without conditions": Case(
-        voting,
-        vote(2, "NO", {"security": 3}, conditions=[]),
-        TWO,
-        ("PAR-055", "conditions_required", "content.conditions"),
-        True,
-    ),
     "a draft during voting": Case(
         voting, bill(1, version=2), ONE, ("C-22", "wrong_phase", "type"), False
     ),

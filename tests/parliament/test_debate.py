@@ -232,12 +232,111 @@ def test_a_round_that_ends_is_summed_up_beside_the_ledger() -> None:
     assert chamber.refused(late) == ("PAR-027", "no_open_question", "in_reply_to")
 
 
+@pytest.mark.requirement("PAR-126")
+def test_the_vote_of_an_earlier_round_is_not_told_again() -> None:
+    chamber = Chamber(3).voting().vote("NO", "NO", "YES")
+    chamber.clerk(ask.CountVotes())
+    chamber.submit(ROUND_START)
+    chamber.submit(ROUND_END)
+    first, second = chamber.summaries()
+    assert (first["vote_result"]["round"], first["vote_result"]["passed"]) == (1, False)
+    assert second["vote_result"] is None
+    assert [row["lean"] for row in second["positions"].values()] == ["YES", "YES", "YES"]
+
+
+@pytest.mark.requirement("PAR-125")
+def test_a_summary_says_who_moved() -> None:
+    """Between two votes, by their scores alone, and by what they said."""
+    chamber = Chamber(3).debating().satisfied(2)
+    chamber.submit(ROUND_END)
+    (first,) = chamber.summaries()
+    assert first["key_shifts"] == []  # a first score is no move
+    assert "Nobody moved on any point." in first["summary"]
+    chamber.submit(ROUND_START)
+    chamber.exchange(1, 2, 4)
+    chamber.exchange(2, 3, 1)
+    chamber.submit(ROUND_END)
+    second = chamber.summaries()[1]
+    assert second["key_shifts"] == [
+        "Rep. Securitas went from NO to YES, scores security 4, not 2",
+        "Rep. Innovatus scores innovation 1, not 2",
+    ]
+    assert "2 representatives moved on a point." in second["summary"]
+
+    chamber = Chamber(3).voting().vote("NO", "NO", "YES")
+    chamber.clerk(ask.CountVotes())
+    chamber.submit(ROUND_START)
+    chamber.exchange(1, 2, 4, stance="soften", topic="price")
+    chamber.tick()
+    chamber.submit(CALL_VOTE)
+    chamber.vote("YES", "YES", "NO").clerk(ask.CountVotes())
+    second = chamber.summaries()[1]
+    assert second["key_shifts"] == [
+        "Rep. Securitas softened on price",
+        "Rep. Pragmatis went from NO to YES",
+        "Rep. Securitas went from NO to YES",
+        "Rep. Innovatus went from YES to NO",
+    ]
+    assert "3 representatives moved on a point." in second["summary"]
+
+
+@pytest.mark.requirement("PAR-125")
+def test_a_summary_lists_what_is_open() -> None:
+    chamber = Chamber(3).debating().satisfied()
+    chamber.submit(amendment(3))
+    chamber.submit(amendment(2, "amend-002", description="Only small files"))
+    chamber.submit(question(2, 3, "audits"))
+    chamber.submit(ROUND_END)
+    (row,) = chamber.summaries()
+    pending = "amend-001 is pending: An audit before deployment"
+    assert row["open_issues"] == [
+        "audits (msg-014 to rep_3 is unanswered)",
+        pending,
+        "amend-002 is pending: Only small files",
+    ]
+    chamber.run(ask.Withdraw(amendment_id="amend-002"), chamber.agent(2))
+    assert chamber.summaries()[0]["open_issues"] == [row["open_issues"][0], pending]
+    chamber.submit(CALL_VOTE)
+    chamber.submit(vote(1, "NO", chamber.scores(1), conditions=["A price", "a date"]))
+    chamber.submit(vote(2, "NO", chamber.scores(2), conditions=[]))
+    chamber.submit(vote(3, "YES", chamber.scores(3), conditions=["an audit"]))
+    chamber.clerk(ask.CountVotes())
+    assert chamber.summaries()[0]["open_issues"] == [
+        row["open_issues"][0],
+        "Rep. Pragmatis votes NO until this is met: A price; a date",
+        pending,
+    ]
+    chamber.submit(ROUND_START)
+    chamber.submit(ROUND_END)
+    assert chamber.summaries()[1]["open_issues"] == [pending]
+
+
+@pytest.mark.requirement("PAR-123")
+def test_a_summary_that_someone_brings_agrees_with_the_record() -> None:
+    chamber = Chamber(3).voting().vote("NO", "NO", "YES")
+    chamber.clerk(ask.CountVotes())
+    (row,) = chamber.summaries()
+    positions = {**row["positions"], "rep_1": {"lean": "YES", "key_concern": ""}}
+    settled = [{"amendment_id": "amend-001", "status": "rejected"}]
+    wrong: list[tuple[dict[str, Any], str, str]] = [
+        ({"positions": positions}, "PAR-123", "summary.positions.rep_1.lean"),
+        ({"vote_result": None}, "PAR-126", "summary.vote_result"),
+        ({"amendments_actioned": settled}, "PAR-124", "summary.amendments_actioned[0]"),
+    ]
+    for change, rule, where in wrong:
+        refused = chamber.refusal(ask.Summarize(summary={**row, **change}), SYSTEM)
+        assert (refused.findings[0].rule, refused.findings[0].where) == (rule, where)
+    chamber.clerk(ask.Summarize(summary={**row, "summary": "They met. They fell out."}))
+    assert chamber.summaries()[0]["summary"] == "They met. They fell out."
+
+
 def test_a_better_told_summary_stays_and_its_facts_follow() -> None:
     chamber = Chamber(3).debating().satisfied()
+    position = {"lean": "NO", "key_concern": "The price."}
     row: dict[str, Any] = {
         "round": 1,
         "summary": "They asked. They answered.",
-        "positions": {},
+        "positions": dict.fromkeys(("rep_1", "rep_2", "rep_3"), position),
         "key_shifts": ["none"],
         "amendments_actioned": [],
         "vote_result": None,
@@ -255,6 +354,7 @@ def test_a_better_told_summary_stays_and_its_facts_follow() -> None:
     (told,) = chamber.summaries()
     assert told["key_shifts"] == ["none"]
     assert told["vote_result"]["passed"] is True
+    assert told["positions"]["rep_2"] == {"lean": "YES", "key_concern": "The price."}
 
 
 def test_a_circle_is_warned_of_by_the_speaker_itself() -> None:

@@ -53,6 +53,7 @@ def test_only_a_person_decides() -> None:
     assert chamber.signers()[-1] == PERSON
 
 
+@pytest.mark.requirement("PAR-074")
 def test_a_person_in_a_seat_does_not_decide() -> None:
     seats = [*plans(2), ask.SeatPlan("Rep. Self", ("innovation",), "ada")]
     chamber = Chamber(2, seats=tuple(seats))

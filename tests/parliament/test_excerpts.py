@@ -15,15 +15,29 @@ from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.amendments import MAX_PER_SEAT
 from moot.protocols.parliament.messages import limits
-from moot.protocols.parliament.messages.excerpts import MAX_CONCERN_BYTES, shorten, shorten_concern
-from moot.protocols.parliament.messages.words import AmendmentStatus, SessionStatus, Stance
+from moot.protocols.parliament.messages.excerpts import (
+    MAX_CONCERN_BYTES,
+    shorten,
+    shorten_concern,
+    shorten_conditions,
+)
+from moot.protocols.parliament.messages.words import (
+    AmendmentAction,
+    AmendmentStatus,
+    Ballot,
+    BillSection,
+    SessionStatus,
+    Stance,
+)
 from moot.protocols.parliament.model import (
     MAX_SEATS,
+    Amendment,
     Round,
     Seat,
     SettledAmendment,
     StanceShift,
     State,
+    VotingRecordRow,
 )
 from moot.protocols.parliament.summaries import summarize_round
 
@@ -120,11 +134,13 @@ def test_the_fullest_round_of_all_fits_into_one_event() -> None:
             name=f"Rep. Representative {name}",
             agent=name,
             bound=True,
-            motives=("m",),
-            scores=(1,),
+            motives=(long, f"{long} ", f" {long}"),
+            scores=(1, 1, 1),
             temperature=50,
             heat=(0, 50),
             concern=shorten_concern(long, seats),
+            conditions=shorten_conditions(long, seats),
+            voting_record=(VotingRecordRow(1, 1, Ballot.NO),),
         )
         for name in order
     }
@@ -138,8 +154,29 @@ def test_the_fullest_round_of_all_fits_into_one_event() -> None:
             SettledAmendment(f"amend-{number:06d}", AmendmentStatus.INCORPORATED)
             for number in range(fallen)
         ),
+        scores=Map(dict.fromkeys(order, (4, 4, 4))),
     )
-    state = State(order=order, seats=Map(reps), round=this)
+    waiting = {
+        f"amend-{number:06d}": Amendment(
+            amendment_id=f"amend-{number:06d}",
+            number=number,
+            proposed_by=order[0],
+            round=1,
+            target_section=BillSection.SOLUTION,
+            action=AmendmentAction.ADD,
+            description=long,
+        )
+        for number in range(MAX_PER_SEAT * seats)
+    }
+    state = State(
+        order=order,
+        seats=Map(reps),
+        round=this,
+        amendments=Map(waiting),
+        pending=tuple(waiting),
+    )
     tabled = [f"{shorten(long)} (msg-100000, put off)" for _ in order]
     summary = summarize_round(state, tuple(tabled))
+    assert summary["key_shifts"][-1] == f"further seats that moved: {seats - 12}"
+    assert summary["open_issues"][-1] == f"further pending amendments: {len(waiting) - 12}"
     assert len(msgspec.json.encode(did.RoundSummarized(summary=summary))) < MAX_BODY_BYTES - 1_024

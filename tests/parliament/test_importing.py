@@ -13,18 +13,25 @@ from moot.core.findings import select_errors
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.files.file_shapes import FILES
+from moot.protocols.parliament.files.inspection import inspect_files
 from moot.protocols.parliament.importing import FilesAsEvents, import_findings
-from tests.parliament.played import documents, files, played
+from moot.protocols.parliament.messages.message import to_document
+from moot.protocols.parliament.session_files import make_bill_file, make_session_file
+from moot.protocols.parliament.summaries import summarize_round
+from tests.parliament.played import documents, encoded, files, played
 from tests.parliament.scene import (
     CALL_VOTE,
     ROUND_END,
     ROUND_START,
     Chamber,
     amendment,
+    answer,
     bill,
     draft,
+    question,
     statement,
 )
+from tests.parliament.scripted_files import script_files
 from tests.parliament.test_discipline import expel
 from tests.parliament.test_paper_properties import files_of, taking
 
@@ -149,6 +156,51 @@ def test_files_become_the_session_they_were_written_from(stage: str) -> None:
     assert there.seats["rep_2"].agent == "agent-1"
 
 
+@pytest.mark.requirement("PAR-085", "PAR-095", "PAR-109")
+@pytest.mark.parametrize("stage", STAGES)
+def test_the_files_of_a_script_become_the_same_session(stage: str) -> None:
+    written = files(STAGES[stage]())
+    given = parsed(script_files(written))
+    command = taking({SUMMARIES: [], **given})
+    assert select_errors(import_findings(command)) == ()
+    retold, ours = FilesAsEvents(command).state, parsed(written)
+    assert to_document(make_bill_file(retold)) == ours[BILL]
+    seats = to_document(make_session_file(retold))["representatives"]
+    for seat, before in zip(seats, ours[SESSION]["representatives"], strict=True):
+        assert seat["motive_satisfaction"] == before["motive_satisfaction"]
+
+
+@pytest.mark.requirement("PAR-109")
+def test_before_the_first_draft_the_bill_names_no_drafter_or_that_of_the_session() -> None:
+    given = parsed(files(Chamber(3).drafting()))
+    assert given[SESSION]["drafter"] == given[BILL]["drafter"] == "rep_1"
+    given[BILL]["drafter"] = None
+    assert select_errors(import_findings(taking(given))) == ()
+    assert FilesAsEvents(taking(given)).state.drafter == "rep_1"
+    given[BILL]["drafter"] = "rep_2"
+    (finding,) = select_errors(import_findings(taking(given)))
+    assert (finding.rule, finding.code, finding.where) == (
+        *("PAR-109", "files_differ", f"{BILL}#drafter"),
+    )
+    later = documents()
+    later[BILL]["drafter"] = None
+    (finding,) = select_errors(import_findings(taking(later)))
+    assert (finding.rule, finding.code) == ("PAR-109", "files_differ")
+
+
+def test_pending_amendments_are_open_issues_only_while_they_wait() -> None:
+    """The clerk adds them to each summary; an imported one would name them for ever."""
+    chamber = amended()
+    chamber.submit(question(1, 2, "audits"))
+    chamber.submit(ROUND_END)
+    given = parsed(files(chamber))
+    unanswered, pending = given[SUMMARIES][0]["open_issues"]
+    assert pending.startswith("amend-002 is pending")
+    retold = FilesAsEvents(taking(given)).state
+    assert retold.round.open_issues == (unanswered,)
+    assert summarize_round(retold, retold.round.open_issues)["open_issues"] == [unanswered, pending]
+
+
 def test_a_vote_keeps_that_it_was_forced() -> None:
     given = parsed(files(defeated()))
     given[SESSION]["vote_history"][0]["forced"] = True
@@ -187,6 +239,26 @@ def test_every_seat_needs_an_agent_of_its_own(agents: dict[str, str]) -> None:
     assert (finding.rule, finding.code, finding.where) == ("S-02", "bad_agent", "agents")
 
 
+@pytest.mark.requirement("PAR-085")
+def test_an_exchange_that_the_round_did_not_have_is_told() -> None:
+    """The answer came a round late: the check counts it, the session did not."""
+    chamber = Chamber(3).debating()
+    late = chamber.submit(question(1, 2))
+    chamber.submit(ROUND_END)
+    chamber.submit(ROUND_START)
+    second = chamber.submit(question(1, 2))
+    chamber.submit(answer(2, 1, second, chamber.scores(2)))
+    given = parsed(files(chamber))
+    given[LEDGER]["messages"][-1]["in_reply_to"] = late
+    given[SESSION]["representatives"][1]["motive_satisfaction"] = {"security": 4}
+    assert select_errors(inspect_files(encoded(given))) == ()
+    assert given[SESSION]["debate_clock"]["exchanges_this_round"] == 1
+    wrong = select_errors(import_findings(taking(given)))
+    clock = next(one for one in wrong if one.where == f"{SESSION}#debate_clock")
+    assert (clock.rule, clock.code, clock.severity) == ("PAR-085", "not_explained", "error")
+
+
+@pytest.mark.requirement("PAR-085")
 def test_what_no_message_explains_is_told() -> None:
     given = documents()
     given[BILL]["title"] = "Another one"

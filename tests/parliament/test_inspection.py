@@ -11,9 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.core.findings import select_errors
+from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament.files.file_shapes import FILES
 from moot.protocols.parliament.files.inspection import find_lost_messages, inspect_files
-from tests.parliament.played import documents, encoded, sound
+from moot.protocols.parliament.importing import import_findings
+from tests.parliament.played import documents, encoded, files, sound
+from tests.parliament.scene import CALL_VOTE, ROUND_END, Chamber
+from tests.parliament.test_paper_properties import taking
 
 requirement = pytest.mark.requirement
 Documents = dict[str, Any]
@@ -151,9 +155,13 @@ CHANGES: dict[str, tuple[str, str, Change]] = {
         *("PAR-034", "files_differ"),
         lambda g: rep(g, 1)["motive_satisfaction"].update(security=1),
     ),
-    "motives without scores": (
+    "a score of no motive": (
         *("PAR-095", "bad_motives"),
-        lambda g: rep(g)["motives"].append("fame"),
+        lambda g: rep(g)["motive_satisfaction"].update(fame=3),
+    ),
+    "a score left out": (
+        *("PAR-034", "files_differ"),
+        lambda g: rep(g, 1)["motive_satisfaction"].pop("security"),
     ),
     "a version left out": (
         *("PAR-018", "wrong_version"),
@@ -216,6 +224,14 @@ CHANGES: dict[str, tuple[str, str, Change]] = {
         *("PAR-073", "files_differ"),
         lambda g: g[SESSION]["vote_history"].pop(),
     ),
+    "a vote with other numbers in the history": (
+        *("PAR-073", "files_differ"),
+        lambda g: g[SESSION]["vote_history"][0].update(yes=2, no=1, passed=True),
+    ),
+    "votes in another order in the history": (
+        *("PAR-073", "files_differ"),
+        lambda g: g[SESSION]["vote_history"].reverse(),
+    ),
     "a vote that a seat forgot": (
         *("PAR-057", "files_differ"),
         lambda g: rep(g)["voting_record"].pop(),
@@ -245,6 +261,53 @@ CHANGES: dict[str, tuple[str, str, Change]] = {
     "an amendment nobody knows": (
         *("PAR-124", "unknown_amendment"),
         lambda g: g[SUMMARIES][0]["amendments_actioned"][0].update(amendment_id="amend-777"),
+    ),
+    "a defeat told as a victory": (
+        *("PAR-126", "wrong_summary"),
+        lambda g: g[SUMMARIES][1]["vote_result"].update(yes=3, no=0, passed=True),
+    ),
+    "a vote that is not told": (
+        *("PAR-126", "wrong_summary"),
+        lambda g: g[SUMMARIES][1].update(vote_result=None),
+    ),
+    "the vote of another round": (
+        *("PAR-126", "wrong_summary"),
+        lambda g: g[SUMMARIES][1].update(vote_result=g[SUMMARIES][2]["vote_result"]),
+    ),
+    "a vote in a round without one": (
+        *("PAR-126", "wrong_summary"),
+        lambda g: g[SUMMARIES][0].update(vote_result=g[SUMMARIES][1]["vote_result"]),
+    ),
+    "a forced vote told as a free one": (
+        *("PAR-126", "wrong_summary"),
+        lambda g: g[SUMMARIES][1]["vote_result"].update(
+            forced=not g[SUMMARIES][1]["vote_result"]["forced"]
+        ),
+    ),
+    "an incorporated amendment told as rejected": (
+        *("PAR-124", "wrong_summary"),
+        lambda g: g[SUMMARIES][0]["amendments_actioned"][0].update(status="rejected"),
+    ),
+    "an amendment settled before it was proposed": (
+        *("PAR-124", "wrong_summary"),
+        lambda g: [
+            last(g, "AMENDMENT").update(round=2),
+            g[BILL]["amendments"][1].update(round=2),
+        ],
+    ),
+    "an amendment settled twice": (
+        *("PAR-124", "wrong_summary"),
+        lambda g: g[SUMMARIES][1].update(
+            amendments_actioned=g[SUMMARIES][0]["amendments_actioned"]
+        ),
+    ),
+    "a lean against the seat's vote": (
+        *("PAR-123", "wrong_summary"),
+        lambda g: g[SUMMARIES][1]["positions"]["rep_1"].update(lean="NO"),
+    ),
+    "a seat without a position": (
+        *("PAR-123", "seat_left_out"),
+        lambda g: g[SUMMARIES][1]["positions"].pop("rep_2"),
     ),
     "an unknown status": (*("PAR-091", "bad_value"), lambda g: g[SESSION].update(status="asleep")),
     "an unknown amendment status": (
@@ -276,7 +339,57 @@ def test_each_finding_says_where_and_what_to_do(name: str) -> None:
         assert (one.where or "").split("#")[0] in FILES
 
 
-def test_a_no_without_conditions_is_read_with_a_warning_and_never_written() -> None:
+# S-35: what is false is an error; the protocol's own sample leaves seats out.
+FALSE_SUMMARIES = [
+    *("a defeat told as a victory", "a vote that is not told", "the vote of another round"),
+    *("a vote in a round without one", "an incorporated amendment told as rejected"),
+    *("a lean against the seat's vote", "the position of nobody", "an amendment nobody knows"),
+    "a round that did not come",
+]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=requirement(norm))
+        for name, (norm, *_) in CHANGES.items()
+        if name in FALSE_SUMMARIES
+    ],
+)
+def test_a_false_summary_is_one_error_and_is_not_imported(name: str) -> None:
+    given = documents()
+    CHANGES[name][2](given)
+    (error,) = select_errors(inspect_files(encoded(given)))
+    assert (error.where or "").startswith(f"{SUMMARIES}#[")
+    assert select_errors(import_findings(taking(given))) == (error,)
+
+
+@requirement("PAR-123")
+def test_a_seat_without_a_position_is_remarked() -> None:
+    given = documents()
+    del given[SUMMARIES][1]["positions"]["rep_2"]
+    (said,) = inspect_files(encoded(given))
+    assert (said.code, said.severity) == ("seat_left_out", "warning")
+    assert said.message == "rep_2 is left out"
+
+
+@requirement("PAR-123")
+def test_only_a_counted_vote_binds_the_lean() -> None:
+    """A summary is written when a round ends; the votes that follow bind it once counted."""
+    chamber = Chamber(3).debating()
+    chamber.satisfied().submit(ROUND_END)
+    chamber.submit(CALL_VOTE)
+    chamber.vote("NO", "", "")
+    assert chamber.summaries()[0]["positions"]["rep_1"]["lean"] == "YES"
+    assert inspect_files(dict(files(chamber))) == ()
+    chamber.vote("", "YES", "NO").clerk(ask.CountVotes())
+    leans = [row["lean"] for row in chamber.summaries()[0]["positions"].values()]
+    assert leans == ["NO", "YES", "NO"]
+    assert inspect_files(dict(files(chamber))) == ()
+
+
+@requirement("PAR-055")
+def test_a_no_without_conditions_is_read_with_a_warning() -> None:
     given = documents()
     last(given, "VOTE")["content"]["conditions"] = []
     (said,) = inspect_files(encoded(given))

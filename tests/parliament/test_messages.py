@@ -130,7 +130,6 @@ BROKEN: list[tuple[str, tuple[Any, ...], Any, str, str]] = [
     ("MOTION", ("motion_type",), "call", "PAR-050", "bad_value"),
     ("VOTE", ("vote",), "yes", "PAR-053", "bad_value"),
     ("VOTE", ("vote",), "ABSTAIN", "PAR-053", "bad_value"),
-    ("VOTE", ("vote",), "NO", "PAR-055", "conditions_required"),
     ("VOTE", ("reasoning",), None, "PAR-054", "bad_type"),
     ("VOTE", ("reservations",), 3, "PAR-054", "bad_type"),
     ("VOTE", ("conditions",), "none", "PAR-055", "bad_type"),

@@ -230,7 +230,14 @@ def test_round_by_round() -> None:
         "nobody",
         "cost (msg-013 to rep_2 is unanswered)",
     )
-    assert [row[3] for row in rows[1:]] == ["nothing", "nothing"]
+    unmet = "votes NO until this is met: a cheaper cache"
+    assert [row[2:] for row in rows[1:]] == [
+        (
+            "Rep. Innovatus scores innovation 4, not 2",
+            f"Rep. Securitas {unmet}; Rep. Innovatus {unmet}",
+        ),
+        ("Rep. Securitas went from NO to YES", f"Rep. Innovatus {unmet}"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,38 @@ def test_a_scripts_files_are_sound_at_every_stage(stage: int) -> None:
     assert select_errors(inspect_files(written)) == ()
 
 
+def _leave_out_all(seat: dict[str, Any]) -> None:
+    del seat["motive_satisfaction"]
+
+
+def _leave_empty(seat: dict[str, Any]) -> None:
+    seat["motive_satisfaction"] = {}
+
+
+def _leave_out_unscored(seat: dict[str, Any]) -> None:
+    scores = seat["motive_satisfaction"]
+    seat["motive_satisfaction"] = {name: scores[name] for name in scores if scores[name]}
+
+
+@requirement("PAR-092", "PAR-095")
+@pytest.mark.parametrize("leave", [_leave_out_all, _leave_empty, _leave_out_unscored])
+def test_satisfaction_that_is_left_out_is_not_scored_yet(leave: Any) -> None:
+    documents = in_round(1)
+    for seat in documents[SESSION]["representatives"]:
+        leave(seat)
+    assert inspect(documents) == []
+
+
+@requirement("PAR-034", "PAR-095")
+@pytest.mark.parametrize("leave", [_leave_out_all, _leave_empty])
+def test_satisfaction_that_is_left_out_after_a_score_is_told(leave: Any) -> None:
+    chamber = Chamber(3).debating()
+    chamber.exchange(1, 2)
+    documents = {name: json.loads(data) for name, data in files(chamber).items()}
+    leave(documents[SESSION]["representatives"][1])
+    assert inspect(documents) == [("PAR-034", "files_differ", Severity.ERROR)]
+
+
 @requirement("PAR-008")
 @pytest.mark.parametrize("stamp", ["2026-02-10T14:30:00+00:00", "2026-02-10T14:30:00.5+00:00"])
 def test_utc_may_be_written_as_an_offset_of_zero(stamp: str) -> None:

@@ -54,6 +54,23 @@ def test_a_vote_stands_in_the_seats_record_and_scores_its_motives() -> None:
     assert dict(chamber.seat(2).scores_by_motive()) == {"security": 1}
 
 
+@pytest.mark.requirement("PAR-055")
+@pytest.mark.parametrize("conditions", [[], [" "]])
+def test_a_no_without_conditions_counts_with_a_warning_and_expels_nobody(
+    conditions: list[str],
+) -> None:
+    chamber = Chamber(3).voting()
+    no = vote(2, "NO", {"security": 2}, conditions=conditions)
+    outcome = chamber.run(ask.Submit(document=no), chamber.agent(2))
+    (said,) = outcome.findings
+    assert (said.rule, said.code, said.severity) == ("PAR-055", "conditions_required", "warning")
+    assert said.where == "content.conditions"
+    assert [row.vote for row in chamber.seat(2).voting_record] == [Ballot.NO]
+    assert (chamber.seat(2).malformed, chamber.seat(2).expelled) == (0, False)
+    chamber.vote("YES", "", "YES").clerk(ask.CountVotes())
+    assert [(row.yes, row.no) for row in chamber.state.vote_history] == [(2, 1)]
+
+
 @pytest.mark.requirement("PAR-071")
 @pytest.mark.requirement("PAR-072")
 @pytest.mark.requirement("PAR-073")

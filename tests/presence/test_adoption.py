@@ -12,7 +12,9 @@ from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
 from moot.protocols.presence.adoptable_names import find_adoptable, judge_adoption_of
 from moot.protocols.presence.adoption import AdoptionQuestion, judge_adoption
+from moot.protocols.presence.codec import make_envelope, parse_envelope, write_envelope
 from moot.protocols.presence.commands import Bead, Evidence
+from moot.protocols.presence.drafts import MAX_SCOPES_NAMED
 from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.presence.model import Liveness, ResumeReason, State
 from moot.protocols.presence.paths import read_scope
@@ -76,11 +78,53 @@ def test_an_uncommitted_file_in_the_claimed_scope_allows_it() -> None:
         prior_liveness=Liveness.STALE,
         reason=ResumeReason.UNCOMMITTED_SCOPE,
         evidence="1 uncommitted file in the claimed scope: src/a.py",
-        work=None,
-        bead_ids=(),
+        work="bb-7",
+        bead_ids=("bb-7",),
         messages=(),
+        scopes=("src/*",),
     )
     assert sum(isinstance(event, did.AgentResumed) for event in scenario.history()) == 1
+
+
+@pytest.mark.requirement("OPR-018")
+def test_resume_names_the_beads_and_scopes_that_were_carried_over() -> None:
+    scenario = crew(OTTER, CRANE)
+    scenario.when(reserve("src/lib/*", work="bb-2", branch="main"))
+    scenario.when(reserve("docs/*", work="bb-1", branch="main"))
+    scenario.when(reserve("tests/*", work="main", branch="main"))  # work that is only a default
+    scenario.when(reserve("old/*", work="bb-3", ttl_minutes=5))
+    scenario.as_(CRANE).when(reserve("bench/*", work="bb-4"))
+    new_holder(scenario.world, OTTER)
+    scenario.world.clock.forward(minutes=6)
+    evidence = Evidence(("src/lib/a.py",), (Bead("bb-9", "in_progress", OTTER),))
+    envelope = make_envelope(run(scenario, resume(evidence), OTTER).newest(did.AgentResumed))
+    assert envelope.payload["bead_ids"] == ["bb-9", "bb-1", "bb-2"]
+    assert envelope.bead_id == "bb-9"
+    assert envelope.payload["scopes"] == ["docs/*", "src/lib/*", "tests/*"]
+    assert envelope.scope == "docs/*"
+    assert {scope for scope, owner in owners(scenario).items() if owner == OTTER} == set(
+        envelope.payload["scopes"]
+    )
+    assert parse_envelope(write_envelope(envelope)) == envelope
+
+
+@pytest.mark.requirement("OPR-018")
+def test_resume_names_a_limited_number_of_scopes() -> None:
+    scenario = crashed(*(f"src/{number:03}" for number in range(MAX_SCOPES_NAMED + 1)))
+    scenario.when(resume(dirty("src/000/a.py")))
+    event = scenario.recorded[0]
+    assert isinstance(event, did.AgentResumed)
+    assert len(event.scopes) == MAX_SCOPES_NAMED == 50
+    assert len(owners(scenario)) == MAX_SCOPES_NAMED + 1
+
+
+@pytest.mark.requirement("OPR-018")
+def test_resume_names_no_scope_where_none_was_carried_over() -> None:
+    scenario = crashed()
+    scenario.when(resume(beads(Bead("bb-9", "in_progress", OTTER))))
+    (event,) = scenario.recorded
+    assert isinstance(event, did.AgentResumed)
+    assert event.scopes == ()
 
 
 @pytest.mark.requirement("OPR-010")

@@ -62,6 +62,11 @@ def test_the_documents_sample_is_a_good_envelope_without_its_payload() -> None:
     assert check_all(ENVELOPE_RULES, SAMPLE) == ()
     missing = {finding.where for finding in check_payload(SAMPLE)}
     assert missing == {f"payload.{name}" for name in GOOD["HANDOFF"]}
+    assert check_document(SAMPLE) == check_payload(SAMPLE)
+    with pytest.raises(Malformed) as refused:
+        parse_envelope(encoded(SAMPLE))
+    assert refused.value.code == "missing_field"
+    assert parse_envelope(encoded(document())).payload == GOOD["HANDOFF"]
 
 
 @pytest.mark.parametrize("event_type", list(GOOD))
@@ -92,10 +97,9 @@ def marked(norm: str, code: str, **changes: Any) -> Any:
 
 
 BAD_ENVELOPES = [
-    marked("OPR-051", "bad_id", id="proto_2026_1"),
-    marked("OPR-051", "bad_id", id="proto_20260214_01"),
-    marked("OPR-051", "bad_id", id="proto_２０２６0214_001"),
     marked("OPR-051", "bad_id", id=7),
+    marked("OPR-051", "bad_id", id=None),
+    marked("OPR-051", "bad_id", id=" "),
     marked("OPR-052", "bad_version", version="v2"),
     marked("OPR-052", "bad_version", version=1),
     marked("OPR-053", "bad_event_type", event_type="NOTE"),
@@ -185,11 +189,24 @@ def test_each_payload_field_is_required(event_type: str, field: str) -> None:
         pytest.param(
             "INCURSION", "owner_liveness", "dead", marks=pytest.mark.requirement("OPR-069")
         ),
+        *(
+            pytest.param(
+                "INCURSION",
+                field,
+                value,
+                marks=pytest.mark.requirement("OPR-068"),
+                id=f"{field} {value!r}",
+            )
+            for field in ("owner_agent", "incoming_agent")
+            for value in ("", " ", 7, True, None, ["amber-otter"], {"name": "amber-otter"})
+        ),
         pytest.param("RESUME", "resume_reason", "other", marks=pytest.mark.requirement("OPR-071")),
         pytest.param("RESUME", "evidence", [], marks=pytest.mark.requirement("OPR-073")),
         pytest.param("RESUME", "evidence", "", marks=pytest.mark.requirement("OPR-073")),
         pytest.param("RESUME", "bead_ids", "bb-1"),
         pytest.param("RESUME", "bead_ids", [7]),
+        pytest.param("RESUME", "scopes", "src/a.py", marks=pytest.mark.requirement("OPR-018")),
+        pytest.param("RESUME", "scopes", [""], marks=pytest.mark.requirement("OPR-018")),
     ],
 )
 def test_a_bad_payload_field_is_refused(event_type: str, field: str, value: Any) -> None:
@@ -198,13 +215,26 @@ def test_a_bad_payload_field_is_refused(event_type: str, field: str, value: Any)
     assert (refused.value.code, refused.value.where) == ("bad_field", f"payload.{field}")
 
 
+@pytest.mark.requirement("OPR-069")
+@pytest.mark.parametrize("liveness", ["active", "stale", "evicted"])
+def test_an_owner_is_active_stale_or_evicted(liveness: str) -> None:
+    given_ = with_payload("INCURSION", owner_liveness=liveness)
+    assert check_document(given_) == ()
+    assert parse_envelope(encoded(given_)).payload["owner_liveness"] == liveness
+
+
 @pytest.mark.requirement("OPR-063")
 def test_a_handoff_may_say_that_no_acceptance_is_needed() -> None:
     assert check_document(with_payload("HANDOFF", requires_ack=False)) == ()
 
 
 TOLERATED = [
-    pytest.param(document(x_trace="abc"), "unknown_key", id="a key we do not know"),
+    pytest.param(
+        document(x_trace="abc"),
+        "unknown_key",
+        id="an eleventh key",
+        marks=pytest.mark.requirement("OPR-049"),
+    ),
     *(
         pytest.param(with_payload(kind, mood="good"), "unknown_key", id=f"one in a {kind}")
         for kind in sorted(GOOD)
@@ -212,6 +242,16 @@ TOLERATED = [
     pytest.param(document(created_at="2026-02-14T19:05:11+01:00"), "unusual_time", id="a zone"),
     pytest.param(document(created_at="2026-02-14T18:05:11Z"), "unusual_time", id="whole seconds"),
     pytest.param(document(project_root="C:\\Users\\x"), "backward_slashes", id="backslashes"),
+    *(
+        pytest.param(document(id=name), "unusual_id", marks=pytest.mark.requirement("OPR-051"))
+        for name in (
+            "proto_1",
+            "proto_1771063511000_ab12",  # as the protocol's own project writes it
+            "proto_20260214_01",
+            "proto_２０２６0214_001",
+            "proto_20260214_001\n",
+        )
+    ),
 ]
 
 
@@ -251,7 +291,7 @@ def test_what_others_wrote_oddly_is_read_with_a_warning_but_never_written(
 
 
 def test_all_findings_are_told_at_once() -> None:
-    bad = document(version="v2", id="x", payload={})
+    bad = document(version="v2", id="", payload={})
     assert {one.code for one in select_errors(check_document(bad))} == {
         "bad_version",
         "bad_id",

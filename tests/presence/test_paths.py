@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from moot.core.errors import Malformed
 from moot.protocols.presence.model import Kind
 from moot.protocols.presence.paths import (
+    Scope,
     classify_overlap,
     compare_scopes,
     fold_case,
@@ -117,6 +118,30 @@ WINDOWS_EXAMPLES = [
 def test_scopes_under_windows_rules_on_any_host(a: str, b: str, kind: Kind) -> None:
     assert compare_scopes(a, b, WINDOWS_ROOT).kind is kind
     assert compare_scopes(b, a, WINDOWS_ROOT).kind is kind
+
+
+@pytest.mark.requirement("OPR-036")
+@pytest.mark.parametrize("path", ["src\\lib", "src/lib", ".\\src/lib", "C:\\repo\\src\\lib"])
+def test_under_windows_rules_every_separator_becomes_a_slash(path: str) -> None:
+    assert resolve_path(path, "C:\\repo") == "C:/repo/src/lib"
+    assert read_scope(path, "C:\\repo") == Scope("src/lib", "src/lib")
+
+
+@pytest.mark.requirement("OPR-038")
+@pytest.mark.parametrize(
+    ("path", "root", "resolved"),
+    [
+        ("src/", ROOT, f"{ROOT}/src"),
+        ("src//", ROOT, f"{ROOT}/src"),
+        ("", f"{ROOT}/", ROOT),
+        ("/", ROOT, "/"),
+        ("src\\", "C:/repo", "C:/repo/src"),
+        ("src/", "C:/repo", "C:/repo/src"),
+        ("C:\\", "C:/repo", "C:/"),
+    ],
+)
+def test_a_trailing_slash_is_dropped_except_at_a_root(path: str, root: str, resolved: str) -> None:
+    assert resolve_path(path, root) == resolved
 
 
 @pytest.mark.parametrize(

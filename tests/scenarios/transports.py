@@ -103,6 +103,7 @@ class CommandLine:
         return _command(operation) is not None
 
     def call(self, caller: Caller, operation: str, arguments: Arguments) -> Reply:
+        operation, arguments = _unfold(operation, arguments)
         settings = {} if caller.acting is None else {"MOOT_AGENT": caller.acting}
         if caller.passphrase is not None:
             file = caller.project.keys.parent / "typed-passphrase"
@@ -257,6 +258,7 @@ PARAMETERS: Final[dict[tuple[str, str] | str, str]] = {
 # What the command line does by an option of another operation's command.
 COMMANDS: Final = {
     "ask.resume": "ask",
+    "parliament.say": "parliament.vote",
     "report.all": "report",
     "plan.amend": "plan",
     "init.join": "init",
@@ -270,6 +272,14 @@ READ_FROM_FILES: Final = {
     ("decide", "text"),
     ("plan.amend", "text"),
 }
+
+
+def _unfold(operation: str, arguments: Arguments) -> tuple[str, Arguments]:
+    """Each short form of a parliament is a command of its own, and its words are its parameters."""
+    if operation != "parliament.say":
+        return operation, arguments
+    rest = {name: value for name, value in arguments.items() if name in ("folder", "sender")}
+    return f"parliament.{arguments['form']}", {**rest, **arguments["words"]}
 
 
 def _command(operation: str) -> click.Command | None:

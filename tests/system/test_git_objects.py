@@ -69,3 +69,17 @@ def test_a_loose_object_is_read_without_git(tmp_path: Path) -> None:
     assert git_objects.read_loose_blob(tmp_path, name[:2] + "0" * 38) is None, (
         "not what its name says"
     )
+
+
+@pytest.mark.parametrize(
+    ("mode", "kept"), [(0o600, 0o400), (0o700, 0o400), (0o640, 0o444), (0o644, 0o444)]
+)
+def test_a_copy_is_not_writable_nor_more_readable_than_its_file(
+    tmp_path: Path, mode: int, kept: int
+) -> None:
+    (tmp_path / "objects").mkdir()
+    name = git_objects.store_blob(tmp_path, b"a secret", mode)
+    file = tmp_path / "objects" / name[:2] / name[2:]
+    assert file.stat().st_mode & 0o777 == kept
+    assert git_objects.read_loose_blob(tmp_path, name) == b"a secret"
+    assert [each.name for each in file.parent.iterdir()] == [file.name]

@@ -14,7 +14,7 @@ from tests.tidy.source import ROOT, Module, modules, text_files
 VAGUE = {"util", "utils", "helper", "helpers", "manager", "service", "common", "misc", "stuff"}
 # Broad handlers that do not raise again: the outermost function of a surface, and a thread's loop.
 OUTERMOST = {
-    *("surfaces.cli.main", "surfaces.hooks.entry", "surfaces.mcp.calls", "engine.writer"),
+    *("surfaces.cli.main", "surfaces.hooks.entry", "surfaces.mcp.calls"),
     "api.runner_requests",
     "keeper.door",
     "keeper.listening",  # of the one thread that serves all lines

@@ -282,6 +282,18 @@ def _too_little_evidence() -> Trace:
     return trace
 
 
+def _one_artifact_twice() -> Trace:
+    """The command drops repeats; an event that was made otherwise may hold them."""
+    trace = Trace()
+    trace.open(Policy(min_evidence=2))
+    trace.approved()
+    sha256 = trace.ran("p1")
+    event = did.ClaimIssued(claim_id="c1", text="x", confidence="1", evidence=(sha256, sha256))
+    _forced(trace, event, EXECUTOR, trace.store(b"all well\n"))
+    trace.finish()
+    return trace
+
+
 def _disputed() -> Trace:
     trace = Trace().to("auditing")
     trace.challenge("c1")
@@ -512,6 +524,9 @@ SCENES: dict[str, Scene] = {
     "a claim cites too little": (
         "CHK_CLAIM_EVIDENCE_SUFFICIENCY", "claim_unproven", _too_little_evidence, {},
     ),
+    "a claim cites one artifact twice": (
+        "CHK_CLAIM_EVIDENCE_SUFFICIENCY", "claim_unproven", _one_artifact_twice, {},
+    ),
     "a challenge was answered": (
         "CHK_CLAIM_EVIDENCE_SUFFICIENCY", "challenge_resolved", _resolved, {},
     ),
@@ -634,6 +649,7 @@ NORM_OF_SCENE = {
     "a claim is not signed": "TRC-024",
     "another input than intended": "TRC-038",
     "an artifact is gone": "TRC-054",
+    "a claim cites one artifact twice": "TRC-064",
     "a run that left nothing": "TRC-067",
     "a byte was changed": "TRC-069",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from moot.core.record import ArtifactRef
@@ -220,11 +221,22 @@ def test_a_secret_in_the_input_is_refused_when_it_is_intended(words: tuple[str, 
 
 
 @pytest.mark.requirement("TRC-021")
+@pytest.mark.requirement("TRC-034")
 @pytest.mark.parametrize("name", ["", "i1", "i99", "p1", "i0"])
 def test_nothing_runs_without_an_intent(name: str) -> None:
     trace = Trace().to("executing")
     command = ask.StartExecution(intent_id=name, input=trace.store(b"x"))
     assert trace.refused(command, EXECUTOR) == "unknown_intent"
+
+
+@pytest.mark.requirement("TRC-034")
+def test_a_start_does_not_name_an_intent_that_was_never_given() -> None:
+    trace = Trace().to("executing")
+    trace.intend("p1")
+    for name in ("i2", "i99", "i0"):
+        command = msgspec.structs.replace(trace.starting("i1"), intent_id=name)
+        assert trace.refused(command, EXECUTOR) == "unknown_intent"
+    assert trace.run(trace.starting("i1"), EXECUTOR).intent_id == "i1"
 
 
 @pytest.mark.requirement("TRC-034")

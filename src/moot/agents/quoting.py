@@ -85,7 +85,7 @@ _AUTHORITY: Final[tuple[tuple[str, str], ...]] = (
     (
         "imitates the marks of a protocol or a prompt",
         (
-            r"<!--\s*(?:yield|entry|turn|session-end|generated-by)|<\|?/?(?:im_start|im_end|system"
+            r"<!--\s*(?:yield|entry|turn|session-end|operator-close|generated-by)|<\|?/?(?:im_start|im_end|system"
             r"|s|inst|quoted)\b|\[/?(?:INST|SYSTEM)\]|end of quoted data|\[author: "
         ),
     ),

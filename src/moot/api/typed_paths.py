@@ -74,6 +74,11 @@ def typed_scope(scope: str) -> OwnText:
     return shell_word(paths.write_typed(scope))
 
 
+def typed_from_root(scope: str) -> str:
+    """A scope that counts from the root, as it is typed in any folder; an absolute one stays."""
+    return scope if os.path.isabs(scope) else paths.write_typed(scope.removeprefix(":/"))
+
+
 def remark_on_missing(scopes: Iterable[str], place: Place) -> Iterator[Finding]:
     """A warning for each scope, named from the root, of which nothing is there yet.
 

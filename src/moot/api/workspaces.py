@@ -75,6 +75,15 @@ def exists(session: Session) -> bool:
     return (_project_folder(session) / FOLDER).exists()
 
 
+def is_fresh_repository(session: Session) -> bool:
+    """True in a git repository without any workspace around it; not where one is named outright."""
+    from moot.workspace.find import git_common_dir
+
+    if session.home is not None or git_common_dir(session.folder) is None:
+        return False
+    return session.workspace_or_none is None
+
+
 @operation("init", writes=True, runs_programs=True)
 def init(
     session: Session,

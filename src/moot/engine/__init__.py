@@ -1,9 +1,8 @@
 """The only place where pure machines meet the disk: lock, read, decide, sign, append.
 
 Begin with `engine.py`, which every caller uses. A command's way: `job.py` the command and its
-result, `batch.py` turns commands into signed records under the write lock (`keys.py` who may sign,
-`signatures.py` and `signing_pool.py` signing many at once), `writer.py` one commit for many
-callers. Reading: `replay.py` brings a state up to date, `proving.py` verifies who signed,
+result, `batch.py` turns commands into signed records under the write lock (`keys.py` who may sign).
+Reading: `replay.py` brings a state up to date, `proving.py` verifies who signed,
 `heads.py` what a revoked key still counts for, `signs_of_life.py` who is alive, `rollback.py` what
 must still be there. Pinning: `checkpoints.py` one signature over all heads, `tree_rebuild.py` the
 head tree made anew. Around it: `founding.py` event 0, `agents.py` names and keys, `export.py`

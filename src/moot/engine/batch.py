@@ -7,7 +7,7 @@ disturb the others. Nothing is acknowledged before the store has committed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from moot.core.names import CHECKPOINT, REGISTRY, SYSTEM, require_stream_name
 from moot.core.record import Actor, Body, Record, encode_body
 from moot.core.registry.machine import MACHINE as REGISTRY_MACHINE
 from moot.core.registry.model import State as Registry
-from moot.core.signing import key_id
+from moot.core.signing import EVENT, key_id
 from moot.engine.checkpoints import require_stream_count
 from moot.engine.given_signatures import WithheldSignature
 from moot.engine.job import REFUSED_MARK, Job, JobOutcome, Repeat, find_repeat
@@ -35,7 +35,6 @@ from moot.engine.replay import (
     take_snapshot,
 )
 from moot.engine.rollback import RollbackGuard
-from moot.engine.signatures import SignAll, Signing, UnsignedEvent, finish, finish_all
 from moot.engine.signs_of_life import SEEN, latest_signs
 from moot.store.artifacts import Artifacts
 
@@ -112,30 +111,19 @@ class Batch:
         """Names and keys after everything this batch has decided so far."""
         return REGISTRY_MACHINE.require_state(self._load(REGISTRY).state)
 
-    def run_all(
-        self, jobs: Iterable[Job], guarded: Collection[str], sign_all: SignAll | None = None
-    ) -> list[Result]:
+    def run_all(self, jobs: Iterable[Job], guarded: Collection[str]) -> list[Result]:
         """Decide each in turn; streams in `guarded` are verified before anything is decided.
 
-        Refusals and failures come back as values, because others share the batch. Without
-        `sign_all` each job is signed for before the next is decided.
+        Refusals and failures come back as values, because others share the batch.
         """
         if guarded:
             self._prove(guarded)
         results: list[Result] = []
-        if sign_all is None:
-            for job in jobs:
-                try:
-                    results.append(finish(self._run(job)))
-                except MootError as error:  # LDG-060
-                    results.append(error)
-            return results
-        # Jobs of one wave touch different streams, so none needs another's hash and their events
-        # can be signed side by side: libsodium releases Python's lock while it signs (decision
-        # 0015). tests/engine/test_signing_pool.py holds that the bytes are the same as above.
-        for wave in _split_into_independent_waves(jobs):
-            # LDG-060
-            results += finish_all([self._run(job) for job in wave], sign_all)
+        for job in jobs:
+            try:
+                results.append(self._run(job))
+            except MootError as error:  # LDG-060
+                results.append(error)
         return results
 
     def run_chain(
@@ -144,7 +132,7 @@ class Batch:
         """Make each job from the outcome before it. The first failure is raised and ends the batch,
         so that the store keeps nothing of the others either."""
         self._prove(guarded)
-        done = [self._require_outcome(finish(self._run(first)))]
+        done = [self._require_outcome(self._run(first))]
         for job in then:
             done.append(self._require_outcome(self._run_further(job(done[-1]), guarded)))
         return done
@@ -154,7 +142,7 @@ class Batch:
             raise TypeError(
                 f"{type(job.command).__name__} must come first: it needs proved history"
             )
-        return finish(self._run(job))
+        return self._run(job)
 
     def _require_outcome(self, result: Result) -> JobOutcome:
         if isinstance(result, MootError):
@@ -164,7 +152,7 @@ class Batch:
     def tick(self, stream: str) -> JobOutcome:
         """Apply only what is overdue on `stream`, for callers that have no command of their own."""
         self._load(stream)
-        recorded = finish(self._apply_timeouts(stream))
+        recorded = self._apply_timeouts(stream)
         return JobOutcome(stream, recorded, self._streams[stream].state)
 
     def _prove(self, streams: Iterable[str]) -> None:
@@ -230,8 +218,8 @@ class Batch:
         if self._seen_now:
             replay.last_noted.update(dict.fromkeys(self._seen_now, self._now))
 
-    def _run(self, job: Job) -> Signing[Result]:
-        """Decide one job. Pauses at each event for its signature, which the caller sends in."""
+    def _run(self, job: Job) -> Result:
+        """Decide one job, and sign its events."""
         loaded = self._load(job.stream)
         self._check_job(job, loaded.machine)
         repeat = find_repeat(self._find_keys, job) if job.key is not None else None
@@ -240,7 +228,7 @@ class Batch:
         signatory = self._signatories.find(self.registry(), self._keys, job.actor, job.role)
         # Asked here first: usually nothing is overdue, and this is on every command's way.
         if loaded.seq >= 0 and loaded.machine.timeouts(loaded.state, self._now):
-            yield from self._apply_timeouts(job.stream)
+            self._apply_timeouts(job.stream)
         decision = self._decide(job.stream, job.command, signatory)
         if repeat is not None and repeat.refused_before and decision.refused:
             # LDG-045
@@ -249,7 +237,7 @@ class Batch:
         key = repeat.key if repeat is not None else None
         mark = REFUSED_MARK if decision.refused and key else ""
         signed_key = f"{key}{mark}" if key else None
-        recorded = yield from self._record(job, signatory, decision.drafts, signed_key)
+        recorded = self._record(job, signatory, decision.drafts, signed_key)
         if decision.refused:
             return Refused.of(decision.findings)
         return JobOutcome(job.stream, recorded, self._streams[job.stream].state, decision.findings)
@@ -318,7 +306,7 @@ class Batch:
         recorded = tuple(read_record(loaded.machine, record) for record in found)
         return JobOutcome(job.stream, recorded, loaded.state, replayed=True)
 
-    def _apply_timeouts(self, stream: str) -> Signing[_RecordedEvents]:
+    def _apply_timeouts(self, stream: str) -> _RecordedEvents:
         """Let `system` do what is overdue on this stream, before the command itself is decided.
 
         One at a time: each changes the state, and with it what else is overdue.
@@ -332,7 +320,7 @@ class Batch:
                 break
             recorded: _RecordedEvents = ()
             for command in overdue:
-                recorded = yield from self._apply_timeout(stream, command)
+                recorded = self._apply_timeout(stream, command)
                 if recorded:
                     break  # the state has changed: ask again what is overdue
             if not recorded:
@@ -340,7 +328,7 @@ class Batch:
             done += recorded
         return done
 
-    def _apply_timeout(self, stream: str, command: Command) -> Signing[_RecordedEvents]:
+    def _apply_timeout(self, stream: str, command: Command) -> _RecordedEvents:
         try:
             signatory = self._signatories.find(self.registry(), self._keys, SYSTEM, None)
         except Refused:
@@ -348,13 +336,11 @@ class Batch:
         decision = self._decide(stream, command, signatory)
         if decision.refused:
             return ()
-        return (
-            yield from self._record(Job(stream, command, SYSTEM), signatory, decision.drafts, None)
-        )
+        return self._record(Job(stream, command, SYSTEM), signatory, decision.drafts, None)
 
     def _record(
         self, job: Job, signatory: Signatory, drafts: tuple[Draft, ...], key: str | None
-    ) -> Signing[_RecordedEvents]:
+    ) -> _RecordedEvents:
         """Sign all drafts, or none: if one cannot be recorded, the state goes back to before."""
         before, signer = self._streams[job.stream], signatory.signer
         recorded: list[Recorded[Event]] = []
@@ -363,7 +349,7 @@ class Batch:
             for draft in drafts:
                 body = self._make_body(job, signatory, draft, key)
                 raw = encode_body(body)
-                signature = yield UnsignedEvent(signer, raw)
+                signature = signer.sign(EVENT, raw)
                 record = Record(body.stream, body.seq, signer.kid, raw, signature)
                 if isinstance(signature, WithheldSignature):
                     record.fix_hash(signature.record_hash)
@@ -469,18 +455,6 @@ class Batch:
                 return
             self._streams[stream] = loaded
         self._change.put_snapshot(take_snapshot(self._origin, stream, loaded, held.signer))
-
-
-def _split_into_independent_waves(jobs: Iterable[Job]) -> Iterator[list[Job]]:
-    """Cut the list where a job depends on one before it: on the same stream, whose hash it needs,
-    or on the registry, which says whose key is valid. Their order stays."""
-    wave: dict[str, Job] = {}
-    for job in jobs:
-        if job.stream in wave or REGISTRY in wave:
-            yield list(wave.values())
-            wave = {}
-        wave[job.stream] = job
-    yield list(wave.values())
 
 
 def _describe_decision(

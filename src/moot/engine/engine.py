@@ -26,7 +26,6 @@ from moot.engine.keys import Keys, LedgerTrust, Signatories, find_signatory, fin
 from moot.engine.machines import Machines
 from moot.engine.replay import LoadedStream, Replay
 from moot.engine.rollback import RollbackGuard
-from moot.engine.signatures import SignAll
 from moot.engine.signs_of_life import is_genuine_heartbeat, latest_signs, make_heartbeat
 from moot.store.artifacts import Artifacts
 from moot.store.files import are_held
@@ -105,7 +104,6 @@ class Engine:
         self,
         jobs: Iterable[Job],
         before_commit: Callable[[list[Result]], None] | None = None,
-        sign_all: SignAll | None = None,
         after_commit: Callable[[list[Result]], None] | None = None,
     ) -> list[Result]:
         """Many jobs in one commit; each gets its own outcome or error, in order.
@@ -114,7 +112,6 @@ class Engine:
         called once everything is written and nothing is durable yet. If it raises, nothing was
         recorded. If the process dies between it and the commit, the other file is ahead of the
         ledger, never behind: the caller can then sign what stands there (decision 0009).
-        `sign_all` makes many signatures at a time; without it each job is signed for by itself.
         `after_commit` is called when everything is durable, before a checkpoint that may be due.
         """
         waiting = tuple(jobs)
@@ -122,9 +119,7 @@ class Engine:
             self._settle(waiting)
         with self._turn:
             guarded = self._prove_guarded(waiting)
-            results = self._commit(
-                lambda batch: batch.run_all(waiting, guarded, sign_all), before_commit
-            )
+            results = self._commit(lambda batch: batch.run_all(waiting, guarded), before_commit)
         if after_commit is not None:
             after_commit(results)
         self.pin_if_due()

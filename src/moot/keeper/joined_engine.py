@@ -27,7 +27,6 @@ from moot.engine.given_signatures import KeysWithoutLedgers, WithheldSignature, 
 from moot.engine.job import Job, JobOutcome
 from moot.engine.keys import find_signatory
 from moot.engine.replay import read_record
-from moot.engine.signatures import SignAll
 from moot.engine.signs_of_life import make_heartbeat
 from moot.keeper import questions as ask
 from moot.keeper.copying import (
@@ -84,13 +83,12 @@ class JoinedEngine(Engine):
         self,
         jobs: Iterable[Job],
         before_commit: Callable[[list[Result]], None] | None = None,
-        sign_all: SignAll | None = None,
         after_commit: Callable[[list[Result]], None] | None = None,
     ) -> list[Result]:
         waiting = list(jobs)
 
         def decide(batch: Batch) -> tuple[list[Job], list[Result]]:
-            return waiting, batch.run_all(waiting, guarded, sign_all)
+            return waiting, batch.run_all(waiting, guarded)
 
         with self._turn:
             attempt = self._begin(waiting)

@@ -21,6 +21,9 @@ SECONDS: Final = 10.0
 # Whoever edits waits for the copy: beyond this size, quick counts for more than small.
 _COMPRESSED_UP_TO: Final = 1 << 20
 _LONGEST_HEADER: Final = 32
+_READABLE: Final = 0o444
+_PRIVATE: Final = 0o400
+_OTHERS_READ: Final = 0o044
 
 
 def blob_id(data: bytes, algorithm: str = "sha1") -> str:
@@ -37,10 +40,12 @@ def object_format(common_folder: Path) -> str:
     return "sha256" if "objectformat = sha256" in config.lower() else "sha1"
 
 
-def store_blob(common_folder: Path, data: bytes) -> str:
+def store_blob(common_folder: Path, data: bytes, mode: int = 0o644) -> str:
     """Keep the bytes as a loose object of the repository, and give its id.
 
-    StoreFailed if they could not be stored: then nobody may count on them.
+    The object is not writable, and for the owner alone if the file, whose mode is given, can be
+    read neither by its group nor by others. One that git has already stays as it is. StoreFailed if
+    they could not be stored: then nobody may count on them.
     """
     name = blob_id(data, object_format(common_folder))
     folder = common_folder / "objects" / name[:2]
@@ -52,11 +57,12 @@ def store_blob(common_folder: Path, data: bytes) -> str:
     fresh = folder / f"tmp_obj_moot_{os.getpid()}_{threading.get_ident()}"
     try:
         folder.mkdir(exist_ok=True)
-        with open(fresh, "wb") as copy:
+        fresh.unlink(missing_ok=True)
+        with open(fresh, "xb", opener=lambda name, how: os.open(name, how, _PRIVATE)) as copy:
             copy.write(zlib.compress(_header(data) + data, int(len(data) <= _COMPRESSED_UP_TO)))
             copy.flush()
             os.fsync(copy.fileno())
-        fresh.chmod(0o444)
+        fresh.chmod(_READABLE if mode & _OTHERS_READ else _PRIVATE)
         fresh.replace(file)
     except OSError as error:
         with suppress(OSError):

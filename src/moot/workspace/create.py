@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import stat
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -53,7 +54,7 @@ def create_workspace(
     origin = ORIGIN_PREFIX + Signer(root_seed).kid
     is_made = False
     try:
-        fresh.mkdir(mode=0o755)
+        fresh.mkdir(mode=choose_mode(root))
         _fill(fresh, folder, clock, fixed_clock, passphrase, root_seed)
         os.rename(fresh, place)
         is_made = True
@@ -70,6 +71,15 @@ def create_workspace(
         folder.remember_place(origin, root)
     remember_place(folder.path, root, origin)
     return True
+
+
+def choose_mode(root: Path) -> int:
+    """The mode of a new workspace: for its user alone, unless others may write in the project too.
+
+    The record and the copies' index quote files that may be private.
+    """
+    is_shared = stat.S_IMODE(root.stat().st_mode) & 0o022
+    return 0o755 if is_shared else 0o700
 
 
 def not_created(root: Path, error: OSError) -> StoreFailed:

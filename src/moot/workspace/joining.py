@@ -26,7 +26,7 @@ from moot.keys.folder import KeyFolder
 from moot.store.files import replace_own_file, sync_folder, write_new_file
 from moot.store.sqlite import SqliteStore
 from moot.workspace import trust as trust_files
-from moot.workspace.create import not_created
+from moot.workspace.create import choose_mode, not_created
 from moot.workspace.find import FOLDER, JOINED, is_joined
 from moot.workspace.joined import JoinedFile, MachineSecret, read_membership, secret_place
 from moot.workspace.known_places import remember_place
@@ -90,7 +90,7 @@ def join_workspace(
         write_new_file(own / "trust.json", answer.trust, 0o600)
     fresh = root / f"{FOLDER}.new-{secrets.token_hex(6)}"
     try:
-        fresh.mkdir(mode=0o755)
+        fresh.mkdir(mode=choose_mode(root))
         SqliteStore(fresh / "ledger.db", create=True).close()
         (fresh / "artifacts").mkdir()
         write_new_file(fresh / ".gitignore", b"*\n")

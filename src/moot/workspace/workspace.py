@@ -8,7 +8,9 @@ nothing is written on top. To read, nothing needs to be writable.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import sys
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -18,7 +20,7 @@ from moot.core.errors import Malformed, MootError, Refused, StoreFailed, Tampere
 from moot.engine.engine import Engine
 from moot.engine.keys import LedgerTrust
 from moot.engine.rollback import RollbackGuard
-from moot.keys.folder import KeyFolder
+from moot.keys.folder import LOANS_FOLDER, KeyFolder
 from moot.keys.folder_keys import AskPassphrase, FolderKeys, never_ask
 from moot.keys.seen_checkpoints import SeenCheckpoint, SeenCheckpoints, read_seen_ledger
 from moot.store.artifacts import FileArtifacts
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from moot.workspace.joined import JoinedLedger
 
 BEAT_EVERY: Final[Millis] = 60_000
+# How many processes above are looked at for a `moot run`.
+_MOST_ABOVE: Final = 32
 
 
 class Workspace:
@@ -249,7 +253,62 @@ def _read_trust(path: Path, folder: KeyFolder) -> LedgerTrust:
 
 
 def key_folder(env: Mapping[str, str]) -> KeyFolder:
-    """`MOOT_KEYS`, else the user's data folder."""
+    """`MOOT_KEYS`, else the user's data folder. Below a `moot run` only the one that it lent."""
     if not env.get("MOOT_KEYS") and env.get("HOME") == "":
         raise Malformed("HOME is empty", code="no_key_folder", hint="set MOOT_KEYS=FOLDER")
-    return KeyFolder(key_folder_path(env))
+    folder = KeyFolder(key_folder_path(env))
+    _require_lent(folder, env.get("MOOT_SOCKET", ""))
+    return folder
+
+
+def _require_lent(folder: KeyFolder, socket: str) -> None:
+    """Refused if a `moot run` above this process lent another folder with keys of the same ledger.
+
+    A program that drops or changes `MOOT_KEYS` would act under another name. The run is found by
+    its socket and by the processes above, whatever is said here.
+    """
+    other: KeyFolder | None = None
+    for lent in (*_lent_by(folder, socket), *_lent_above()):
+        if lent.path == folder.path:
+            return
+        ledgers = (place.name for place in lent.path.iterdir() if place.is_dir())
+        if any((folder.path / name).is_dir() for name in ledgers):
+            other = other or lent
+    if other is not None and other.loan is not None:
+        raise Refused(
+            "key_folder_not_lent",
+            f"`moot run` lent {other.loan.agent} the key folder {other.path}, not {folder.path}",
+            hint="leave MOOT_KEYS as `moot run` has set it, or run this outside of `moot run`",
+        )
+
+
+def _lent_by(folder: KeyFolder, socket: str) -> Iterator[KeyFolder]:
+    """What this folder has lent to the program whose run listens at `socket`."""
+    if socket:
+        for place in (folder.path / LOANS_FOLDER).glob("*/"):
+            lent = KeyFolder(place)
+            if lent.loan is not None and lent.loan.socket == socket:
+                yield lent
+
+
+def _lent_above() -> Iterator[KeyFolder]:
+    """The folders that the processes above were started with, or have lent and keep locked; where
+    the system shows that."""
+    number = os.getppid()
+    for _ in range(_MOST_ABOVE if sys.platform == "linux" else 0):
+        places = list[str]()
+        with suppress(OSError):  # another user's
+            settings = Path(f"/proc/{number}/environ").read_bytes().split(b"\0")
+            places += (os.fsdecode(each[10:]) for each in settings if each[:10] == b"MOOT_KEYS=")
+            for each in os.scandir(f"/proc/{number}/fd"):
+                with suppress(OSError):  # closed just now
+                    places += (os.path.dirname(os.readlink(each)),)
+        for place in dict.fromkeys(places):
+            lent = KeyFolder(Path(place))
+            if lent.loan is not None:
+                yield lent
+        try:
+            status = Path(f"/proc/{number}/stat").read_bytes()
+        except OSError:
+            return
+        number = int(status.rpartition(b")")[2].split()[1])

@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from moot.api.debates.writing import TurnOrder
 from tests.debate.sessions import entry, session
 from tests.scenarios.world import World, story
 
@@ -114,6 +115,28 @@ def only_a_person_moves_a_debate_that_waits_for_its_operator(world: World) -> No
     assert world.refuse("debate.close", file=file, reason="Again.") == "session_ended"
     file.write_text(file.read_text().replace("reject", "approve"))
     assert world.refuse("debate.tick", file=file) == "session_changed"
+
+
+@story(
+    does="debate.new debate.add debate.status debate.close",
+    refuses="debate.add debate.resume debate.close",
+)
+def a_supervisor_begins_a_round_and_a_person_decides_a_deadlock(world: World) -> None:
+    file = begin(world, turn_order=TurnOrder.SUPERVISED)
+    defers = {**YES, "stance": "defer", "file": file}
+    first = world.do("debate.add", "amber-otter", **defers)
+    assert (first["round"], first["next"]) == (1, "amber-otter")
+    assert world.refuse("debate.add", "amber-otter", round_number=3, **defers) == "wrong_round"
+    begun = world.do("debate.add", "amber-otter", round_number=2, next_agent="teal-crane", **defers)
+    assert (begun["round"], begun["turn"], begun["next"]) == (2, 1, "teal-crane")
+    assert world.do("debate.add", "teal-crane", **defers)["state"] == "ended:deadlock"
+    assert world.do("debate.status", file=file)["deadlock_policy"] == "human"
+    assert world.refuse("debate.resume", file=file, late=True) == "nothing_to_resume"
+    ruling = {"file": file, "reason": "We keep it."}
+    assert world.refuse("debate.close", "amber-otter", **ruling) == "human_key_required"
+    assert world.as_person("debate.close", **ruling)["recorded"] == "signed"
+    assert world.do("debate.status", file=file)["deadlock_policy"] is None
+    assert world.refuse("debate.close", None, **ruling) == "session_ended"
 
 
 @story(does="debate.new debate.run", refuses="debate.run")

@@ -259,6 +259,66 @@ def files_are_checked_written_again_and_taken_in(world: World) -> None:
     )
 
 
+@story(
+    does="parliament.new parliament.say parliament.status parliament.drafter parliament.withdraw"
+    " parliament.tally",
+    refuses="parliament.say",
+)
+def a_session_is_held_in_few_words(world: World) -> None:
+    parliament = Parliament(world)
+    session = Path(parliament.called["parliament_id"])
+
+    def say(form: str, sender: str | None = None, **words: Any) -> Any:
+        named = {} if sender is None else {"sender": sender}
+        return parliament.do("say", form=form, words=words, **named)["messages"][0]
+
+    def refuse(form: str, sender: str | None = None, **words: Any) -> str:
+        named = {} if sender is None else {"sender": sender}
+        return parliament.refuse("say", form=form, words=words, **named)
+
+    approach = {"approach": "Cut. Send. Check.", "principle": "Small steps."}
+    assert refuse("statement", **approach) == "seat_required"
+    assert refuse("statement", "rep_9", **approach) == "unknown_seat"
+    for seat in SCORES:
+        say("statement", seat, **approach, facts=["Files are large."])
+    parliament.do("drafter", seat="rep_1")
+    assert refuse("draft", "rep_1", title="Parts") == "blank_text"
+    say("draft", "rep_1", title="Parts", problem="Uploads fail.", solution="Send parts.")
+    say("rule", action="round_start")
+    assert refuse("rule", action="quiet") == "target_required"
+
+    words = {"to": "rep_2", "question": "What does it cost?"}
+    mine = {"folder": session, "form": "ask", "words": words}
+    asked = world.do("parliament.say", "amber-otter", **mine)["messages"][0]
+    assert (asked["from"], asked["content"]["topic"]) == ("rep_1", "What does it cost?")
+    assert refuse("answer", "rep_2", answer="Little.") == "scores_required"
+    assert refuse("answer", "rep_2", answer="Little.", scores=["cost=9"]) == "out_of_range"
+    answered = say("answer", "rep_2", answer="Little.", scores=["cost=4"])
+    assert (answered["to"], answered["in_reply_to"]) == ("rep_1", asked["id"])
+    assert refuse("answer", "rep_2", answer="Again.") == "no_open_question"
+
+    first = say("amend", "rep_2", action="add", section="solution", text="With digests.")
+    assert first["content"]["amendment_id"] == "amend-001"
+    say("ask", "rep_2", to="rep_1", question="Do you endorse amend-001?")
+    say("ask", "rep_2", to="rep_1", question="Is it quick?")
+    assert refuse("answer", "rep_1", answer="Yes.", scores=["4"]) == "question_required"
+    endorsed = say("endorse", "rep_1", amendment="amend-001", reason="Cheap.", scores=["4"])
+    assert endorsed["content"]["amendment_position"]["position"] == "endorse"
+    say("answer", "rep_1", answer="It is.")
+    again = {"action": "add", "section": "implementation", "text": "In June."}
+    say("amend", "rep_2", **again)
+    world.do("parliament.withdraw", "rep_2", folder=session, amendment="amend-002")
+
+    say("motion", "rep_2", motion="call_vote", reason="Enough.")
+    say("rule", action="call_vote")
+    assert refuse("vote", "rep_1", vote="YES", reason=" ") == "blank_text"
+    say("vote", "rep_1", vote="YES", reason="It helps.")
+    voted = say("vote", "rep_2", vote="NO", reason="Dear.", conditions=["Half of it"])
+    assert voted["content"]["motive_scores"] == {"cost": 4}
+    assert parliament.do("tally")["tally"]["tally"] == {"yes": 1, "no": 1, "total": 2}
+    assert world.do("parliament.status", folder=session)["seats"][1]["expelled"] is False
+
+
 @story(does="parliament.new parliament.run parliament.status", refuses="parliament.run")
 def participants_take_the_seats(world: World) -> None:
     parliament = Parliament(world)

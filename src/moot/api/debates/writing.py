@@ -19,7 +19,7 @@ import msgspec
 
 from moot.api.debates.places import file_of_debate, hint_at_home
 from moot.api.operation import operation
-from moot.core.errors import Malformed, NotFound
+from moot.core.errors import Malformed, NotFound, Refused
 from moot.core.findings import Finding
 from moot.protocols.debate.model import (
     DECIMAL_PATTERN,
@@ -61,14 +61,21 @@ __all__ = [
 ]
 
 
+LONGEST_TURN: Final = 86_400  # seconds; the document allows no more
 DEBATES: Final = "debates"  # the folder of those without a place of their own
 
 
 class NewDebate(msgspec.Struct, frozen=True):
+    """A debate that was begun; `findings` warn of names that other programs may refuse."""
+
     file: str
     session_id: str
     title: str
     agents: tuple[str, ...]
+    turn_timeout: int
+    escalation: Escalation
+    people: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 class AddedEntry(msgspec.Struct, frozen=True):
@@ -118,7 +125,7 @@ def new(
     context: str | None = None,
     turn_order: TurnOrder = TurnOrder.ROUND_ROBIN,
     max_turns_per_round: int = 1,
-    turn_timeout: int = 300,
+    turn_timeout: int | None = None,
     consensus_threshold: Decimal = Decimal("0.7"),
     consensus_mode: ConsensusMode = ConsensusMode.MAJORITY,
     escalation: Escalation = Escalation.HUMAN,
@@ -127,17 +134,28 @@ def new(
     defer_in_denominator: bool = False,
     supervisor_only: bool = False,
     default_action: DefaultAction = DefaultAction.NEUTRAL,
+    people: Sequence[str] = (),
     key: str | None = None,
 ) -> NewDebate:
     """Begin a debate: a file, ending with .md, that each of `agents` appends to in turn.
 
     Without a `file` it lies in the workspace. `context` is what is known and asked; without it the
-    title has to do. `turn_timeout` is in seconds. Refused if a setting is not allowed, or the file
-    exists: so is a repeat, unless both have the same `key`.
+    title has to do. `people` are agents who are people, though no `human` begins their names;
+    agents who are registered with a person's key are too. `turn_timeout` is in seconds: 300, but a
+    day where people take part and the policy is `human`, which stops a session at a timeout.
+    Refused if a setting is not allowed, or the file exists: so is a repeat, unless both have the
+    same `key`.
     """
     from moot.flows.debate import session as debate_session
+    from moot.protocols.debate.checker import check_session
     from moot.protocols.debate.writer import make_session_text
 
+    people = _find_people(session, agents, people)
+    if turn_timeout is None:
+        waits = Escalation(escalation) is Escalation.HUMAN and (
+            people or any(agent.startswith("human") for agent in agents)
+        )
+        turn_timeout = LONGEST_TURN if waits else Rules(()).turn_timeout
     rules = Rules(
         tuple(agents),
         TurnOrder(turn_order),
@@ -151,17 +169,43 @@ def new(
         defer_in_denominator,
         supervisor_only,
         DefaultAction(default_action),
+        people,
     )
     session_id = str(uuid.uuid4()) if key is None else _id_for_key(session, key)
     if key is not None and _is_begun(session, session_id):
-        return NewDebate(str(file_of_debate(session, session_id)), session_id, title, rules.agents)
+        known = str(file_of_debate(session, session_id))
+        return NewDebate(known, session_id, title, rules.agents, turn_timeout, rules.escalation)
     if file is None:
         file = session.workspace.path / DEBATES / f"{session_id}.md"
         file.parent.mkdir(exist_ok=True)
     material = title if context is None else context
     text = make_session_text(title, material, rules, session_id, session.clock())
     made = debate_session.new(file, text, session.workspace_or_none, session.acting)
-    return NewDebate(str(made), session_id, title, tuple(agents))
+    return NewDebate(
+        str(made),
+        session_id,
+        title,
+        rules.agents,
+        turn_timeout,
+        rules.escalation,
+        rules.people,
+        check_session(text).findings,
+    )
+
+
+def _find_people(session: Session, agents: Sequence[str], named: Sequence[str]) -> tuple[str, ...]:
+    """Which of the agents the file is to call people: those named, and those with a human key."""
+    strangers = [name for name in named if name not in agents]
+    if strangers:
+        raise Refused(
+            "unknown_agent",
+            f"{strangers[0]} is not one of the agents",
+            hint=f"people are some of {', '.join(agents)}",
+        )
+    workspace = session.workspace_or_none
+    registered = workspace.engine.registry().human_keys() if workspace else ()
+    known = {*named, *(key.name for key in registered)}
+    return tuple(name for name in agents if name in known and not name.startswith("human"))
 
 
 @operation("debate.add", writes=True, as_ledger=True, can_do_without=True)
@@ -179,11 +223,14 @@ def add(
     evidence: str = "n/a",
     escape: bool = False,
     after_end: bool = False,
+    round_number: int | None = None,
     entry_id: str | None = None,
     key: str | None = None,
 ) -> AddedEntry:
     """Append one entry as its author; its turn, round and time are filled in.
 
+    With `round_number` the supervisor of a supervised debate begins the next round, though not
+    everyone has spoken; anyone else may only name the round that their entry is in anyway.
     Refused if it is someone else's turn, an entry is open, the debate has ended (`after_end`
     speaks all the same), or the text would change the file's structure (`escape` writes comments
     in it as visible text). With `entry_id`, a UUID of version 4, or a `key` to make one from, the
@@ -220,6 +267,7 @@ def add(
             entry_id=entry_id,
             escape=escape,
             after_end=after_end,
+            round_number=round_number,
         )
     _settle(session, written)
     return _added_entry(session, written)
@@ -301,21 +349,27 @@ def resume(session: Session, file: Path, *, late: bool) -> DebateProgress:
     """
     from moot.flows.debate.session import resume_late, resume_skipping
 
-    act = resume_late if late else resume_skipping
+    act = resume_late if late else partial(resume_skipping, named=session.acting)
     operator = _operator_of(session)
     return _progress(session, act(file, session.clock, session.workspace_or_none, operator))
 
 
 @operation("debate.close", writes=True, as_ledger=True, can_do_without=True)
 def close(session: Session, file: Path, reason: str) -> DebateProgress:
-    """End a debate, in the name of `system`. This is the operator's act: an agent is refused.
+    """End a debate. This is the operator's act: an agent is refused.
 
-    Refused if it has ended, so also when repeated.
+    A listed person's own entry ends it (R17). For an operator who is not listed a mark ends it,
+    and `system` sums up below the mark. Refused if it has ended, so also when repeated.
     """
     from moot.flows.debate import session as debate_session
 
     written = debate_session.close(
-        file, reason, session.clock, session.workspace_or_none, _operator_of(session)
+        file,
+        reason,
+        session.clock,
+        session.workspace_or_none,
+        _operator_of(session),
+        session.acting,
     )
     return _progress(session, written)
 

@@ -3,7 +3,8 @@ same goes on record."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -173,9 +174,49 @@ def before_commit(
     conflicts = find_blockers(there.workspace, paths, root, name, stale_millis, sub_agent)
     if conflicts and name is not None:
         touched = dict.fromkeys(conflict.claim.key for conflict in conflicts)
-        note_incursions(there, tuple(touched)[:MOST_NOTED], root, name)
+        is_stopped = hook not in TOO_LATE
+        paths_noted = tuple(touched)[:MOST_NOTED]
+        note_incursions(there, paths_noted, root, name, was_refused=is_stopped)
     held = tuple(_held_path(conflict) for conflict in conflicts)
     return CommitVerdict(name, held, is_too_late=hook in TOO_LATE)
+
+
+def require_free_output(session: Session, files: Iterable[Path]) -> None:
+    """Refuse to write what Moot made into git's own files, or over what another agent holds.
+
+    `not_for_agents` and `reservation_conflict`. Nothing is asked for files outside of every
+    workspace.
+    """
+    from contextlib import suppress
+
+    from moot.core.errors import MootError, Refused
+    from moot.flows.guard.blockers import find_blockers
+    from moot.flows.guard.guarded_paths import find_guarded_paths
+
+    for file in files:
+        path = os.path.join(session.folder, file)
+        names = (os.path.normpath(path), os.path.realpath(path))
+        if any(".git" in name.lower().split(os.sep) for name in names):
+            raise Refused(
+                "not_for_agents",
+                f"{file} is one of git's own files, which only `git` itself writes",
+                hint="name a file outside of .git",
+            )
+        if not os.path.lexists(path):
+            continue  # nothing could be lost, and no ledger is opened
+        for guarded in find_guarded_paths((path,), session.folder, session.home):
+            there, root = session.in_workspace(guarded.workspace), guarded.worktree_root
+            conflicts: tuple[OverlapConflict, ...] = ()
+            with suppress(MootError):  # a damaged ledger can still be verified, with a report
+                asking = root, there.known_actor(), session.stale_millis, session.sub_agent
+                conflicts = find_blockers(there.workspace, guarded.scopes, *asking)
+            for conflict in conflicts:
+                raise Refused(
+                    "reservation_conflict",
+                    f"{file} is not written: {conflict.held.owner} holds {conflict.held.scope}"
+                    f" ({conflict.verdict.liveness})",
+                    hint="name a file that nobody works on",
+                )
 
 
 def may_be_guarded(session: Session) -> bool:
@@ -199,8 +240,11 @@ def note_incursions(
     root: Path,
     name: str,
     blobs: tuple[str, str] | None = None,
+    *,
+    was_refused: bool = False,
 ) -> tuple[Finding, ...]:
-    """Record that `name` touched what others hold; once for each agent and reservation.
+    """Record that `name` touched what others hold, or tried to (`was_refused`); once for each agent
+    and reservation.
 
     If the change itself was seen, `blobs` are git's ids of the one file before and after, and it is
     on record each time. Given back is what is new on record.
@@ -218,18 +262,20 @@ def note_incursions(
         once=blobs is None,
         blob_before=None if blobs is None else blobs[0],
         blob_after=None if blobs is None else blobs[1],
+        was_refused=was_refused,
     )
     outcome = session.workspace.engine.execute(STREAM, command, name)
     if not outcome.recorded:
         return ()
-    _tell_person(session, name, outcome.findings)
+    act = "was refused" if was_refused else "changed"
+    _tell_person(session, f"{name} {act}", outcome.findings)
     return outcome.findings
 
 
-def _tell_person(session: Session, name: str, findings: tuple[Finding, ...]) -> None:
+def _tell_person(session: Session, act: str, findings: tuple[Finding, ...]) -> None:
     from moot.flows.person_notices import PersonMoment, notify_person
 
     for finding in findings[:1]:
-        sentence = f"{name} changed what another holds: {finding.message}"
-        once = f"{name}\n{finding.message}"
+        sentence = f"{act} what another holds: {finding.message}"
+        once = f"{act}\n{finding.message}"
         notify_person(session.workspace.path, session.env, PersonMoment.INCURSION, once, sentence)

@@ -8,19 +8,22 @@ stopped, and what lies in no workspace is nobody's business.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from moot.api.guard.commands import CommandVerdict
 from moot.core.errors import Refused
-from moot.flows.guard.destruction import ReachedFiles, find_reached
 from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder
-from moot.flows.guard.shell.acts import destructive_acts
+from moot.flows.guard.input_files import read_script_file
+from moot.flows.guard.shell.act import DestructiveAct, InputKind, Reach
+from moot.flows.guard.shell.acts import UNREAD, destructive_acts
 from moot.flows.guard.shell.script import Surroundings
+from moot.workspace.find import FOLDER
 
 if TYPE_CHECKING:
     from moot.api.session import Session
+    from moot.flows.guard.destruction import ReachedFiles
 
 # Acts that take a folder away with all that is in it.
 _REMOVING: Final = frozenset({"rm", "mv", "trash", "find -delete", "git worktree remove"})
@@ -32,9 +35,16 @@ def check_command(session: Session, text: str, folder: str) -> CommandVerdict:
     here = folder or str(session.folder)
     guarded = find_guarded_folder(Path(here), session.home)
     root = "" if guarded is None else str(guarded.worktree_root)
+    acts = tuple(_all_acts(text, Surroundings(here, root, session.env)))
+    if guarded is None:
+        _require_none_gone(session, acts)
     refused: CommandVerdict | None = None
     others: dict[str, GuardedPaths] = {}
-    for act in destructive_acts(text, Surroundings(here, root, session.env)):
+    for act in acts:
+        from moot.flows.guard.destruction import find_reached
+
+        if act is UNREAD and guarded is not None:
+            _require_unnamed(guarded, text)
         for reached in find_reached(act, Path(here), session.home):
             from moot.api.guard.command_verdict import judge_reached, note_attempt
 
@@ -51,12 +61,57 @@ def check_command(session: Session, text: str, folder: str) -> CommandVerdict:
     return refused or CommandVerdict(allowed=True)
 
 
+def _require_none_gone(session: Session, acts: Iterable[DestructiveAct]) -> None:
+    """Refused as an edit is (`workspace_gone`) where a workspace was and nothing can be checked.
+
+    What writes nothing there passes, and so does what puts `.moot` itself back.
+    """
+    from moot.flows.guard.gone_workspaces import require_none_gone
+
+    written: list[str] = []
+    for act in acts:
+        if act.folder is None or act.reach in (Reach.NAMED, Reach.HEAD):
+            continue
+        files = [os.path.join(act.folder, word.text) for word in act.paths if word.is_known]
+        taken = [word.text for word in act.copied]
+        taken += act.read_from.members if act.read_from is not None else ()
+        if not taken or not all(FOLDER in Path(each).parts for each in taken):
+            written += files or [act.folder]
+    require_none_gone(
+        (file for file in written if FOLDER not in Path(file).parts), session.keys_path
+    )
+
+
+def _all_acts(text: str, around: Surroundings) -> Iterator[DestructiveAct]:
+    """Those of the text, and of the files that it gives to a shell as commands."""
+    for act in destructive_acts(text, around):
+        if act.read_from is None or act.read_from.kind is not InputKind.SCRIPT:
+            yield act
+            continue
+        script = read_script_file(act.read_from)
+        if script is not None:
+            inside = around._replace(folder=act.folder or around.folder)
+            yield from destructive_acts(script, inside, nested=1)
+
+
 def _keep_elsewhere(session: Session, text: str, reached: Iterable[GuardedPaths]) -> None:
     """Copies of what git lacks in other worktrees that the command reaches."""
     for guarded in reached:
         from moot.flows.guard.unsaved_work import keep_unsaved_work
 
         keep_unsaved_work(session, guarded, text)
+
+
+def _require_unnamed(guarded: GuardedPaths, text: str) -> None:
+    """Refused if a command that was not read to its end names the record or git's own files."""
+    names = {guarded.workspace.name: "moot", ".git": "git"}
+    for name, owner in names.items():
+        if name in text:
+            raise Refused(
+                "not_for_agents",
+                f"{UNREAD.name} names {name}, which only `{owner}` itself writes",
+                hint="split it into several commands",
+            )
 
 
 def _require_armed(reached: ReachedFiles) -> None:

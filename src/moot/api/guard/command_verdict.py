@@ -14,6 +14,7 @@ from moot.api.guard.holders import describe_holder
 from moot.core.quoted import Quoted
 from moot.flows.guard.blockers import find_blockers
 from moot.flows.guard.destruction import ReachedFiles
+from moot.flows.guard.named_files import find_named
 from moot.flows.guard.shell.act import Reach
 from moot.flows.guard.unseen_changes import (
     Observer,
@@ -35,6 +36,8 @@ SHOWN_FILES: Final = 10
 def judge_reached(session: Session, reached: ReachedFiles) -> CommandVerdict:
     """May an act reach these files? An attempt on what others hold goes on record once."""
     name = session.known_actor()
+    if reached.act.reach is Reach.HEAD:
+        return _judge_moved_head(session, reached, name)
     conflicts = note_attempt(session, reached)
     state = session.workspace.engine.state(PRESENCE, STREAM)
     changes = _split(session, state, reached, name or "", conflicts)
@@ -50,20 +53,57 @@ def judge_reached(session: Session, reached: ReachedFiles) -> CommandVerdict:
         endangered=tuple(endangered),
         is_understood=reached.act.is_understood and not reached.is_anywhere,
         is_commit=reached.act.reach.is_commit,
+        is_hidden=reached.act.reach is Reach.HIDDEN,
         safer=str(reached.act.safer),
         own=tuple(Quoted(path) for path in changes.own[:SHOWN_FILES]),
         changed_since=bool(changes.changed_since) and not conflicts,
     )
 
 
+def _judge_moved_head(session: Session, reached: ReachedFiles, name: str | None) -> CommandVerdict:
+    """May HEAD go elsewhere? Not while another agent is at work in the same worktree: what it
+    commits next would be on a branch that it did not choose."""
+    from moot.flows.presence.observation import observe
+    from moot.flows.presence.run_evidence import GONE, look_at_run
+    from moot.protocols.presence import views
+    from moot.protocols.presence.liveness import format_ago
+    from moot.protocols.presence.model import Liveness
+
+    workspace, root = session.workspace, str(reached.guarded.worktree_root)
+    state = workspace.engine.state(PRESENCE, STREAM)
+    here = {member.name: member.epoch for member in state.members if member.worktree == root}
+    here |= {held.owner: held.epoch for held in state.live if held.worktree == root}
+    left = {member.name for member in state.members if member.left}
+    others = sorted(here.keys() - left - {name})
+    observation = observe(workspace, others, session.stale_millis)
+    living: list[str] = []
+    for other in others:
+        verdict = views.observe_liveness(state, other, observation)
+        evidence = look_at_run(workspace, other, here[other])
+        is_gone = evidence is not None and evidence.state == GONE
+        if verdict.liveness is Liveness.ACTIVE and not is_gone and verdict.last_seen_at is not None:
+            ago = format_ago(verdict.now - verdict.last_seen_at)
+            living.append(f"{other} (active, last seen {ago})")
+    return CommandVerdict(
+        allowed=not living,
+        agent=name,
+        act=reached.act.name,
+        safer=str(reached.act.safer),
+        also_here=tuple(living[:SHOWN_FILES]),
+    )
+
+
 def note_attempt(session: Session, reached: ReachedFiles) -> tuple[OverlapConflict, ...]:
     """What others hold of these files; that it was to be reached goes on record once."""
+    if reached.act.reach is Reach.HEAD:
+        return ()
     name = session.known_actor()
     state = session.workspace.engine.state(PRESENCE, STREAM)
     conflicts = tuple(_conflicts(session, state, reached, name))
     if conflicts and name is not None:
         keys = tuple(dict.fromkeys(conflict.held.key or "." for conflict in conflicts))
-        note_incursions(session, keys[:MOST_NOTED], reached.guarded.worktree_root, name)
+        root = reached.guarded.worktree_root
+        note_incursions(session, keys[:MOST_NOTED], root, name, was_refused=True)
     return conflicts
 
 
@@ -85,13 +125,18 @@ def _conflicts(
         paths = (".",)
     elif reached.named_ends:
         paths = _ending_so(state, reached.named_ends)
+    elif reached.act.reach is Reach.NAMED:
+        paths = find_named(reached, [(held.key, held.worktree) for held in state.live])
     elif reached.act.reach is Reach.WRITTEN:
         paths = (*paths, *(held.key for held in find_aliases(state, paths, root)))
     claims = [_as_scope(path) for path in paths]
     asking = root, name, session.stale_millis, session.sub_agent
     for conflict in find_blockers(session.workspace, claims, *asking):
         is_here = reached.is_anywhere or conflict.held.worktree in ("", str(root))
-        only_here = reached.is_discarded or reached.is_replaced or not conflict.claim.key
+        is_vague = reached.act.reach is Reach.NAMED
+        only_here = (
+            is_vague or reached.is_discarded or reached.is_replaced or not conflict.claim.key
+        )
         if (is_here or not only_here) and _is_called_so(conflict, reached):
             yield conflict
 

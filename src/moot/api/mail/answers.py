@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
@@ -11,8 +11,9 @@ from moot.api.operation import operation
 from moot.core.clock import to_text
 from moot.core.errors import Refused
 from moot.core.findings import Finding
+from moot.core.machine import KeyClass
 from moot.core.quoted import Quoted
-from moot.protocols.mail.events import MessageResent, MessageSent
+from moot.protocols.mail.events import MessageEscalated, MessageResent, MessageSent
 from moot.protocols.mail.types import AckStatus
 from moot.protocols.mail.views import StandingView, describe_standing, list_pending
 
@@ -40,6 +41,7 @@ ACK_STATUSES: Final = tuple(status.value for status in AckStatus)
 class GivenAck(msgspec.Struct, frozen=True, kw_only=True):
     """An acknowledgement; `ack` is the id of its message, None if nothing changed by it.
 
+    `subject` is that of the message that was answered, so that a wrong number is noticed;
     `standing` is how far the message is answered now, None if it is long settled.
     """
 
@@ -49,6 +51,7 @@ class GivenAck(msgspec.Struct, frozen=True, kw_only=True):
     standing: StandingView | None
     moved: tuple[Quoted, ...]
     findings: tuple[Finding, ...]
+    subject: Quoted | None = None
 
 
 class PendingMessages(msgspec.Struct, frozen=True):
@@ -58,12 +61,16 @@ class PendingMessages(msgspec.Struct, frozen=True):
 
 
 class ChasedMessage(msgspec.Struct, frozen=True):
-    """A message whose answer was overdue, and what was done about it."""
+    """A message whose answer was overdue, and what was done about it.
+
+    `told` is who learns that no answer came: every person registered here, then the sender.
+    """
 
     id: str
     did: Literal["resent", "escalated"]
     missing: tuple[Quoted, ...]
     at: str
+    told: tuple[str, ...] = ()
 
 
 class ChasedMessages(msgspec.Struct, frozen=True):
@@ -115,6 +122,7 @@ def ack(
         standing=None if message is None else describe_standing(message, now),
         moved=tuple(map(Quoted, done.moved)),
         findings=(*outcome.findings, *done.remarks),
+        subject=None if message is None else Quoted(message.subject),
     )
 
 
@@ -138,7 +146,8 @@ def pending(session: Session, *, agent: str | None = None) -> PendingMessages:
 
 @operation("mail.tick", writes=True, as_ledger=True)
 def tick(session: Session) -> ChasedMessages:
-    """Go after answers that are overdue: send once more to the missing, then tell the operator.
+    """Go after answers that are overdue: send once more to the missing, then tell the people who
+    are registered here, and the sender.
 
     Each thread is a commit of its own. What was applied is no longer overdue, so a repeat needs no
     key. Refused where the root key, which applies time limits, is not in the key folder.
@@ -148,12 +157,14 @@ def tick(session: Session) -> ChasedMessages:
     engine = session.workspace.engine
     _require_root_key(engine)
     outcomes = [engine.tick(stream) for stream, _ in open_threads(session.workspace)]
+    registered = engine.registry().agents.values()
+    people = [one.name for one in registered if one.kind is KeyClass.HUMAN and not one.retired]
     return ChasedMessages(
         [
-            _describe_chased(recorded)
+            chased
             for outcome in outcomes
             if outcome is not None
-            for recorded in outcome.recorded
+            for chased in _describe_chased(outcome.recorded, people)
         ]
     )
 
@@ -168,11 +179,18 @@ def _require_root_key(engine: Engine) -> None:
         )
 
 
-def _describe_chased(recorded: Recorded[Any]) -> ChasedMessage:
-    event, at = recorded.event, to_text(recorded.at)
-    if isinstance(event, MessageResent):
-        return ChasedMessage(event.id, "resent", _names(event.to), at)
-    return ChasedMessage(event.id, "escalated", _names(event.missing), at)
+def _describe_chased(
+    recorded: Sequence[Recorded[Any]], people: list[str]
+) -> Iterator[ChasedMessage]:
+    for one in recorded:
+        event, at = one.event, to_text(one.at)
+        if isinstance(event, MessageResent):
+            yield ChasedMessage(event.id, "resent", _names(event.to), at)
+        elif isinstance(event, MessageEscalated):
+            told = [other.event for other in recorded if isinstance(other.event, MessageSent)]
+            senders = [party.name for sent in told if sent.re == event.id for party in sent.to]
+            names = _names(event.missing)
+            yield ChasedMessage(event.id, "escalated", names, at, (*people, *senders))
 
 
 def _names(parties: Iterable[Party]) -> tuple[Quoted, ...]:

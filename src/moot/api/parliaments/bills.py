@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from moot.api.operation import operation
-from moot.api.parliaments.sessions import ParliamentStanding, describe_standing, read_document
+from moot.api.parliaments.sessions import (
+    ParliamentStanding,
+    act_for_seat,
+    describe_standing,
+    read_document,
+)
 from moot.core.findings import Finding
 from moot.core.names import SYSTEM
 from moot.core.quoted import Quoted
@@ -143,6 +148,7 @@ def incorporate(
     from moot.protocols.parliament.commands import Incorporate
 
     parliament = ParliamentSession.open(session.workspace, folder)
+    session = act_for_seat(session, parliament)
     merged = _read_draft(parliament, draft)
     actor = session.actor(session.acting or SYSTEM)
     command = Incorporate(amendment_id=amendment, draft=merged)
@@ -171,6 +177,7 @@ def withdraw(
     from moot.protocols.parliament.commands import Withdraw
 
     parliament = ParliamentSession.open(session.workspace, folder)
+    session = act_for_seat(session, parliament)
     proposed = parliament.state.amendments.get(amendment)
     signer = None if proposed is None else parliament.signer_of(proposed.proposed_by)
     actor = session.actor(signer or session.acting or SYSTEM)

@@ -76,7 +76,7 @@ class FinalDocument(ParliamentStanding, frozen=True, kw_only=True):
 
 @operation("parliament.check")
 def check(session: Session, folder: Path, *, since: Path | None = None) -> CheckedFiles:
-    """Are the four files sound? Every field, every reference, every tally.
+    """Are the four files sound? Every field, reference and tally, and every round's summary.
 
     Needs no workspace; in one that knows the session, every message must also be the one on
     record. Elsewhere nobody's signature is checked. With `since`, a folder with earlier files,
@@ -84,10 +84,13 @@ def check(session: Session, folder: Path, *, since: Path | None = None) -> Check
     """
     from moot.core.findings import select_errors
     from moot.flows.parliament.parliament_files import read_or_none
-    from moot.flows.parliament.session_ids import no_session
+    from moot.flows.parliament.session_ids import locate, no_session
     from moot.protocols.parliament.files.file_shapes import FILES, LEDGER_FILE
     from moot.protocols.parliament.files.inspection import find_lost_messages, inspect_files
 
+    workspace = session.workspace_or_none
+    if workspace is not None:
+        folder = locate(workspace, folder)
     files = {name: read_or_none(folder / name) for name in FILES}
     if not any(files.values()):
         raise no_session(folder)
@@ -98,7 +101,6 @@ def check(session: Session, folder: Path, *, since: Path | None = None) -> Check
         if before is None:
             raise no_session(since)
         findings += find_lost_messages(before, ledger)
-    workspace = session.workspace_or_none
     if workspace is not None:
         findings += _find_unrecorded(workspace, ledger)
     return CheckedFiles(not select_errors(findings), tuple(findings))
@@ -188,9 +190,10 @@ def export(session: Session, folder: Path, *, parliament_id: str | None = None) 
     """
     from moot.flows.parliament.convening import make_folder
     from moot.flows.parliament.parliament_session import ParliamentSession
-    from moot.flows.parliament.session_ids import id_in_files, id_of_folder
+    from moot.flows.parliament.session_ids import id_in_files, id_of_folder, locate
 
     workspace = session.workspace
+    folder = folder if parliament_id else locate(workspace, folder)
     named = parliament_id or id_of_folder(workspace, folder) or id_in_files(folder)
     parliament = ParliamentSession.open_by_id(workspace, folder, named)
     make_folder(folder)
@@ -267,12 +270,12 @@ def final(session: Session, folder: Path, *, file: Path | None = None) -> FinalD
     put_aside: list[str] = []
     if is_decided:
         put_aside += _write_document(session, parliament)
-        written.append(str(folder / FINAL_FILE))
+        written.append(str(parliament.folder / FINAL_FILE))
     if file is not None:
         scripted = list_scripted_agents(parliament)
         tools = name_tools(session.workspace, parliament.stream, parliament.state.holders)
         record = parliament.read_proceedings()
-        write_page(file, make_report(record, _proof(folder), scripted, tools))
+        write_page(file, make_report(record, _proof(parliament.folder), scripted, tools))
         written.append(str(file))
     return FinalDocument(
         **describe_standing(parliament.state),

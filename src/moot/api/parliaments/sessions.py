@@ -1,13 +1,14 @@
 """Parliaments: a session is called, messages are brought, and it says who is next.
 
 What is done to the bill is in `parliament_bills.py`, the four files of a session are in
-`parliament_files.py`. A session is named by the folder that holds its files. The speaker and the
+`parliament_files.py`. A session is named by the folder that holds its files, or by its id
+(`parl-20260210-001`) where its files were written on this computer. The speaker and the
 clerk are the workspace itself, so an agent cannot act as one of them (`not_you`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from moot.api.session import Session
     from moot.core.machine import Due
     from moot.flows.parliament.convening import SeatRequest
+    from moot.flows.parliament.parliament_session import ParliamentSession
     from moot.flows.parliament.submitting import FindActor
     from moot.protocols.parliament.model import State
 
@@ -40,10 +42,12 @@ __all__ = [
     "StandingFields",
     "SubmittedMessage",
     "Template",
+    "act_for_seat",
     "describe_standing",
     "new",
     "next_steps",
     "read_document",
+    "say",
     "status",
     "submit",
     "template",
@@ -178,6 +182,7 @@ def submit(
     from moot.store.named_files import read_at_most
 
     parliament = ParliamentSession.open(session.workspace, folder)
+    session = act_for_seat(session, parliament)
     if isinstance(message, Path):  # one byte too many is enough for the rules to refuse it
         message = read_at_most(message, MAX_MESSAGE + 1)
     data = message.encode() if isinstance(message, str) else message
@@ -185,6 +190,71 @@ def submit(
     return SubmittedMessage(
         **describe_standing(result.state), messages=result.logged, findings=result.findings
     )
+
+
+@operation("parliament.say", writes=True, as_ledger=True)
+def say(
+    session: Session,
+    folder: Path,
+    form: str,
+    words: Mapping[str, str | Sequence[str]],
+    *,
+    sender: str | None = None,
+) -> SubmittedMessage:
+    """Say something in a few words: `form` is `vote`, `ask`, `endorse`, ...; `words` are its own.
+
+    `SHORT_FORMS` in `moot.protocols.parliament.short_forms` lists forms and words. What the session
+    knows is filled in: the question that is answered, the last scores, the next version or id.
+    `sender` is a seat or its agent; by default the seat of the one who acts. Unlike a message that
+    is submitted, a malformed one is refused and not counted against its seat. It takes no key, for
+    what is filled in changes with the session: a program that repeats itself uses `submit`.
+    """
+    from moot.core.errors import Refused
+    from moot.core.findings import select_errors
+    from moot.flows.parliament.incoming_message import check_incoming
+    from moot.flows.parliament.parliament_session import ParliamentSession
+    from moot.flows.parliament.submitting import submit as submit_message
+    from moot.protocols.parliament.messages.shapes import read_json
+    from moot.protocols.parliament.short_forms import compose
+
+    parliament = ParliamentSession.open(session.workspace, folder)
+    session = act_for_seat(session, parliament)
+    named = _find_sender(session, parliament.state, form, sender)
+    data = msgspec.json.encode(compose(parliament.state, form, named, words))
+    wrong = select_errors(check_incoming(read_json(data, MAX_MESSAGE)).findings)
+    if wrong:
+        where = (wrong[0].where or "").removeprefix("content.")
+        first = msgspec.structs.replace(wrong[0], message=f"{where}: {wrong[0].message}")
+        raise Refused.of((first, *wrong[1:]))
+    result = submit_message(parliament, data, session.acting, _find_actor(session))
+    return SubmittedMessage(
+        **describe_standing(result.state), messages=result.logged, findings=result.findings
+    )
+
+
+def _find_sender(session: Session, state: State, form: str, sender: str | None) -> str:
+    """The seat that speaks: the one named, by its id or its agent, else that of whoever acts."""
+    from moot.core.errors import Refused
+    from moot.protocols.parliament.messages.words import SPEAKER, Kind
+    from moot.protocols.parliament.short_forms import SHORT_FORMS
+
+    if form in SHORT_FORMS and SHORT_FORMS[form].kind is Kind.SPEAKER_RULING:
+        return SPEAKER
+    name = sender or session.known_actor() or ""
+    seat = state.holders.get(name, name)
+    if seat in state.seats:
+        return seat
+    seats = ", ".join(f"{each.id} ({each.name})" for each in state.seats_in_order())
+    if not name:
+        hint = f"add --from SEAT, or act as its agent: {seats}"
+        raise Refused("seat_required", "nobody says which seat speaks", hint=hint)
+    raise Refused("unknown_seat", f"{name} has no seat in this session", hint=f"seats: {seats}")
+
+
+def act_for_seat(session: Session, parliament: ParliamentSession) -> Session:
+    """A session that acts as `rep_2` acts as the agent of that seat: the id is no agent's name."""
+    seat = parliament.state.seats.get(session.acting or "")
+    return session if seat is None else session.acting_as(seat.agent)
 
 
 def _find_actor(session: Session) -> FindActor:

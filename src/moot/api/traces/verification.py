@@ -81,7 +81,10 @@ class ExportedTrace(msgspec.Struct, frozen=True):
 
 
 class TraceVerdict(msgspec.Struct, frozen=True):
-    """The audit of one trace among those that were verified; `trace` is its full id."""
+    """The audit of one trace among those that were verified; `trace` is its full id.
+
+    `open`: it has not ended, so its status is only that of the steps so far.
+    """
 
     trace: str
     status: str
@@ -90,6 +93,7 @@ class TraceVerdict(msgspec.Struct, frozen=True):
     first_bad: int | None
     last_trusted: int | None
     state: str
+    open: bool = False
 
 
 class VerifiedTraces(BundleVerdict, frozen=True, kw_only=True):
@@ -285,6 +289,8 @@ def _failing_trace(inspected: Inspection) -> dict[str, Any]:
 
 
 def _trace_verdict(report: AuditReport) -> TraceVerdict:
+    from moot.protocols.trace.model import ENDED
+
     return TraceVerdict(
         trace=report.trace,
         status=str(report.verdict),
@@ -293,6 +299,7 @@ def _trace_verdict(report: AuditReport) -> TraceVerdict:
         first_bad=report.first_bad,
         last_trusted=report.last_trusted,
         state=str(report.stage),
+        open=report.stage not in ENDED,
     )
 
 

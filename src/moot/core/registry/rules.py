@@ -131,7 +131,8 @@ def reserved_name(case: Case[State, ask.AddKey]) -> Breaches:
 
 def name_taken(case: Case[State, ask.AddKey]) -> Breaches:
     if case.command.name in case.state.agents:
-        yield f"the name {case.command.name} was used before", "name"
+        name = case.command.name
+        yield f"the name {name} was used before", "name", None, {"NAME": name}
 
 
 def wrong_key_class(case: Case[State, ask.AddKey]) -> Breaches:

@@ -15,6 +15,7 @@ from pathlib import Path
 from moot.core.clock import Clock
 from moot.core.failed_answer import FailedAnswer
 from moot.core.machine import Command
+from moot.core.names import SYSTEM
 from moot.flows.debate.file import append
 from moot.flows.debate.lock import lock_file
 from moot.flows.debate.reading import CachedFile, SessionReading, make_reading
@@ -163,7 +164,9 @@ class LockedSession:
         written: list[str] = []
         for draft in drafts:
             addition = prepare_entry(self.checked, draft, str(uuid.uuid4()), self.now)
-            self.append_entry(addition, partial(ask.Escalate, agent=draft.author), self.witness)
+            escalate = partial(ask.Escalate, agent=draft.author)
+            sums_up = draft.author == SYSTEM
+            self.append_entry(addition, ask.Observe if sums_up else escalate, self.witness)
             written.append(addition.id)
         return written
 

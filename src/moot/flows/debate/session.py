@@ -35,12 +35,19 @@ from moot.protocols.debate.context_addition import add_context_section
 from moot.protocols.debate.drafts import EntryDraft, tidy_draft
 from moot.protocols.debate.escalation import draft_skipped_turn, make_resumption_mark
 from moot.protocols.debate.model import DebateEntry
-from moot.protocols.debate.views import SpeakerView, view_for_speaker
+from moot.protocols.debate.views import (
+    SpeakerView,
+    find_deadlock_policy,
+    require_course,
+    view_for_speaker,
+)
 from moot.protocols.debate.writer import (
+    find_closing_author,
     is_exactly,
     prepare_closing,
     prepare_entry,
     prepare_own_entry,
+    require_person,
 )
 from moot.workspace.workspace import Workspace
 
@@ -125,6 +132,7 @@ def add(
     entry_id: str | None = None,
     escape: bool = False,
     after_end: bool = False,
+    round_number: int | None = None,
     cached: CachedFile | None = None,
 ) -> WrittenSession:
     """Append one entry as its author; signed if that author is registered.
@@ -145,10 +153,13 @@ def add(
             debate.now,
             escape=escape,
             after_end=after_end,
+            round_number=round_number,
         )
         signs = debate.is_registered(draft.author)
         made = partial(ask.Add, after_end=after_end) if signs else ask.Observe
         debate.append_entry(addition, made, draft.author if signs else debate.witness)
+        if find_deadlock_policy(debate.checked) is not None:
+            debate.apply_policy()
         return WrittenSession(
             (addition.id,), debate.checked, _how_recorded(debate, signs), findings=addition.findings
         )
@@ -254,13 +265,19 @@ def resume_late(
 
 
 def resume_skipping(
-    file: Path, clock: Clock, workspace: Workspace | None = None, operator: Operator = nobody
+    file: Path,
+    clock: Clock,
+    workspace: Workspace | None = None,
+    operator: Operator = nobody,
+    named: str | None = None,
 ) -> WrittenSession:
-    """The operator passes over the late agent."""
+    """The operator passes over the late agent; `named` is who that is where nothing is recorded."""
     with lock_session(file, clock, workspace) as debate:
-        before, draft = draft_skipped_turn(debate.checked, debate.now)
-        addition = prepare_entry(before, draft, str(uuid.uuid4()), debate.now)
+        draft_skipped_turn(debate.checked, debate.now)  # Refused before anyone is asked for a key
         who = operator() if debate.record else None
+        person = who or require_person(require_course(debate.checked).rules, named)
+        before, draft = draft_skipped_turn(debate.checked, debate.now, person)
+        addition = prepare_entry(before, draft, str(uuid.uuid4()), debate.now)
         made = partial(ask.Escalate, agent=draft.author)
         debate.append_entry(addition, made, who or debate.witness)
         return WrittenSession(
@@ -274,11 +291,13 @@ def close(
     clock: Clock,
     workspace: Workspace | None = None,
     operator: Operator = nobody,
+    named: str | None = None,
 ) -> WrittenSession:
-    """The operator ends the session."""
+    """The operator ends the session; `named` is who that is where nothing is recorded."""
     with lock_session(file, clock, workspace) as debate:
-        addition = prepare_closing(debate.checked, reason, str(uuid.uuid4()), debate.now)
         who = operator() if debate.record else None
+        author = find_closing_author(require_course(debate.checked).rules, who, named)
+        addition = prepare_closing(debate.checked, reason, str(uuid.uuid4()), debate.now, author)
         debate.append_entry(addition, ask.Add if who else ask.Observe, who or debate.witness)
         return WrittenSession(
             (addition.id,), debate.checked, _how_recorded(debate, who is not None)

@@ -14,8 +14,8 @@ from typing import Final
 import msgspec
 
 from moot.flows.guard.commit_differences import ADDED, DELETED, find_differences
-from moot.flows.guard.git_changes import IGNORED, NOT_TRACKED, changed_files
-from moot.flows.guard.git_refusals import is_refused_by_git
+from moot.flows.guard.git_changes import IGNORED, NOT_TRACKED, changed_files, find_hidden
+from moot.flows.guard.git_refusals import is_refused_by_git, leads_elsewhere
 from moot.flows.guard.guarded_paths import (
     GuardedPaths,
     find_guarded_folder,
@@ -51,12 +51,52 @@ def find_reached(
     act: DestructiveAct, session_folder: Path, home: Path | None
 ) -> Iterator[ReachedFiles]:
     """Everything inside of workspaces that the act would reach; nothing is opened for that."""
-    if act.folder is None or UNKNOWN in act.folder:
+    if act.reach is Reach.NAMED:
+        yield from _named(act, session_folder, home)
+    elif act.folder is None or UNKNOWN in act.folder:
         yield from _anywhere(act, session_folder, home)
-    elif act.reach is Reach.WRITTEN:
+    elif act.reach is Reach.HEAD:
+        yield from _moved_head(act, act.folder, home)
+    elif act.read_from is not None:
+        yield from _read(act, act.folder, session_folder, home)
+    elif act.reach in (Reach.WRITTEN, Reach.HIDDEN):
         yield from _written(act, act.folder, session_folder, home)
     else:
         yield from _changed(act, act.folder, home)
+
+
+def _named(act: DestructiveAct, session_folder: Path, home: Path | None) -> Iterator[ReachedFiles]:
+    """Around the folder of the act, or where the session works if that is not known."""
+    known = act.folder is not None and UNKNOWN not in act.folder and os.path.isdir(act.folder)
+    guarded = find_guarded_folder(Path(act.folder or "") if known else session_folder, home)
+    if guarded is not None:
+        yield ReachedFiles(act, guarded)
+
+
+def _read(
+    act: DestructiveAct, folder: str, session_folder: Path, home: Path | None
+) -> Iterator[ReachedFiles]:
+    """What a patch, an archive or a stash names; if that cannot be read, what the text names."""
+    from moot.flows.guard.input_files import find_input_files
+
+    assert act.read_from is not None
+    names = find_input_files(act.read_from, folder) if os.path.isdir(folder) else []
+    if names is None:
+        unknown = act._replace(reach=Reach.NAMED, paths=(Word(UNKNOWN),), is_understood=False)
+        yield from _named(unknown, session_folder, home)
+    elif names:
+        # `git apply` counts from the root of the worktree if the patch is one of git's
+        root = find_guarded_folder(Path(folder), home) if act.name.startswith("git ") else None
+        tops = dict.fromkeys((folder, folder if root is None else str(root.worktree_root)))
+        paths = tuple(Word(os.path.join(top, name)) for top in tops for name in names)
+        yield from _written(act._replace(paths=paths), folder, session_folder, home)
+
+
+def _moved_head(act: DestructiveAct, folder: str, home: Path | None) -> Iterator[ReachedFiles]:
+    """Nothing if HEAD is there already, if git would refuse it, or if a path is meant."""
+    guarded = find_guarded_folder(Path(folder), home) if os.path.isdir(folder) else None
+    if guarded is not None and (not act.target or leads_elsewhere(act, folder)):
+        yield ReachedFiles(act, guarded)
 
 
 def _anywhere(
@@ -85,10 +125,13 @@ def _written(
     act: DestructiveAct, folder: str, session_folder: Path, home: Path | None
 ) -> Iterator[ReachedFiles]:
     known = tuple(word for word in act.paths if word.is_known)
+    if not known and not any(map(_known_end, act.paths)):
+        return
     paths = list(islice(_on_disk(act._replace(paths=known), folder), MOST_PATHS))
     for guarded in find_guarded_paths(paths, session_folder, home):
         yield ReachedFiles(act, guarded, guarded.scopes)
-        yield from _overwritten(act, guarded)
+        if act.reach is Reach.WRITTEN:
+            yield from _overwritten(act, guarded)
     ends = tuple(filter(None, (_known_end(word) for word in act.paths if not word.is_known)))
     if ends:
         around = find_guarded_folder(Path(folder), home)
@@ -130,8 +173,14 @@ def _expanded(words: Iterable[Word], folder: str) -> Iterator[str]:
     for word in words:
         if UNKNOWN in word.text or "\n" in word.text:
             continue
-        if word.pattern is not None:
-            matches = glob.iglob(os.path.join(glob.escape(folder), word.pattern), recursive=True)
+        is_unquoted_later = (
+            word.pattern is None
+            and glob.has_magic(word.text)
+            and not os.path.lexists(os.path.join(folder, word.text))
+        )
+        if word.pattern is not None or is_unquoted_later:  # `for f in *.txt; do rm "$f"; done`
+            pattern = word.pattern or word.text
+            matches = glob.iglob(os.path.join(glob.escape(folder), pattern), recursive=True)
             yield from islice(matches, _MOST_MATCHES)
         else:
             yield os.path.join(folder, word.text)
@@ -163,6 +212,8 @@ def _changed(act: DestructiveAct, folder: str, home: Path | None) -> Iterator[Re
         also_ignored=act.also_ignored,
         git_options=act.git_options,
     )
+    if act.reach is Reach.COMMITTED and act.paths:
+        letters = {**find_hidden(folder, pathspecs, act.git_options), **letters}
     differences: Mapping[str, str] = {}
     if act.target:
         differences = find_differences(folder, act.target, act.git_options)
@@ -226,6 +277,4 @@ def _is_reached(act: DestructiveAct, path: str, state: str) -> bool:
         Reach.STAGED: index != " ",
         Reach.COMMITTED: True,
         Reach.COMMITTED_INDEX: index != " ",
-        Reach.WRITTEN: True,
-        Reach.UNTRACKED: False,
-    }[act.reach]
+    }.get(act.reach, False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from moot.flows.guard.git_changes import changed_files
+from moot.flows.guard.git_changes import ask_what_changed, changed_files
 from moot.flows.guard.shell.act import DestructiveAct
 
 
@@ -27,3 +27,26 @@ def is_refused_by_git(act: DestructiveAct, folder: str, root: Path) -> bool:
         or (state[0] == "D" and os.path.lexists(root / path))
         for path, state in letters.items()
     )
+
+
+def leads_elsewhere(act: DestructiveAct, folder: str) -> bool:
+    """Would HEAD be at another branch or commit afterwards?
+
+    `act.may_be_branches`: the branch stays and only its commit moves, as with `git reset`. Back to
+    one of its own earlier commits, or forward to one that follows, leaves others on their branch.
+    """
+    name = act.target
+
+    def ask(*words: str) -> str:
+        return (ask_what_changed(folder, (*act.git_options, *words)) or "").strip()
+
+    head = ask("rev-parse", "--verify", "--quiet", "HEAD")
+    commit = ask("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    if act.may_be_branches:
+        return bool(commit) and ask("merge-base", commit, head) not in (commit, head)
+    branch = ask("symbolic-ref", "--quiet", "--short", "HEAD")
+    if name in (branch, "HEAD", "@"):
+        return False
+    if commit or act.name == "git symbolic-ref":  # which does not ask whether it is there
+        return True
+    return bool(ask("for-each-ref", "--count=1", "--format=1", f"refs/remotes/*/{name}"))

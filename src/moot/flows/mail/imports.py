@@ -26,7 +26,7 @@ from moot.protocols.mail.model import (
     stream_of,
     thread_of_id,
 )
-from moot.protocols.mail.threads import is_thread_id, require_thread_id
+from moot.protocols.mail.threads import is_thread_id, normalize_id, require_thread_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -100,7 +100,7 @@ def _is_same(command: Import, event: MessageImported) -> bool:
 def _choose_thread(envelope: MessageFile, digest: str, named: str | None) -> str:
     if named is not None:
         return require_thread_id(named)
-    own = envelope.thread_id
+    own = normalize_id(envelope.thread_id)
     return own if is_thread_id(own) else f"m-{digest[:10]}"
 
 

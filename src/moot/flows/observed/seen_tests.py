@@ -98,7 +98,7 @@ _BEFORE_WITH_WORD: Final[Mapping[str, frozenset[str]]] = {
 }
 _PYTHON: Final = re.compile(r"python[0-9.]*|pypy[0-9.]*")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-_EXIT_CODE: Final = re.compile(r"^\s*exit code:\s*(-?\d+)", re.IGNORECASE | re.MULTILINE)
+_EXIT_CODE: Final = re.compile(r"^[ \t]*+exit code:\s*+(-?\d+)", re.IGNORECASE | re.MULTILINE)
 _JOINTS: Final = frozenset({"&&", "||", ";", "|", "|&", "&", ";;"})
 _LONGEST: Final = 20_000
 _MOST_WORDS: Final = 12

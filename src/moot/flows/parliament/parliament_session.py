@@ -33,7 +33,13 @@ from moot.flows.parliament.ruling import (
     only_repeats_ruling,
     record_ruling,
 )
-from moot.flows.parliament.session_ids import bad_id, no_session, require_id, stream_of
+from moot.flows.parliament.session_ids import (
+    bad_id,
+    locate,
+    no_session,
+    require_id,
+    stream_of,
+)
 from moot.protocols.parliament import commands as ask
 from moot.protocols.parliament import events as did
 from moot.protocols.parliament.documents.final_document import write_final_document
@@ -71,7 +77,8 @@ class ParliamentSession:
 
     @classmethod
     def open(cls, workspace: Workspace, folder: Path) -> ParliamentSession:
-        """The session whose files are in `folder`, or were."""
+        """The session whose files are in `folder`, or were; `folder` may be its id, too."""
+        folder = locate(workspace, folder)
         return cls.open_by_id(workspace, folder, require_id(workspace, folder))
 
     @classmethod

@@ -10,9 +10,9 @@ import shlex
 from pathlib import Path
 from typing import Final
 
-from moot.core.errors import Malformed, Refused, Unavailable
+from moot.core.errors import Malformed, NotFound, Refused, Unavailable
 from moot.core.names import STREAM
-from moot.flows.parliament.parliament_files import last_written_id, read_or_none
+from moot.flows.parliament.parliament_files import find_folder, last_written_id, read_or_none
 from moot.protocols.decision import stream_of as decision_stream
 from moot.protocols.decision.machine import MACHINE as DECISION
 from moot.protocols.parliament.files.file_shapes import LEDGER_FILE, SESSION_FILE
@@ -51,6 +51,28 @@ def id_of_folder(workspace: Workspace, folder: Path) -> str | None:
         if state.session is not None:
             return state.session.id.partition("/")[2]
     return last_written_id(workspace, folder)
+
+
+def locate(workspace: Workspace, folder: Path) -> Path:
+    """The folder that is meant: a session may be named by its id instead, where no folder is called
+    so. A run that acts for an agent gets absolute paths, so only the last part counts."""
+    name = folder.name
+    if folder.exists() or not PARLIAMENT_ID.fullmatch(name):
+        return folder
+    found = find_folder(workspace, name)
+    if found is not None:
+        return found
+    if workspace.engine.state(MACHINE, stream_of(name)).status is None:
+        raise NotFound(
+            "session_not_found",
+            f"this workspace knows no session {name}",
+            hint="`moot agenda` shows what waits, with its id",
+        )
+    raise Unavailable(
+        "no_session",
+        f"no folder here holds the files of {name}",
+        hint=f"`moot parliament export {name} --id {name}` writes them into a folder of that name",
+    )
 
 
 def require_id(workspace: Workspace, folder: Path) -> str | None:

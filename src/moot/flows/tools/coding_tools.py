@@ -143,7 +143,8 @@ GEMINI: Final = Tool(
     shows_message=True,
     # Since June 2026: `resolveDefensiveToolPath`, then `resolveToRealPath`; `replace` first asks
     # `correctPath`, which looks through at most 50 folders and needs exactly one match.
-    rewritings=(Rewriting.HOME, Rewriting.AT_SIGN, Rewriting.DECODED),
+    # Whether it strips blanks at the ends was not seen: both readings are claimed.
+    rewritings=(Rewriting.TRIMMED, Rewriting.HOME, Rewriting.AT_SIGN, Rewriting.DECODED),
     rewritings_of={"replace": (Rewriting.LOOKED_UP,)},
     whole_file=frozenset({"write_file"}),
 )

@@ -27,6 +27,7 @@ The pure arithmetic, each idea in its own file:
 
     consensus.py         majority, weighted, unanimous, exactly
     entry_order.py       entries in their order: doubles, numbers and times that go back
+    closing.py           does an entry close its session?
     course.py            how a session went: rounds, who spoke out of turn, how it ended
     turns.py             who speaks next, where, and until when
     position_changes.py  who stood where, and who moved after hearing whom

@@ -14,12 +14,12 @@ from moot.core.machine import Command, KeyClass
 from moot.core.names import SYSTEM
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate.case import DebateCase, DialogueCommand
-from moot.protocols.debate.course import is_closing_entry, is_placeholder
+from moot.protocols.debate.course import is_placeholder
 from moot.protocols.debate.escalation import find_silent_agents, tells_failed_turn
 from moot.protocols.debate.model import is_uuid
 from moot.protocols.debate.reader import read_document
 from moot.protocols.debate.schema import interpret_settings
-from moot.protocols.debate.turns import find_next_place
+from moot.protocols.debate.turns import find_next_place, may_begin_round
 
 Breaches = Iterator[tuple[str, str | None]]
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}\Z")
@@ -81,15 +81,20 @@ def no_operator_mark(case: DebateCase[ask.Resume]) -> Breaches:
 
 
 def not_signed_by_its_author(case: DebateCase[ask.Add]) -> Breaches:
-    """A-66: the author's own key, or a person's for the closing word of the operator (A-26)."""
+    """A-66: the author's own key, or a person's where `system` sums up for the operator (A-26)."""
     entry, actor = case.entry, case.context.actor
-    rules = case.state.rules
-    if entry is None or rules is None or entry.author == actor.id:
+    if entry is None or case.piece is None or entry.author == actor.id:
         return
-    if not (
-        is_closing_entry(entry, rules) and entry.author == SYSTEM and actor.kind is KeyClass.HUMAN
-    ):
+    is_over = case.piece.has_close_mark or case.state.phase.has_ended
+    if not (is_over and entry.author == SYSTEM and actor.kind is KeyClass.HUMAN):
         yield f"{actor.id} cannot sign for {entry.author}", "author"
+
+
+def closes_without_person(case: DebateCase[ask.Add]) -> Breaches:
+    """R17: the operator's mark, written by an agent, would end a debate that it may be losing."""
+    actor = case.context.actor
+    if case.piece is not None and case.piece.has_close_mark and actor.kind is not KeyClass.HUMAN:
+        yield f"{actor.id} is no person", "author"
 
 
 def wrong_round_or_turn(case: DebateCase[ask.Add]) -> Breaches:
@@ -97,7 +102,8 @@ def wrong_round_or_turn(case: DebateCase[ask.Add]) -> Breaches:
     if entry is None or course is None or course.phase.has_ended or entry.author == SYSTEM:
         return
     place = find_next_place(course)
-    if (entry.round, entry.turn) != place:
+    begins = entry.turn == 1 and may_begin_round(course, entry.author, entry.round or 0)
+    if (entry.round, entry.turn) != place and not begins:
         yield f"the next place is round {place[0]} turn {place[1]}", entry.id
 
 

@@ -28,11 +28,14 @@ class RemarkKind(StrEnum):
     OUT_OF_ORDER = auto()
     NOT_NAMED = auto()
     AMBIGUOUS_NEXT = auto()
+    NO_TURN_LEFT = auto()
     MISSING_TURN = auto()
     TOO_MANY_TURNS = auto()
     BEYOND_LAST_ROUND = auto()
     AFTER_END = auto()
     LATE = auto()
+    NOT_CLOSING = auto()
+    ONLY_COMPLETE = auto()
 
 
 class EntryRemark(msgspec.Struct, frozen=True, gc=False):
@@ -78,10 +81,9 @@ def remark_on_order(
             if kind is not None:
                 remarks.append(EntryRemark(kind, entry, _describe_step(place, here)))
             place = here
-        moment = entry.at_millis
-        if moment is not None:
-            remarks += _time_remark(entry, moment, latest, created)
-            latest = moment
+        if entry.at_millis is not None:
+            remarks += _time_remark(entry, latest, created)
+            latest = entry.at_millis
     return remarks
 
 
@@ -102,8 +104,10 @@ def _describe_step(place: tuple[int, int], here: tuple[int, int]) -> str:
 
 
 def _time_remark(
-    entry: DebateEntry, moment: Millis, latest: Millis | None, created: Millis | None
+    entry: DebateEntry, latest: Millis | None, created: Millis | None
 ) -> list[EntryRemark]:
+    """A time in whole seconds is not earlier than one with a fraction in the same second."""
+    moment = entry.latest_millis or 0
     if created is not None and moment < created:
         return [EntryRemark(RemarkKind.BEFORE_CREATED, entry)]
     if latest is not None and moment < latest:

@@ -7,27 +7,34 @@ when someone runs them, and those of a run whose participant gave no usable answ
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
 from moot.core.clock import Millis
 from moot.core.errors import Refused
 from moot.core.failed_answer import FailedAnswer, find_failed_answer
+from moot.core.names import SYSTEM
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.course import RESUME_KEY, Course
 from moot.protocols.debate.drafts import EntryDraft
 from moot.protocols.debate.model import DebateEntry, Escalation, OddityKind, Rules, TurnOrder
 from moot.protocols.debate.turns import find_standing
-from moot.protocols.debate.views import require_course
+from moot.protocols.debate.views import find_deadlock_policy, require_course
 from moot.protocols.debate.writer import (
+    THE_OPERATOR,
+    draft_deadlock_action,
     draft_default_action,
     draft_placeholder,
+    draft_skip_by_person,
     drop_open_entry,
     format_time,
     is_exactly,
     require_no_errors,
 )
 
+# Who skipped a turn, where a person did: a name, or the operator whom nothing names.
+_SKIPPED: Final = re.compile(rf"Skipped by ({THE_OPERATOR}|[\w.-]{{1,99}})\.\Z")
 PolicyDraft = Callable[[Rules, str, FailedAnswer | None], EntryDraft]
 POLICY_ENTRIES: Final[dict[Escalation, PolicyDraft]] = {
     Escalation.TIMEOUT_SKIP: draft_placeholder,
@@ -42,7 +49,12 @@ def is_written_by_policy(entry: DebateEntry, rules: Rules) -> bool:
     one of a closed set, with numbers only.
     """
     failure = find_failed_answer(entry.field_value("summary"))
-    drafts = (write(rules, entry.author, failure) for write in POLICY_ENTRIES.values())
+    drafts = [write(rules, entry.author, failure) for write in POLICY_ENTRIES.values()]
+    if entry.author == SYSTEM:
+        drafts.append(draft_deadlock_action(rules))
+    skipped = _SKIPPED.search(entry.field_value("summary"))
+    if skipped is not None:
+        drafts.append(draft_skip_by_person(rules, entry.author, skipped[1]))
     return any(is_exactly(entry, draft) for draft in drafts)
 
 
@@ -71,11 +83,15 @@ def find_silent_agents(course: Course) -> tuple[str, ...]:
 def draft_overdue_entries(checked: CheckedSession, now: Millis) -> tuple[EntryDraft, ...]:
     """BNC-095, BNC-168: the entries that the policy writes now, if time is up and it writes any.
 
+    BNC-138: after a deadlock the default action is summed up by `system` (7.4, A-30).
+
     Whoever began an entry and never yielded it is silent like any other, and comes first; but what
     someone began out of turn is not the policy's to remove. Under the `human` policy nothing is
     written: the session waits until that person acts (BNC-051).
     """
     course = require_course(checked)
+    if find_deadlock_policy(checked) is Escalation.DEFAULT_ACTION:
+        return (draft_deadlock_action(course.rules),)
     here = find_standing(course, now)
     write = POLICY_ENTRIES.get(course.rules.escalation)
     if not here.timed_out or write is None:
@@ -107,11 +123,15 @@ def draft_failed_turn(
     return write(course.rules, agent, failure)
 
 
-def draft_skipped_turn(checked: CheckedSession, now: Millis) -> tuple[CheckedSession, EntryDraft]:
+def draft_skipped_turn(
+    checked: CheckedSession, now: Millis, person: str | None = None
+) -> tuple[CheckedSession, EntryDraft]:
     """The placeholder with which an operator passes over the silent agent, and what it follows."""
     _require_waiting(checked, now)
     course = require_course(checked)
-    return drop_open_entry(checked), draft_placeholder(course.rules, find_silent_agents(course)[0])
+    silent = find_silent_agents(course)[0]
+    draft = draft_skip_by_person(course.rules, silent, person or THE_OPERATOR)
+    return drop_open_entry(checked), draft
 
 
 def make_resumption_mark(checked: CheckedSession, now: Millis) -> tuple[CheckedSession, str]:
@@ -129,8 +149,11 @@ def _require_waiting(checked: CheckedSession, now: Millis) -> None:
     here = find_standing(require_course(checked), now)
     require_no_errors(checked)
     if not here.timed_out:
+        decides = find_deadlock_policy(checked) is Escalation.HUMAN
         raise Refused(
             "nothing_to_resume",
-            f"the session is not waiting for anyone ({here.phase.value})",
-            hint="`moot debate status FILE` says whose turn it is",
+            f"the session is not waiting for an entry ({here.phase.value})",
+            hint="`moot debate close FILE --reason ...` says what the operator decided"
+            if decides
+            else "`moot debate status FILE` says whose turn it is",
         )

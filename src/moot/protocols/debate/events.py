@@ -100,10 +100,14 @@ class TurnTimedOut(Event, frozen=True, kw_only=True):
 
 
 class SessionEnded(Event, frozen=True, kw_only=True):
-    """How and in which round the entry before this one ended the session."""
+    """How and in which round the entry before this one ended the session.
+
+    `policy` is the escalation that a deadlock waits for; empty after any other end.
+    """
 
     phase: str
     round: int | None
+    policy: str = ""
 
 
 class FileMoved(Event, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ import msgspec
 from moot.core.clock import Millis
 from moot.core.failed_answer import find_failed_answer
 from moot.core.machine import Event, Recorded
+from moot.core.names import SYSTEM
 from moot.protocols.debate import events as did
 from moot.protocols.debate.model import DebateEntry, EntryField, EntryStatus
 from moot.protocols.debate.schema import rules_from_settings
@@ -69,6 +70,7 @@ def apply_entry(state: State, event: did.Spoken) -> State:
         return longer
     walk = resume_walk(state, rules, not event.sound)
     entry = _entry_of(event)
+    walk.marked = frozenset({entry.index} if event.closes else ())
     walk.take_entry(entry)
     took_turn = walk.last_entry is entry
     return msgspec.structs.replace(
@@ -81,18 +83,18 @@ def apply_entry(state: State, event: did.Spoken) -> State:
         else state.latest,
         last=LastTurn(event.author, event.said_at, tuple(event.names)) if took_turn else state.last,
         blocked=state.blocked or not event.sound,
+        summed_up=state.summed_up or (walk.phase.has_ended and event.author == SYSTEM),
     )
 
 
 def _entry_of(event: did.Spoken) -> DebateEntry:
-    """As much of the entry as the walk looks at; a closing one says so as the walk expects it."""
+    """As much of the entry as the walk looks at."""
     vote = (("stance", event.stance), ("confidence", event.confidence))
     fields = tuple(EntryField(name, value, 0) for name, value in vote if value)
     status = EntryStatus.CLOSED if event.closes else EntryStatus.YIELD
-    body = "<!-- session-end: -->" if event.closes else ""
     place = (event.turn, event.round)
     return stub_entry(
-        event.author, *place, (*fields, *make_request_naming(tuple(event.names))), status, body
+        event.author, *place, (*fields, *make_request_naming(tuple(event.names))), status
     )
 
 

@@ -29,8 +29,10 @@ _RENAME = "give the file a name that ends with .md"
 _HEADER = "begin the file with the three lines <!-- bounce-protocol: 0.1 -->, created, session-id"
 _FORM = "write it as <!-- key: value -->, with single spaces"
 _V4 = "`moot debate new` makes real version 4 ids"
-_SETTING = "the nine settings and their values are in `moot debate new --help`"
+_SETTING = "the message says what is allowed; `moot debate new --help` lists the nine settings"
 _ALL_FIELDS = "stance, confidence, summary, action_requested, evidence; n/a where there is none"
+NO_TURN_LEFT_CODE: Final = "no_turn_left"
+NOT_CLOSING_CODE: Final = "not_a_closing"
 _LATER = "a later version may know it; it is ignored here"
 
 # R9: asked before anything else, and if it finds something, nothing else is asked.
@@ -236,9 +238,10 @@ ODDITY_RULES: Final = (
     norm("R20", "trailing_space", "blanks stand behind a comment of the protocol",
          entry.reader_noticed(OddityKind.TRAILING_SPACE), "take them away", _WARNING,
          requirement="BNC-128"),
-    norm("4.1", "blank_in_head", "a blank line inside the head of an entry",
-         entry.reader_noticed(OddityKind.BLANK_IN_HEAD), "take it away", _WARNING,
-         requirement="BNC-067"),
+    norm("4.2", "blank_in_head", "a blank line inside the head of an entry",
+         entry.reader_noticed(OddityKind.BLANK_IN_HEAD),
+         "id, turn and status are the first three lines; take the blank line away",
+         requirement=("BNC-067", "BNC-068")),
 )  # fmt: skip
 
 _ROWS: Final = {
@@ -318,6 +321,10 @@ ORDER_RULES: Final = (
     norm("R14", "ambiguous_next", "the last entry names several agents",
          _if_remarked(RemarkKind.AMBIGUOUS_NEXT), "name one; `moot debate add --next AGENT` does",
          _WARNING, requirement="BNC-087"),
+    norm("R14", NO_TURN_LEFT_CODE, "the agent that is named has no turn left in this round",
+         _if_remarked(RemarkKind.NO_TURN_LEFT),
+         "the supervisor begins the next round: `moot debate add FILE --round N --next AGENT`",
+         _WARNING, requirement="BNC-117"),
     norm("R13", "missing_turn", "an agent made fewer entries than it had turns",
          _if_remarked(RemarkKind.MISSING_TURN), "it counts as not approving", _WARNING,
          requirement="BNC-116"),
@@ -328,6 +335,14 @@ ORDER_RULES: Final = (
     norm("R18", "after_end", "an entry after the session had ended",
          _if_remarked(RemarkKind.AFTER_END), "begin a new session", _WARNING,
          requirement=("BNC-124", "BNC-143")),
+    norm("R17", NOT_CLOSING_CODE, "status closed, but it is not taken as the end of the session",
+         _if_remarked(RemarkKind.NOT_CLOSING),
+         "`moot --as NAME debate close FILE` closes it; by hand a person does, one named human-..."
+         " or in `debate new --people`, who begins with `Session closed.`",
+         _WARNING, requirement="BNC-122"),
+    norm("4.3", NOT_CLOSING_CODE, "status closed completes the entry; the session goes on",
+         _if_remarked(RemarkKind.ONLY_COMPLETE), "write yield to pass the turn on", _INFO,
+         requirement="BNC-122"),
     norm("4.3", "time_goes_back", "the time is earlier than that of the entry above",
          _if_remarked(RemarkKind.TIME_BACK), "check the clocks", _WARNING, requirement="BNC-072"),
     norm("4.3", "before_created", "the time is earlier than that of the session",

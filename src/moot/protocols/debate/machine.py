@@ -38,7 +38,7 @@ from moot.core.machine import (
     refusal,
     refuse,
 )
-from moot.core.names import OPERATOR
+from moot.core.names import OPERATOR, SYSTEM
 from moot.core.record import ArtifactRef
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate import events as did
@@ -46,7 +46,7 @@ from moot.protocols.debate.case import D, DebateCase, case_of
 from moot.protocols.debate.escalation import find_silent_agents
 from moot.protocols.debate.evolution import apply_entry, evolve
 from moot.protocols.debate.model import Escalation, parse_time
-from moot.protocols.debate.phases import TRANSITIONS
+from moot.protocols.debate.phases import TRANSITIONS, Phase
 from moot.protocols.debate.pieces import MEDIA_TYPE, entry_fields, piece_fields
 from moot.protocols.debate.reader import read_document
 from moot.protocols.debate.rules import RULES, find_breaches, keeps_file_rules
@@ -104,12 +104,16 @@ def _draft_entry(kind: type[did.Spoken], case: DebateCase[D], **more: Any) -> It
         return
     where = piece_fields(command.start, command.text, command.digest)
     resumed = case.piece.resumed_at if case.piece else None
-    facts = entry_fields(entry, state.rules)
+    marked = case.piece is not None and case.piece.has_close_mark
+    facts = entry_fields(entry, state.rules, marked)
     event = kind(**where, **facts, resumed=resumed, **more)  # type: ignore[arg-type]
     yield _draft_piece(case.context.actor, event)
     after = apply_entry(state, event)
     if after.phase.has_ended and not state.phase.has_ended:
-        yield Draft(did.SessionEnded(phase=after.phase.value, round=after.ended_at_round))
+        waits = after.phase is Phase.DEADLOCK
+        policy = state.rules.escalation.value if waits else ""
+        ended = did.SessionEnded(phase=after.phase.value, round=after.ended_at_round, policy=policy)
+        yield Draft(ended)
 
 
 def _draft_observed(case: DebateCase[ask.Observe]) -> Iterable[Draft]:
@@ -169,7 +173,7 @@ _DRAFTS: Final[dict[type[Command], Callable[[DebateCase[Any]], Iterable[Draft]]]
 def agenda(state: State, now: Millis) -> tuple[Due, ...]:
     """BNC-166: whose turn it is and until when; BNC-051: or the person who is waited for."""
     if state.rules is None or state.phase.has_ended:
-        return ()
+        return _agenda_of_deadlock(state)
     if state.blocked:
         hint = f"moot debate check {state.file}"
         return (Due(who=OPERATOR, what="mend the file", subject=state.title, hint=hint),)
@@ -196,6 +200,22 @@ def agenda(state: State, now: Millis) -> tuple[Due, ...]:
     )
 
 
+# 7.4: what a deadlock waits for, under the policies that something follows from.
+_AFTER_DEADLOCK: Final = {
+    Escalation.HUMAN: ("decide a deadlock", "close FILE --reason ..."),
+    Escalation.DEFAULT_ACTION: ("apply the default action", "tick FILE"),
+}
+
+
+def _agenda_of_deadlock(state: State) -> tuple[Due, ...]:
+    """BNC-138: the operator is told of a deadlock until `system` has summed up what followed."""
+    if state.rules is None or state.phase is not Phase.DEADLOCK or state.summed_up:
+        return ()
+    what, words = _AFTER_DEADLOCK.get(state.rules.escalation, ("", ""))
+    hint = f"moot debate {words.replace('FILE', state.file)}"
+    return (Due(who=OPERATOR, what=what, subject=state.title, hint=hint),) if what else ()
+
+
 def timeouts(state: State, now: Millis) -> Iterable[Command]:
     """BNC-145: time is up after the deadline, not at it (A-23); it is noted once."""
     if state.rules is None or state.timed_out or state.blocked or state.phase.has_ended:
@@ -215,13 +235,15 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
         yield Put(FILES, event.file, {"session": stream.removeprefix(STREAM)})
     elif isinstance(event, did.Spoken) and event.id:
         yield Words(ENTRIES, f"{stream}#{event.id}", f"{event.author} {event.summary}")
-    elif isinstance(event, did.SessionEnded):
+        if event.author == SYSTEM:  # it sums up what is over
+            yield Drop("open", stream)
+    elif isinstance(event, did.SessionEnded) and event.policy not in _AFTER_DEADLOCK:
         yield Drop("open", stream)
 
 
 MACHINE: Machine[State] = Machine(
     name="debate",
-    version=1,
+    version=2,
     initial=State(),
     events=did.EVENTS,
     commands=ask.COMMANDS,

@@ -16,7 +16,7 @@ from typing import Final
 
 import msgspec
 
-from moot.core.clock import Millis
+from moot.core.clock import SECOND, Millis
 from moot.core.markdown import BYTE_ORDER_MARK
 
 
@@ -77,7 +77,7 @@ class DefaultAction(StrEnum):
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """The nine settings of a session, all of them sound, and three options of ours (D-15).
+    """The nine settings of a session, all of them sound, and four options of ours (D-15).
 
     The defaults are those of a new session; a file has none (A-43).
     """
@@ -94,6 +94,7 @@ class Rules(msgspec.Struct, frozen=True):
     defer_in_denominator: bool = False
     supervisor_only: bool = False
     default_action: DefaultAction = DefaultAction.NEUTRAL
+    people: tuple[str, ...] = ()  # agents that are people, though no `human` begins their names
 
     @property
     def supervisor(self) -> str:
@@ -245,6 +246,15 @@ class DebateEntry(msgspec.Struct, frozen=True, gc=False):
     @property
     def at_millis(self) -> Millis | None:
         return parse_time(self.at)
+
+    @property
+    def latest_millis(self) -> Millis | None:
+        """The last moment that its time can mean: `10:00:05` is any moment of that second."""
+        first = self.at_millis
+        written = _TIME.fullmatch(self.at)
+        if first is None or written is None or written[2]:
+            return first
+        return first + (SECOND if written[1] else 60 * SECOND) - 1
 
 
 class SessionDocument(msgspec.Struct, frozen=True):

@@ -14,12 +14,8 @@ from typing import Final
 import msgspec
 
 from moot.core.record import MAX_TEXT_BYTES
-from moot.protocols.debate.course import (
-    RESUME_KEY,
-    find_names_in_request,
-    is_closing_entry,
-    is_placeholder,
-)
+from moot.protocols.debate.closing import find_marked_entries, is_closing_entry
+from moot.protocols.debate.course import RESUME_KEY, find_names_in_request, is_placeholder
 from moot.protocols.debate.dialogue import read_dialogue
 from moot.protocols.debate.model import CommentMark, DebateEntry, Rules, SessionDocument, parse_time
 
@@ -65,6 +61,11 @@ class PieceContent(msgspec.Struct, frozen=True):
     marks: tuple[CommentMark, ...]
 
     @property
+    def has_close_mark(self) -> bool:
+        """Is an operator's mark that closes the session right above the entry?"""
+        return self.entry is not None and self.entry.index in find_marked_entries(self.marks)
+
+    @property
     def resumed_at(self) -> int | None:
         times = (parse_time(mark.value) for mark in self.marks if mark.key == RESUME_KEY)
         return max((at for at in times if at is not None), default=None)
@@ -99,7 +100,7 @@ def piece_fields(start: int, text: str, digest: str) -> dict[str, object]:
     }
 
 
-def entry_fields(entry: DebateEntry, rules: Rules) -> dict[str, object]:
+def entry_fields(entry: DebateEntry, rules: Rules, marked: bool = False) -> dict[str, object]:
     """What follows from an entry, as plain data; what could not be read is left empty."""
     return {
         "id": entry.id[:_LONGEST_NAME],
@@ -111,6 +112,6 @@ def entry_fields(entry: DebateEntry, rules: Rules) -> dict[str, object]:
         "confidence": entry.field_value("confidence") if entry.confidence is not None else "",
         "summary": entry.field_value("summary")[:_LONGEST_SUMMARY],
         "names": list(find_names_in_request(entry, rules.agents)),
-        "closes": is_closing_entry(entry, rules),
+        "closes": is_closing_entry(entry, rules, marked),
         "generated": is_placeholder(entry),
     }

@@ -12,12 +12,11 @@ from typing import Any, Final
 import msgspec
 
 from moot.core.findings import Finding, Rule, check_all, select_errors
-from moot.core.machine import Command
-from moot.core.names import SYSTEM
+from moot.core.machine import Command, KeyClass
 from moot.protocols.debate import checks
 from moot.protocols.debate import commands as ask
 from moot.protocols.debate.case import C, DebateCase
-from moot.protocols.debate.course import is_closing_entry
+from moot.protocols.debate.closing import is_closing_entry
 from moot.protocols.debate.entry_checks import EntryCase
 from moot.protocols.debate.entry_order import RemarkKind
 from moot.protocols.debate.file_checks import FileCase
@@ -64,6 +63,8 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
         Rule("A-66", "not_you", "an entry is signed by its author",
              checks.not_signed_by_its_author, "let its author do it, with its own key",
              requirement="BNC-165"),
+        Rule("BNC-122", "human_key_required", "only a person closes a session",
+             checks.closes_without_person, "run it yourself, outside of `moot run`"),
         Rule("BNC-107", "misplaced", "turn and round do not follow the last entry",
              checks.wrong_round_or_turn, "`moot debate add` counts them"),
     ),
@@ -125,6 +126,7 @@ def keeps_file_rules(case: DebateCase[ask.Observe]) -> bool:
     if entry is None or rules is None or case.command.double:
         return True
     walk = resume_walk(case.state, rules, rejects_next=False)
+    walk.marked = frozenset({entry.index} if case.piece and case.piece.has_close_mark else ())
     walk.take_entry(entry)
     latest = case.state.latest
     place = (entry.round or 0, entry.turn or 0)
@@ -153,7 +155,9 @@ def _check_own_entry(case: DebateCase[ask.Add]) -> Iterator[Finding]:
     if entry is None or course is None:
         return
     yield from _flaws_of_entry(case.piece, entry, course.rules)
-    if is_closing_entry(entry, course.rules) and entry.author == SYSTEM:
+    marked = case.piece is not None and case.piece.has_close_mark
+    by_person = case.context.actor.kind is KeyClass.HUMAN
+    if by_person and is_closing_entry(entry, course.rules, marked):
         if course.phase.has_ended:
             message = f"the session has ended ({course.phase.value})"
             yield Finding(rule="R18", code="session_ended", message=message, hint="begin a new one")

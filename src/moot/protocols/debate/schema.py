@@ -33,6 +33,9 @@ from moot.protocols.debate.runtime import RUNTIME_MODES
 # BNC-036, BNC-037: two characters or more, and no hyphen at the ends.
 AGENT_PATTERN: Final = "^[a-z0-9][a-z0-9-]*[a-z0-9]$"
 _AGENT = re.compile(r"[a-z0-9][a-z0-9-]*[a-z0-9]")
+# A-14: what can be read back from an entry and found again in a request, whatever the schema says.
+_USABLE = re.compile(r"\w[\w.-]{0,98}")
+NAME_LIMIT: Final = "names of 1 to 99 letters, digits, `.`, `_` or `-`, a letter or digit first"
 ODD_NAME_CODE: Final = "odd_agent_name"
 ODD_OPTION_CODE: Final = "unknown_option"
 # Problems that are only remarked on: the settings count all the same.
@@ -83,7 +86,8 @@ SettingReader = Callable[[Setting], Any]
 def interpret_settings(settings: SettingsBlock | None, lenient: bool = False) -> KnownSettings:
     """The settings as values, and everything that is wrong with them.
 
-    `lenient` (A-14): names that the schema does not allow are odd, no more.
+    A-14: a name that the schema does not allow is odd, no more; `lenient` says so even of one
+    that no entry could be written under.
     """
     if settings is None:
         return KnownSettings()
@@ -95,11 +99,11 @@ def interpret_settings(settings: SettingsBlock | None, lenient: bool = False) ->
             values[key] = value = read(setting)
             problems += value if isinstance(value, list) else ()
     agents = settings.get("agents")
-    if lenient and agents is not None:
-        problems = _ease_names(problems)
+    if agents is not None:
+        problems = _ease_names(problems) if lenient else problems
         values["agents"] = tuple(item.text for item in agents.items or ())
     grave = [problem for problem in problems if problem.code not in _MILD]
-    chosen, odd = _options(settings)
+    chosen, odd = _options(settings, values.get("agents", ()))
     values |= chosen
     return KnownSettings(
         tuple(dict.fromkeys(item.text for item in (agents.items if agents else ()) or ())),
@@ -109,14 +113,21 @@ def interpret_settings(settings: SettingsBlock | None, lenient: bool = False) ->
     )
 
 
-def _options(settings: SettingsBlock) -> tuple[dict[str, Any], list[SettingProblem]]:
+def _options(
+    settings: SettingsBlock, agents: tuple[str, ...]
+) -> tuple[dict[str, Any], list[SettingProblem]]:
     """BNC-127: the options among the comments; one that is odd, or comes again, changes nothing."""
     values: dict[str, Any] = {}
     problems: list[SettingProblem] = []
     for comment in settings.comments:
-        allowed = OPTIONS.get(comment.key)
         word = comment.value.text if comment.value else ""
-        if allowed is None:
+        if comment.key == PEOPLE:
+            names = tuple(name.strip() for name in word.split(","))
+            listed = set(names) <= set(agents) and len(set(names)) == len(names)
+            allowed = {word: names} if listed else {"some of the agents": ()}
+        elif comment.key in OPTIONS:
+            allowed = OPTIONS[comment.key]
+        else:
             continue
         if comment.key not in values and word in allowed:
             values[comment.key] = allowed[word]
@@ -169,13 +180,25 @@ def _read_names(setting: Setting) -> tuple[str, ...] | list[SettingProblem]:
     seen: set[str] = set()
     for item in setting.items:
         if not _AGENT.fullmatch(item.text):
-            wrong = _wrong(setting, "names of a-z, 0-9 and hyphens, two or more", item)
-            problems += [msgspec.structs.replace(flaw, is_about_name_form=True) for flaw in wrong]
+            problems.append(_judge_name_form(setting, item))
         if item.text in seen:
             message = f"{item.text} is listed twice"
             problems.append(SettingProblem("agents", "DUPLICATE_AGENT_NAME", message, item.line))
         seen.add(item.text)
     return problems or tuple(item.text for item in setting.items)
+
+
+def is_usable_name(name: str) -> bool:
+    """Can an entry be written under this name? The schema's pattern alone has no longest name."""
+    return bool(_USABLE.fullmatch(name) or _AGENT.fullmatch(name))
+
+
+def _judge_name_form(setting: Setting, item: TextValue) -> SettingProblem:
+    """BNC-036: names SHOULD be in lower case (3.3), so one that can be used is only warned of."""
+    if is_usable_name(item.text):
+        return SettingProblem(setting.key, ODD_NAME_CODE, repr(item.text), item.line)
+    (wrong,) = _wrong(setting, NAME_LIMIT, item)
+    return msgspec.structs.replace(wrong, is_about_name_form=True)
 
 
 def _read_whole_number(setting: Setting) -> int | list[SettingProblem]:
@@ -224,6 +247,8 @@ SETTING_READERS: Final[dict[str, SettingReader]] = {
 
 
 _SWITCH: Final = {"true": True, "false": False}
+# A-26: which of the agents are people; names that begin with `human` need not be here.
+PEOPLE: Final = "people"
 OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "defer-in-denominator": _SWITCH,
     "supervisor-only": _SWITCH,
@@ -237,7 +262,7 @@ def rules_to_settings(rules: Rules) -> dict[str, Any]:
     Of the options only those that were chosen.
     """
     plain: dict[str, Any] = msgspec.to_builtins(rules)
-    for key in OPTIONS.keys() - list_chosen_options(rules).keys():
+    for key in {*OPTIONS, PEOPLE} - list_chosen_options(rules).keys():
         del plain[_snake(key)]
     return plain
 
@@ -245,7 +270,8 @@ def rules_to_settings(rules: Rules) -> dict[str, Any]:
 def list_chosen_options(rules: Rules) -> dict[str, str]:
     """The options that are not as usual, as the words that say so."""
     usual = Rules(rules.agents)
-    return {
+    people = {PEOPLE: ", ".join(rules.people)} if rules.people else {}
+    return people | {
         key: next(word for word, value in allowed.items() if value == getattr(rules, _snake(key)))
         for key, allowed in OPTIONS.items()
         if getattr(rules, _snake(key)) != getattr(usual, _snake(key))

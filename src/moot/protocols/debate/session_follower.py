@@ -18,6 +18,7 @@ import msgspec
 
 from moot.core.clock import Millis
 from moot.core.markdown import BYTE_ORDER_MARK
+from moot.protocols.debate.closing import find_marked_entries
 from moot.protocols.debate.course import RESUME_KEY
 from moot.protocols.debate.dialogue import read_dialogue
 from moot.protocols.debate.events import EntryObserved
@@ -127,6 +128,7 @@ class SessionFollower:
     def _pieces(self, state: State) -> Iterator[CompletePiece]:
         dialogue = read_dialogue(self._waiting, self._taken, self.line)
         marks = [mark for mark in dialogue.marks if mark.key == RESUME_KEY]
+        marked = find_marked_entries(dialogue.marks)
         at = 0
         for entry in dialogue.entries:
             if entry.yielded and not self._may_go_on(entry):
@@ -134,7 +136,8 @@ class SessionFollower:
                 while at < len(marks) and marks[at].end <= entry.start:
                     above.append(marks[at].value)
                     at += 1
-                heard = self._give_entry(state, entry, find_latest_time(above))
+                resumed = find_latest_time(above)
+                heard = self._give_entry(state, entry, resumed, entry.index in marked)
                 state = heard.state
                 yield heard
         below = marks[at:]
@@ -148,7 +151,7 @@ class SessionFollower:
         return last and any(oddity.kind is OddityKind.UNCLOSED_BLOCK for oddity in entry.oddities)
 
     def _give_entry(
-        self, state: State, entry: DebateEntry, resumed: Millis | None
+        self, state: State, entry: DebateEntry, resumed: Millis | None, marked: bool
     ) -> CompletePiece:
         start, line = self.size, entry.line
         text = self._consume(entry.end)
@@ -156,7 +159,8 @@ class SessionFollower:
         self._ids.add(entry.id)
         digest = self._digest.hexdigest()
         if state.rules is not None:
-            facts = {**piece_fields(start, text, digest), **entry_fields(entry, state.rules)}
+            said = entry_fields(entry, state.rules, marked)
+            facts = {**piece_fields(start, text, digest), **said}
             event = EntryObserved(**facts, double=double, resumed=resumed)  # type: ignore[arg-type]
             state = self.state = apply_entry(state, event)
         return CompletePiece(start, text, digest, line, entry, double, state)

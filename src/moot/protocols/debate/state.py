@@ -56,6 +56,7 @@ class State(msgspec.Struct, frozen=True):
 
     `timed_out`: it is on record that time is up; `escalating`: the policy has just written.
     `blocked`: an entry that was observed breaks the rules, so nothing is decided (A-53).
+    `summed_up`: `system` has written what followed after the end (R18).
     """
 
     session_id: str = ""
@@ -77,6 +78,7 @@ class State(msgspec.Struct, frozen=True):
     timed_out: bool = False
     escalating: bool = False
     blocked: bool = False
+    summed_up: bool = False
 
     @property
     def has_begun(self) -> bool:
@@ -99,10 +101,9 @@ def stub_entry(
     round_: int | None = None,
     fields: tuple[EntryField, ...] = (),
     status: str = "",
-    body: str = "",
 ) -> DebateEntry:
     """An entry of which only what decides the course is known."""
-    return DebateEntry(0, 0, 0, 0, "", turn, round_, "", author, status, fields, body, 0, True)
+    return DebateEntry(0, 0, 0, 0, "", turn, round_, "", author, status, fields, "", 0, True)
 
 
 def make_request_naming(names: tuple[str, ...]) -> tuple[EntryField, ...]:

@@ -76,6 +76,14 @@ def find_next_place(course: Course) -> tuple[int, int]:
     return (latest.number + 1, 1) if latest.complete else (latest.number, latest.last_turn + 1)
 
 
+def may_begin_round(course: Course, author: str, number: int) -> bool:
+    """A-21: the supervisor may leave a round unfinished and begin the next one."""
+    rules, running = course.rules, course.running_round
+    is_supervisor = rules.turn_order is TurnOrder.SUPERVISED and author == rules.supervisor
+    is_next = running is not None and number == running.number + 1
+    return is_supervisor and is_next and number <= rules.max_rounds
+
+
 def _next_in_list(course: Course) -> tuple[str, ...]:
     """BNC-039: the last speaker while it has turns left, then the next in the list (A-22)."""
     rules, running = course.rules, course.running_round

@@ -6,6 +6,7 @@ decide anything with them, use `consensus.py`, which keeps them exact.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -15,11 +16,13 @@ import msgspec
 from moot.core.clock import Millis, to_text
 from moot.core.errors import NotFound, Refused
 from moot.core.findings import Finding, Severity, select_errors
+from moot.core.names import SYSTEM
 from moot.core.quoted import Quoted
 from moot.protocols.debate.checker import CheckedSession
 from moot.protocols.debate.consensus import ConsensusOutcome, ConsensusVerdict, compute_consensus
 from moot.protocols.debate.course import Course, DebateRound, is_placeholder, list_entries
-from moot.protocols.debate.model import ConsensusMode, DebateEntry
+from moot.protocols.debate.file_rules import NO_TURN_LEFT_CODE, NOT_CLOSING_CODE
+from moot.protocols.debate.model import ConsensusMode, DebateEntry, Escalation
 from moot.protocols.debate.phases import Phase
 from moot.protocols.debate.schema import rules_to_settings
 from moot.protocols.debate.turns import find_standing
@@ -222,7 +225,9 @@ class StatusView(msgspec.Struct, frozen=True):
     """Where the session stands: who may speak, until when, and how it ended if it did (BNC-166).
 
     BNC-016, BNC-093, BNC-100: `safe_to_read` says whether the file ends with a complete entry.
-    BNC-084: `entries` lists everyone who spoke, with position and summary.
+    BNC-084: `entries` lists everyone who spoke, with position and summary. `findings` are the
+    warnings of a check that change who goes on: a `closed` entry that closes nothing, a last entry
+    that names an agent without a turn left. `deadlock_policy` is what a deadlock waits for (7.4).
     """
 
     state: Phase
@@ -241,12 +246,26 @@ class StatusView(msgspec.Struct, frozen=True):
     session_id: Quoted
     consensus: ConsensusView
     entries: tuple[EntryView, ...]
+    findings: tuple[Finding, ...]
+    deadlock_policy: Escalation | None
 
 
 class StatusWithLiveness(StatusView, frozen=True):
     """The same in a workspace, which also knows how alive each of `may_speak` is."""
 
     liveness: dict[str, str]
+
+
+def find_deadlock_policy(checked: CheckedSession) -> Escalation | None:
+    """The policy that a deadlock still waits for (7.4); None without one, or once it was applied.
+
+    `system` sums up what followed (R18), so its entry says that the policy was applied.
+    """
+    course = require_course(checked)
+    if course.phase is not Phase.DEADLOCK:
+        return None
+    applied = any(one.author == SYSTEM and one.yielded for one in checked.document.entries)
+    return None if applied else course.rules.escalation
 
 
 def view_status(checked: CheckedSession, now: Millis | None = None) -> StatusView:
@@ -270,7 +289,20 @@ def view_status(checked: CheckedSession, now: Millis | None = None) -> StatusVie
         session_id=Quoted(checked.document.session_id),
         consensus=view_consensus(checked),
         entries=tuple(map(view_entry, list_entries(course.rounds))),
+        findings=tuple(_find_what_holds_up(checked, course)),
+        deadlock_policy=find_deadlock_policy(checked),
     )
+
+
+def _find_what_holds_up(checked: CheckedSession, course: Course) -> Iterator[Finding]:
+    """What its author may not have meant: a closing that is none, a next speaker who is through."""
+    last = course.last_entry.id if course.last_entry else None
+    for finding in checked.findings:
+        is_warning = finding.severity is Severity.WARNING
+        if (finding.code == NOT_CLOSING_CODE and is_warning) or (
+            finding.code == NO_TURN_LEFT_CODE and finding.where == last
+        ):
+            yield finding
 
 
 def add_liveness(status: StatusView, liveness: dict[str, str]) -> StatusWithLiveness:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
+from typing import Final
 
 import msgspec
 
@@ -17,7 +18,9 @@ from moot.core.clock import Millis, to_text
 from moot.core.errors import Refused
 from moot.core.failed_answer import FailedAnswer
 from moot.core.findings import Finding, select_errors
+from moot.core.names import SYSTEM
 from moot.protocols.debate.checker import CheckedSession, check_session
+from moot.protocols.debate.closing import CLOSE_KEY, is_person, list_people
 from moot.protocols.debate.course import Course
 from moot.protocols.debate.drafts import EntryDraft, find_flaws, is_unfit, tidy_draft
 from moot.protocols.debate.entry_order import drop_doubles
@@ -27,14 +30,22 @@ from moot.protocols.debate.model import (
     YIELD_MARKER,
     DebateEntry,
     EntryStatus,
+    Escalation,
     OddityKind,
     Rules,
+    TurnOrder,
     is_uuid,
 )
-from moot.protocols.debate.schema import SETTING_READERS, list_chosen_options
+from moot.protocols.debate.schema import (
+    NAME_LIMIT,
+    ODD_NAME_CODE,
+    SETTING_READERS,
+    is_usable_name,
+    list_chosen_options,
+)
 from moot.protocols.debate.speaking_rules import find_obstacle, may_rewrite
-from moot.protocols.debate.turns import find_next_place, find_standing
-from moot.protocols.debate.views import require_course
+from moot.protocols.debate.turns import find_next_place, find_standing, may_begin_round
+from moot.protocols.debate.views import find_deadlock_policy, require_course
 
 
 class Addition(msgspec.Struct, frozen=True):
@@ -75,6 +86,10 @@ def make_session_text(
     context = context.replace("\r\n", "\n").strip("\n")
     if is_unfit(context) or is_unfit(title):
         raise _refuse("injected_structure", _UNFIT, _REWORD)
+    unusable = [agent for agent in rules.agents if not is_usable_name(agent)]
+    if unusable:
+        message = f"{unusable[0]!r} cannot be an agent's name"
+        raise _refuse("invalid_session", message, f"agents have {NAME_LIMIT}")
     text = "\n".join(
         (
             "<!-- bounce-protocol: 0.1 -->",
@@ -92,10 +107,15 @@ def make_session_text(
     _require_valid(made)
     context_read = made.document.section_text("Context").strip("\n")
     read_back = (context_read, made.document.name, made.settings.rules)
-    if read_back != (context, title.strip(), rules) or made.findings:
+    if read_back != (context, title.strip(), rules) or not _has_only_odd_names(made.findings):
         raise _refuse("injected_structure", "title or context would change the file", _REWORD,
                       made.findings)  # fmt: skip
     return text
+
+
+def _has_only_odd_names(findings: Iterable[Finding]) -> bool:
+    """A-14: names that the schema does not allow are warned of, and written all the same."""
+    return all(finding.code == ODD_NAME_CODE for finding in findings)
 
 
 _UNFIT = "a marker of the protocol, or what is not UTF-8, may not stand here"
@@ -124,9 +144,9 @@ def _decimal_text(value: Decimal) -> str:
 
 
 def _require_valid(made: CheckedSession) -> None:
-    if not made.valid:
-        raise _refuse("invalid_session", made.findings[0].message, made.findings[0].hint,
-                      select_errors(made.findings))  # fmt: skip
+    errors = select_errors(made.findings)
+    if errors:
+        raise _refuse("invalid_session", errors[0].message, errors[0].hint, errors)
 
 
 # An entry ----------------------------------------------------------------------------------------
@@ -151,10 +171,12 @@ def prepare_own_entry(
     *,
     escape: bool = False,
     after_end: bool = False,
+    round_number: int | None = None,
 ) -> Addition:
     """What to append so that this draft becomes the next entry; Refused where the rules forbid.
 
-    BNC-165: its id is `id_`, its time `now`; turn and round follow from the file.
+    BNC-165: its id is `id_`, its time `now`; turn and round follow from the file. With
+    `round_number` a supervisor begins the next round before everyone has spoken (A-21).
     """
     course = require_course(checked)
     require_no_errors(checked)
@@ -166,7 +188,24 @@ def prepare_own_entry(
     open_ = course.open_entry
     begun_before = open_ is not None and may_rewrite(open_, draft.author) and is_uuid(open_.id)
     # A-34: what was begun is written anew, under the id it has.
-    return prepare_entry(checked, draft, open_.id if open_ and begun_before else id_, now)
+    id_ = open_.id if open_ and begun_before else id_
+    begins = _require_round(course, draft.author, round_number)
+    return prepare_entry(checked, draft, id_, now, begins=begins)
+
+
+def _require_round(course: Course, author: str, number: int | None) -> int | None:
+    """The round that this entry begins early, if it does; Refused if it cannot be in that round."""
+    here = find_next_place(course)[0]
+    if number is None or number == here:
+        return None
+    if may_begin_round(course, author, number):
+        return number
+    rules = course.rules
+    why = f"the next entry is in round {here}"
+    if rules.turn_order is TurnOrder.SUPERVISED:
+        why += f"; {rules.supervisor}, the supervisor, may begin the round after a running one"
+    hint = f"leave --round away, or begin a new session: max-rounds is {rules.max_rounds}"
+    raise _refuse("wrong_round", why, hint)
 
 
 _MEND = "`moot debate check FILE` says what to mend"
@@ -179,8 +218,17 @@ def require_no_errors(checked: CheckedSession) -> None:
         raise _refuse("invalid_session", message, _MEND, select_errors(checked.findings))
 
 
-def prepare_entry(checked: CheckedSession, draft: EntryDraft, id_: str, now: Millis) -> Addition:
+def prepare_entry(
+    checked: CheckedSession,
+    draft: EntryDraft,
+    id_: str,
+    now: Millis,
+    mark: str = "",
+    begins: int | None = None,
+) -> Addition:
     """The draft as an addition, without asking whose turn it is: for the machine's own entries.
+
+    `mark` is a comment that is written above it; `begins` the round that it begins early.
 
     BNC-065, BNC-101: it is the end of the file, and whole. What its author began and never yielded
     gives way to it (A-34), and so does a first line that someone never finished, which would
@@ -190,8 +238,9 @@ def prepare_entry(checked: CheckedSession, draft: EntryDraft, id_: str, now: Mil
     if open_ is not None and may_rewrite(open_, draft.author):
         checked = drop_open_entry(checked)
     course = require_course(checked)
-    round_, turn = _place_of_next(checked, course, draft.author)
-    text = _with_gap(checked, make_entry_text(draft, id_, format_time(now), turn, round_))
+    round_, turn = (begins, 1) if begins else _place_of_next(checked, course, draft.author)
+    text = make_entry_text(draft, id_, format_time(now), turn, round_)
+    text = _with_gap(checked, mark + text)
     made = check_longer(checked, text)
     _require_read_back(checked, made, draft)
     own_findings = tuple(finding for finding in made.findings if finding.where == id_)
@@ -275,6 +324,30 @@ def draft_placeholder(rules: Rules, agent: str, failure: FailedAnswer | None = N
     )
 
 
+# Who acts, where nobody is registered or named.
+THE_OPERATOR: Final = "the operator"
+
+
+def draft_skip_by_person(rules: Rules, agent: str, person: str) -> EntryDraft:
+    """BNC-146: the entry for a turn that a person skipped: it names that person and the policy.
+
+    No rule skipped it: under `human` only the operator acts (3.3).
+    """
+    return EntryDraft(
+        author=agent,
+        stance="defer",
+        confidence="0.0",
+        summary=f"Turn timed out. Skipped by {person}.",
+        body=(
+            f"*[This entry was generated by the orchestrator: {agent} was silent for more than "
+            f"the {rules.turn_timeout}-second turn-timeout, and {person}, a person, skipped this "
+            f"turn. The session's own policy is `{rules.escalation.value}`; the session goes on.]*"
+            "\n\n<!-- generated-by: orchestrator -->"
+        ),
+        status=EntryStatus.CLOSED,
+    )
+
+
 def draft_default_action(
     rules: Rules, agent: str, failure: FailedAnswer | None = None
 ) -> EntryDraft:
@@ -287,6 +360,35 @@ def draft_default_action(
         summary=f"{_why_absent(failure)} Escalation policy applied: default-action.",
         body=_say_who_wrote_it(rules, agent, f"a {stance} entry stands in for this turn", failure),
         status=EntryStatus.CLOSED,
+    )
+
+
+def draft_deadlock_action(rules: Rules) -> EntryDraft:
+    """BNC-138: the default action after a deadlock: a summary that approves of nothing (A-57)."""
+    stance = rules.default_action.value
+    return EntryDraft(
+        author=SYSTEM,
+        stance=stance,
+        confidence="0.0",
+        summary="Everyone deferred. Escalation policy applied: default-action.",
+        body=(
+            "*[This entry was generated by the orchestrator: every agent deferred, so the session "
+            "ended in deadlock. Under the `default-action` policy the default is "
+            f"`{stance}`: nothing is approved.]*\n\n<!-- generated-by: orchestrator -->"
+        ),
+        status=EntryStatus.CLOSED,
+    )
+
+
+def draft_deadlock_ruling(reason: str, author: str = SYSTEM) -> EntryDraft:
+    """BNC-138: what the operator decided after a deadlock, as the final summary of R18."""
+    who = "The operator" if author == SYSTEM else author
+    return EntryDraft(
+        author=SYSTEM,
+        stance="neutral",
+        confidence="0.0",
+        summary="The operator decided after the deadlock.",
+        body=f"Every agent deferred: the session ended in deadlock. {who} decided: {reason}",
     )
 
 
@@ -307,12 +409,18 @@ def _say_who_wrote_it(rules: Rules, agent: str, what: str, failure: FailedAnswer
     )
 
 
-def prepare_closing(checked: CheckedSession, reason: str, id_: str, now: Millis) -> Addition:
+def prepare_closing(
+    checked: CheckedSession, reason: str, id_: str, now: Millis, author: str = SYSTEM
+) -> Addition:
     """BNC-169: the operator's last word, unless the session has ended or someone is writing.
 
-    Whoever let its time pass is not writing any more (4.6).
+    Whoever let its time pass is not writing any more (4.6). A listed person writes it in its own
+    name (R17). For anyone else a mark ends the session, and below it `system` sums up (R12, R18).
+    After a deadlock that waits for a person it is what the operator decided (7.4).
     """
     course = require_course(checked)
+    if find_deadlock_policy(checked) is Escalation.HUMAN and not is_unfit(reason):
+        return prepare_entry(checked, tidy_draft(draft_deadlock_ruling(reason, author)), id_, now)
     if course.phase.has_ended:
         message = f"the session has ended ({course.phase.value})"
         raise _refuse("session_ended", message, "begin a new session")
@@ -324,16 +432,47 @@ def prepare_closing(checked: CheckedSession, reason: str, id_: str, now: Millis)
         raise _refuse("entry_open", f"{here.open_entry.author} has not yielded its entry",
                       f"wait for its <!-- yield -->, or until {format_time(here.deadline or now)}"
         )  # fmt: skip
-    return prepare_entry(drop_open_entry(checked), tidy_draft(draft_closing(reason)), id_, now)
+    draft = tidy_draft(draft_closing(reason, author))
+    mark = "" if is_person(author, course.rules) else _close_mark(now)
+    return prepare_entry(drop_open_entry(checked), draft, id_, now, mark)
 
 
-def draft_closing(reason: str) -> EntryDraft:
-    """BNC-122: the operator ends the session; `system` writes it on their behalf (R17, A-26)."""
+def require_person(rules: Rules, named: str | None) -> str | None:
+    """The name again; Refused if the file knows who its people are, and that this is none."""
+    people = list_people(rules)
+    if named in rules.agents and people and named not in people:
+        message = f"{named} is no person: this is the operator's act"
+        raise _refuse("human_key_required", message, f"let {' or '.join(people)} do it")
+    return named
+
+
+def find_closing_author(rules: Rules, person: str | None, named: str | None) -> str:
+    """Who writes the closing entry: the operator if listed, else `system`; Refused if unclear.
+
+    `person` is known by a key, `named` only says so: where the file knows people, it is one.
+    """
+    people = list_people(rules)
+    name = person or require_person(rules, named)
+    if name is None and len(people) > 1:
+        message = f"several people take part: {', '.join(people)}"
+        raise _refuse("which_person", message, f"say who you are: `moot --as {people[0]} ...`")
+    if name is None and people:
+        return people[0]
+    return name if name in rules.agents else SYSTEM
+
+
+def _close_mark(now: Millis) -> str:
+    return f"<!-- {CLOSE_KEY}: {format_time(now)} -->\n\n"
+
+
+def draft_closing(reason: str, author: str = SYSTEM) -> EntryDraft:
+    """BNC-122: the operator ends the session: as a participant, or outside of it (R17, A-26)."""
+    by = " by the operator" if author == SYSTEM else ""
     return EntryDraft(
-        author="system",
+        author=author,
         stance="neutral",
         confidence="0.0",
-        summary="Session closed by the operator.",
-        body=f"Session closed by the operator: {reason}\n\n<!-- session-end: by the operator -->",
+        summary=f"Session closed{by}.",
+        body=f"Session closed{by}: {reason}\n\n<!-- session-end: by the operator -->",
         status=EntryStatus.CLOSED,
     )

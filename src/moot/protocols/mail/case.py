@@ -143,6 +143,19 @@ def _look_up_acknowledged(case: MailCase[ask.Send]) -> MailCase[ask.Send]:
     )
 
 
+def find_meant(case: MailCase[ask.Send]) -> str | None:
+    """The subject that an ACK repeats, if it is not that of the message the ACK names."""
+    message, subject = case.answered, parse_subject(case.command.subject)
+    if case.type is not MessageType.ACK or case.answered_id is None or message is None:
+        return None
+    rest = subject.description.strip() if subject is not None else ""
+    if rest in (message.subject, _without_prefix(message.subject)):
+        return None
+    quoted = parse_subject(rest)
+    is_other_kind = quoted is not None and quoted.type is not message.type
+    return rest if is_other_kind or _messages_with_this_subject(case) else None
+
+
 def _messages_with_this_subject(case: MailCase[ask.Send]) -> list[MailMessage]:
     """Messages to whoever acts that have the subject of this ACK."""
     actor, wanted = case.context.actor, parse_subject(case.command.subject)

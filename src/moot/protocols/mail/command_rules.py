@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from moot.core.findings import Rule, Severity
+from moot.core.findings import Breach, Rule, Severity
 from moot.core.machine import Command
 from moot.core.names import AGENT, SYSTEM
 from moot.core.sha256 import sha256
 from moot.protocols.mail import commands as ask
-from moot.protocols.mail.case import MailCase, encode_text, fits_in_event
+from moot.protocols.mail.case import MailCase, encode_text, find_meant, fits_in_event
 from moot.protocols.mail.model import MAX_OPEN, Importance, Party
 from moot.protocols.mail.threads import is_thread_id
 from moot.protocols.mail.types import MessageType
@@ -162,6 +162,34 @@ def ack_matches_no_message(case: MailCase[ask.Send]) -> Breaches:
         yield f"{many} this subject, so nothing is acknowledged", "subject"
 
 
+def answers_another(case: MailCase[ask.Send]) -> Breaches:
+    """An ACK that repeats one subject and names the number of another message."""
+    meant, message = find_meant(case), case.answered
+    if meant is not None and message is not None:
+        yield f"this ACK says {meant[:80]!r}, and {message.id} is {message.subject[:80]!r}", "id"
+
+
+def info_is_no_answer(case: MailCase[ask.Send]) -> Iterator[Breach]:
+    """An INFO that names a message which waits for an ACK of its sender, and gives none (D-14)."""
+    named = case.command.re if case.type is MessageType.INFO and not case.is_answer else None
+    message, actor = case.state.find_message(named or ""), case.context.actor
+    if message is None or message.type is None:
+        return
+    if any(party.is_holder(actor.id, actor.epoch) for party in message.missing_receivers):
+        words = f"{message.id} is a {message.type} and still waits for an ACK of {actor.id}"
+        yield words, "re", None, {"ID": message.id}
+
+
+def nothing_asked(case: AnswerCase) -> Breaches:
+    """An ACK of what asks for none: the number of another message may be meant."""
+    message = case.answered
+    is_ack = isinstance(case.command, ask.Acknowledge) or case.type is MessageType.ACK
+    if message is None or message.type is None or not is_ack or case.receiver is None:
+        return
+    if not (message.ack_required or message.closed or message.is_unfinished):
+        yield f"{message.id}, {message.subject[:80]!r}, asks for no ACK", "id"
+
+
 def taker_not_a_receiver(case: MailCase[ask.Send]) -> Breaches:
     taker = case.facts.taker if case.type is MessageType.HANDOFF else ""
     if taker and all(party.name != taker for party in case.command.to):
@@ -260,6 +288,11 @@ _ANSWER: Final = (
          "write into the thread instead: `moot send TO SUBJECT --thread THREAD`"),
 )  # fmt: skip
 
+_NOT_ASKED: Final = Rule(
+    "MBX-233", "no_ack_owed", "an ACK answers a message that asks for one", nothing_asked,
+    "`moot mail pending` shows what waits for you, with its number", _WARNING,
+    requirement="BRN-073")  # fmt: skip
+
 RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
     ask.Send: (
         _THREAD,
@@ -285,6 +318,14 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
              "an ACK that names no message is matched by its subject, if only one fits",
              ack_matches_no_message, "`moot mail ack ID --status STATUS` names the message",
              _WARNING, requirement="BRN-040"),
+        Rule("MBX-231", "another_message",
+             "an ACK repeats the subject of the message that it names", answers_another,
+             "if another one was meant: `moot mail pending` shows the numbers", _WARNING,
+             requirement="BRN-037"),
+        Rule("MBX-232", "info_no_ack", "an INFO answers a QUESTION; all else is answered by an ACK",
+             info_is_no_answer, "`moot mail ack ID --status STATUS` answers it", _WARNING,
+             requirement="BRN-075"),
+        _NOT_ASKED,
         Rule("MBX-226", "taker_not_told", "whoever work is passed on to gets the message",
              taker_not_a_receiver, "name the same agent in --to, in the subject and under `## To`",
              _WARNING, requirement="BRN-049"),
@@ -296,6 +337,7 @@ RULES: Final[dict[type[Command], tuple[Rule[Any], ...]]] = {
     ),
     ask.Acknowledge: (
         *_ANSWER,
+        _NOT_ASKED,
         Rule("MBX-218", "bad_status", "an ACK says Received, Understood, Will Action or Completed",
              bad_status, "use Received, Understood, 'Will Action' or Completed",
              requirement="BRN-036"),

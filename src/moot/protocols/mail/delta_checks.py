@@ -102,7 +102,7 @@ def _target_problem(delta: Delta) -> str | None:
 
 
 def no_list(draft: MessageDraft) -> Iterator[Breach]:
-    """What is a list in an item: an edit that gives something else is left out of every merge."""
+    """What is a list in an item: a merge leaves out what else an edit gives for it."""
     for block in draft.deltas:
         for name in block.delta.fields_without_list() if block.delta is not None else ():
             yield f"`{name}` in the payload of {block.where} is no list", block.where, block.line

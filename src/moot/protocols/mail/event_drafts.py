@@ -12,6 +12,7 @@ from typing import Any, Final
 from moot.core.clock import MINUTE
 from moot.core.findings import Finding, Severity, select_errors
 from moot.core.machine import C, Command, Draft, Event, make_remark
+from moot.core.names import SYSTEM
 from moot.core.record import MAX_TEXT_BYTES, ArtifactRef
 from moot.protocols.mail import commands as ask
 from moot.protocols.mail import events as did
@@ -263,6 +264,8 @@ def _chase(case: MailCase[ask.Chase]) -> EventDrafts:
     missing = tuple(Party(receiver.name, receiver.epoch) for receiver in message.missing_receivers)
     if message.resent:
         yield did.MessageEscalated(id=message.id, missing=missing)
+        if message.sender_epoch and message.sender != SYSTEM:
+            yield _no_answer(case, message, ", ".join(party.name for party in missing))
         return
     yield did.MessageResent(
         id=message.id,
@@ -273,6 +276,20 @@ def _chase(case: MailCase[ask.Chase]) -> EventDrafts:
         to=missing,
         sent_at=message.sent_at,
         ack_by=case.context.now + message.ack_millis,
+    )
+
+
+def _no_answer(case: MailCase[ask.Chase], message: MailMessage, names: str) -> did.MessageSent:
+    """Tell the sender, too: this thread does not know whether a person is registered here."""
+    return _machine_written(
+        make_message_id(case.thread, case.state.count + 1),
+        MessageType.INFO,
+        f"INFO: no answer from {names} to {message.id}",
+        f"No answer from {names} to {message.id}, which was sent twice: {message.subject}\n\n"
+        "It is left to the people who are registered here (`moot agent list`). If there is none,"
+        " nobody else was told: ask another agent, or go on without the answer.\n",
+        to=Party(message.sender, message.sender_epoch),
+        re=message.id,
     )
 
 

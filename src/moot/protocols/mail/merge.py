@@ -140,6 +140,7 @@ class _Merging:
             raise _LeftOut("invalid_section", f"there is no section {delta.section[:40]!r}")
         if shelf is RESEARCH_THREAD:
             raise _LeftOut("rt_add_not_allowed", "nothing is added to the research thread")
+        _require_object(delta)
         items = self.items[shelf.id]
         if shelf.id == _LIMITED_SECTION and self.standing >= MAX_HYPOTHESES:
             raise _LeftOut("section_limit_exceeded", f"{MAX_HYPOTHESES} hypotheses stand already")
@@ -154,19 +155,20 @@ class _Merging:
         return True
 
     def edit(self, contribution: Contribution) -> bool:
-        _require_editable(contribution.delta)
+        _require_object(contribution.delta)
         if contribution.delta.section == RESEARCH_THREAD.id:
             if contribution.delta.target_id not in (None, RESEARCH_THREAD.prefix):
                 raise _LeftOut("invalid_target", "the research thread has no such item")
-            self.thread.update(self._edit_fields(contribution, RESEARCH_THREAD.prefix, self.thread))
-            return True
+            edited = self._edit_fields(contribution, RESEARCH_THREAD.prefix, self.thread)
+            self.thread.update(edited)
+            return _has_effect(contribution.delta, edited)
         items, place = self._find_target(contribution)
         item = items[place]
         if item.killed:
             raise _LeftOut("target_killed", f"{item.id} was killed by {item.killed.by}")
         edited = self._edit_fields(contribution, item.id, item.fields)
         items[place] = msgspec.structs.replace(item, fields=Map(item.fields).update(edited))
-        return True
+        return _has_effect(contribution.delta, edited)
 
     def kill(self, contribution: Contribution) -> bool:
         if contribution.delta.section == RESEARCH_THREAD.id:
@@ -205,7 +207,12 @@ class _Merging:
         self, contribution: Contribution, target: str, before: Mapping[str, Any]
     ) -> dict[str, Any]:
         edited: dict[str, Any] = {}
+        if wrong := contribution.delta.fields_without_list():
+            names = ", ".join(f"`{name}`" for name in wrong)
+            self.report(contribution, "not_a_list", f"{names} is not a list and is left out")
         for name, value, replaces in self._accepted_fields(contribution, before):
+            if name in wrong:
+                continue
             edited[name] = value
             if replaces:
                 self._note_conflict(contribution, target, name, value)
@@ -238,13 +245,15 @@ class _Merging:
                 yield name, value, True
 
 
-def _require_editable(delta: Delta) -> None:
-    """An edit that says nothing it could put in place is left out, not counted as done."""
+def _require_object(delta: Delta) -> None:
+    """Leave out a delta without an object: it names no field to add or change."""
     if not delta.has_payload:
         raise _LeftOut("payload_not_object", "there is no object that names the fields")
-    if wrong := delta.fields_without_list():
-        names = ", ".join(f"`{name}`" for name in wrong)
-        raise _LeftOut("not_a_list", f"{names} is not a list")
+
+
+def _has_effect(delta: Delta, edited: Mapping[str, Any]) -> bool:
+    """False for an edit of which every field was left out: it does not count as done."""
+    return bool(edited) or not delta.fields_without_list()
 
 
 _OPERATIONS: dict[DeltaOperation, Callable[[_Merging, Contribution], bool]] = {

@@ -1,8 +1,8 @@
 """The rows for findings about deltas and about the artifact that they made.
 
-`MERGE_RULES` is by code: after an error the delta is left out, after a warning it counts (only an
-edit of a killed item does not). `ARTIFACT_RULES` are the minima of a finished artifact; all are
-warnings, since an early version may fall short of them.
+`MERGE_RULES` is by code: after an error the delta is left out, after a warning it counts (not an
+edit of a killed item, nor one that has no field left). `ARTIFACT_RULES` are the minima of a
+finished artifact; all are warnings, since an early version may fall short of them.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ _WHILE_MERGING: tuple[Rule[Any], ...] = (
          _never, "leave the field away", _WARN),
     Rule("MRG-008", "edit_conflict", "two agents change one field in one round", _never,
          "agree, then EDIT it once more", _WARN),
-    Rule("MRG-009", "payload_not_object", "an EDIT brings an object with the fields to change",
+    Rule("MRG-009", "payload_not_object", "an ADD or EDIT brings an object with its fields",
          _never, '"payload": {"claim": "..."}'),
     Rule("MRG-010", "not_a_list", "what is a list in an item is edited by a list", _never,
-         '"anchors": ["..."]'),
+         '"anchors": ["..."]', _WARN),
 )  # fmt: skip
 MERGE_RULES: dict[str, Rule[Any]] = {rule.code: rule for rule in _WHILE_MERGING}
 

@@ -55,9 +55,13 @@ def require_thread_kind(text: str) -> ThreadKind:
 
 
 def require_thread_id(text: str) -> str:
-    """`text` if it names a thread, else Malformed."""
-    require_thread_kind(text)
-    return text
+    """The id that `text` names, in the case we write, else Malformed.
+
+    The companion's own example has capitals that its pattern does not allow (D-27).
+    """
+    named = normalize_id(text)
+    require_thread_kind(named)
+    return named
 
 
 def normalize_id(text: str) -> str:

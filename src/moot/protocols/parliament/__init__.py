@@ -34,6 +34,7 @@ Each idea in its own file:
     discipline.py        quiet and expelled seats
     votes.py             the ballot and its tally
     drafter.py           who drafts the bill
+    short_forms.py       messages that people type in a few words
 
 Files and pages:
 

@@ -114,7 +114,9 @@ def _on_started(state: State, event: did.RoundStarted) -> State:
     for name, temperature in zip(state.order, event.temperatures, strict=False):
         heard = discipline.end_quiet(seats[name], event.round)
         seats = seats.set(name, _with_temperature(heard, event.round, temperature))
-    return replace(state, seats=seats, round=Round(number=event.round, running=True))
+    scores = Map({seat.id: seat.scores for seat in state.seats_in_order()})
+    this = Round(number=event.round, running=True, scores=scores)
+    return replace(state, seats=seats, round=this)
 
 
 def _with_temperature(seat: Seat, number: int, temperature: int) -> Seat:

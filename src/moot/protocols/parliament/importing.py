@@ -26,7 +26,9 @@ from moot.protocols.parliament.files.file_shapes import (
     SHAPES,
     SUMMARIES_FILE,
 )
+from moot.protocols.parliament.files.four_files import read_satisfaction
 from moot.protocols.parliament.files.inspection import compare_files
+from moot.protocols.parliament.files.summary_shape import SETTLED
 from moot.protocols.parliament.messages.contents import BillDraft, Sections
 from moot.protocols.parliament.messages.message import read_message, to_document
 from moot.protocols.parliament.messages.shapes import make_finding, show_value
@@ -40,17 +42,13 @@ from moot.protocols.parliament.messages.words import (
 )
 from moot.protocols.parliament.model import State
 from moot.protocols.parliament.session_files import make_bill_file, make_session_file
+from moot.protocols.parliament.summaries import list_pending
 
 Document = dict[str, Any]
 
 _NAMED_IN_FILES: Final = "named in the imported files"
-_SETTLED: Final = (
-    AmendmentStatus.INCORPORATED,
-    AmendmentStatus.REJECTED,
-    AmendmentStatus.WITHDRAWN,
-)
 # Nothing is taken from a bill file before the first draft, whatever a script put there.
-_FREE_BEFORE_A_BILL: Final = ("bill_id", "title", "sections")
+_FREE_BEFORE_A_BILL: Final = ("bill_id", "title", "drafter", "sections")
 _FOLLOWS: Final[dict[str, Callable[[], Event]]] = {
     NextAction.ADVANCE_TO_PM: did.BillPassed,
     NextAction.CONTINUE_DEBATE: did.BillDefeated,
@@ -113,7 +111,14 @@ def _normalize(key: str, value: Any) -> Any:
     if key == "debate_clock":  # C-05, C-06: its limits are checked, and from here on they are ours
         return value["exchanges_this_round"]
     if key == "representatives":
-        return [{**rep, "temperature_history": _list_changes(rep)} for rep in value]
+        return [
+            {
+                **rep,
+                "temperature_history": _list_changes(rep),
+                "motive_satisfaction": read_satisfaction(rep),
+            }
+            for rep in value
+        ]
     return _with_forced(value)
 
 
@@ -247,7 +252,8 @@ class FilesAsEvents:
         self._settle(number)
         if self.state.round.running:
             row = self._summaries.get(number, {})
-            issues = tuple(row.get("open_issues", ()))
+            pending = set(list_pending(self.state))  # the clerk adds them to each summary
+            issues = tuple(text for text in row.get("open_issues", ()) if text not in pending)
             self._add(did.RoundEnded(round=number, open_issues=issues))
 
     def _call_vote(self) -> None:
@@ -283,7 +289,7 @@ class FilesAsEvents:
         for amendment in self._command.bill["amendments"]:
             name, status = amendment["amendment_id"], AmendmentStatus(amendment["status"])
             open_here = name in self.state.amendments and self.state.amendments[name].pending
-            if status in _SETTLED and open_here and (number is None or name in settled):
+            if status in SETTLED and open_here and (number is None or name in settled):
                 self._add(did.AmendmentSettled(amendment_id=name, status=status))
 
     def _replace_drafter(self) -> None:

@@ -43,6 +43,7 @@ from moot.protocols.parliament.messages.shapes import make_finding
 from moot.protocols.parliament.model import Seat, State
 from moot.protocols.parliament.phases import TRANSITIONS
 from moot.protocols.parliament.rules import RULES
+from moot.protocols.parliament.summaries import contradictions_in
 from moot.protocols.parliament.turns import agenda, timeouts
 
 __all__ = ["MACHINE", "TRANSITIONS", "agenda", "decide", "evolve", "index", "timeouts"]
@@ -54,7 +55,7 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     case = case_of(state, command, context)
     if isinstance(command, ask.ReportUnreadable):
         return _refuse_unreadable(case, command)
-    malformed = (*case.malformed, *_document_findings(command))
+    malformed = (*case.malformed, *_document_findings(state, command))
     if isinstance(command, ask.Submit) and not isinstance(case, MessageCase):
         return _refuse_malformed(case, case.seat, malformed, command.raw)
     rules = RULES.get(case.response.type if isinstance(case, MessageCase) else type(command))
@@ -70,10 +71,11 @@ def decide(state: State, command: Command, context: Context) -> Decision:
     )
 
 
-def _document_findings(command: Command) -> tuple[Finding, ...]:
-    """What is wrong in itself with the summary or the files that a command brings."""
+def _document_findings(state: State, command: Command) -> tuple[Finding, ...]:
+    """What is wrong with the summary or the files that a command brings."""
     if isinstance(command, ask.Summarize):
-        return summary_findings(command.summary, "summary")
+        wrong = summary_findings(command.summary, "summary")
+        return wrong or tuple(contradictions_in(state, command.summary))
     if isinstance(command, ask.Import):
         from moot.protocols.parliament.importing import import_findings  # heavy, and rare
 
@@ -123,7 +125,7 @@ def index(recorded: Recorded[Any]) -> Iterable[RowChange]:
 
 MACHINE: Machine[State] = Machine(
     name="parliament",
-    version=3,
+    version=4,
     initial=State(),
     events=did.EVENTS,
     commands=ask.COMMANDS,

@@ -13,7 +13,11 @@ from immutables import Map
 
 from moot.protocols.parliament import amendments, discipline, motives, votes
 from moot.protocols.parliament.messages import contents
-from moot.protocols.parliament.messages.excerpts import shorten, shorten_concern
+from moot.protocols.parliament.messages.excerpts import (
+    shorten,
+    shorten_concern,
+    shorten_conditions,
+)
 from moot.protocols.parliament.messages.message import LedgerMessage, read_message
 from moot.protocols.parliament.messages.words import Ballot, Kind, RulingAction, Stance
 from moot.protocols.parliament.model import (
@@ -235,6 +239,7 @@ def _take_vote(state: State, message: LedgerMessage) -> State:
         motives.with_scores(seat, content.motive_scores),
         voting_record=(*seat.voting_record, cast),
         concern=against,
+        conditions=shorten_conditions("; ".join(content.conditions), len(state.order)),
     )
     cast_votes = poll.votes.set(seat.id, CastVote(content.vote, against))
     return replace(with_seat(state, voter), poll=replace(poll, votes=cast_votes))

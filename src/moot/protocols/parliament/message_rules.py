@@ -131,7 +131,8 @@ _RULING: Final[RuleRows] = (
          "have those seats asked; the cap or the last round opens the vote too"),
 )  # fmt: skip
 COUNT: Final = Rule("C-12", "votes_missing", "the tally waits for every vote",
-                    outcome_checks.votes_missing, "wait, or close the ballot",
+                    outcome_checks.votes_missing,
+                    "wait, or close the ballot: `moot parliament tally DIR --close`",
                     requirement="PAR-071")  # fmt: skip
 _TALLY: Final[RuleRows] = (
     *_SPEAKER,

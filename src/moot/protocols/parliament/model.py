@@ -71,7 +71,8 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     `scores` go with `motives`, None where nothing was scored yet. `heat` is the history of
     temperatures, round and value by turns: flat, for it is read with every snapshot. `malformed`
     counts replies in a row that could not be read; after the second the seat is expelled.
-    `spoke_in` is the last round it was heard in, `concern` what it last held against the bill.
+    `spoke_in` is the last round it was heard in, `concern` what it last held against the bill,
+    `conditions` what would have changed its last vote.
     """
 
     id: str
@@ -90,6 +91,7 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     spoke_in: int = 0
     concern: str = ""
     epoch: int = 1
+    conditions: str = ""
 
     @property
     def temperature_history(self) -> tuple[TemperatureReading, ...]:
@@ -149,7 +151,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     `asked` counts questions, `exchanges` those that were answered, `proposed` the amendments of
     each seat. `topics` counts exchanges on a point since someone last moved on it; `floor` is who
     was called to speak. When the round ends `open_issues` is filled; `told` is its summary if
-    someone replaced the clerk's.
+    someone replaced the clerk's. `scores` are those of each seat when the round began.
     """
 
     number: int = 0
@@ -166,6 +168,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     open_issues: tuple[str, ...] = ()
     floor: str | None = None
     told: dict[str, Any] | None = None
+    scores: Map[str, tuple[int | None, ...]] = Map()
 
 
 class AmendmentEndorsement(msgspec.Struct, frozen=True, array_like=True):

@@ -26,7 +26,7 @@ from moot.protocols.parliament.messages.words import (
 )
 from moot.protocols.parliament.minutes import Minutes
 from moot.protocols.parliament.model import Amendment, Seat, message_order
-from moot.protocols.parliament.summaries import summarize_round
+from moot.protocols.parliament.summaries import summarize_round, with_facts
 from moot.protocols.parliament.temperatures import draw_temperatures
 
 
@@ -80,11 +80,8 @@ def _sum_up(minutes: Minutes) -> None:
     state = minutes.state
     summary, replacement = summarize_round(state, state.round.open_issues), state.round.told
     if replacement is not None:
-        summary = {**replacement, **{name: summary[name] for name in _FACTS}}
+        summary = with_facts(replacement, summary)
     minutes.add_event(did.RoundSummarized(summary=summary, told=replacement is not None))
-
-
-_FACTS: Final = ("amendments_actioned", "vote_result")
 
 
 def _call_vote(case: RulingCase, minutes: Minutes) -> None:

@@ -11,13 +11,23 @@ from typing import Any, Final
 
 import msgspec
 
+from moot.core.findings import Finding
 from moot.protocols.parliament.files.contents import VoteResult
-from moot.protocols.parliament.messages.words import Lean, Stance
+from moot.protocols.parliament.files.summary_shape import (
+    KnownAmendment,
+    RoundFacts,
+    find_contradictions,
+)
+from moot.protocols.parliament.messages.excerpts import shorten
+from moot.protocols.parliament.messages.words import Ballot, Lean, Stance
 from moot.protocols.parliament.model import Round, Seat, State, VoteRow
 from moot.protocols.parliament.motives import SERVED_FROM
 
 Summary = dict[str, Any]
 
+_MAX_LINES: Final = 12
+_MAX_SCORES: Final = 3
+_MAX_NAME: Final = 60
 _SHIFT_VERBS: Final = {Stance.CONCEDE: "conceded on", Stance.SOFTEN: "softened on"}
 
 
@@ -35,8 +45,43 @@ def summarize_round(state: State, open_issues: tuple[str, ...]) -> Summary:
             for amendment in this.settled
         ],
         "vote_result": None if vote is None else msgspec.structs.asdict(make_vote_result(vote)),
-        "open_issues": list(open_issues),
+        "open_issues": list(
+            dict.fromkeys((*open_issues, *_open_conditions(state), *list_pending(state)))
+        ),
     }
+
+
+def with_facts(told: Summary, clerks: Summary) -> Summary:
+    """A summary that someone wrote, with the facts of the clerk's: its words stay."""
+    facts = {name: clerks[name] for name in ("amendments_actioned", "vote_result")}
+    if facts["vote_result"] is not None:
+        leans = {seat: position["lean"] for seat, position in clerks["positions"].items()}
+        facts["positions"] = {
+            seat: {**position, "lean": leans[seat]} for seat, position in told["positions"].items()
+        }
+    return {**told, **facts}
+
+
+def contradictions_in(state: State, summary: Summary) -> Iterator[Finding]:
+    """Where a summary that someone brings says something else than the record."""
+    number = summary["round"]
+    votes = [row for row in state.vote_history if row.round == number]
+    cast = {
+        seat.id: str(row.vote)
+        for seat in state.seats_in_order()
+        for row in seat.voting_record
+        if votes and row.round == number
+    }
+    facts = RoundFacts(
+        seats=state.order,
+        votes=[msgspec.structs.asdict(make_vote_result(row)) for row in votes],
+        cast=cast,
+        amendments={
+            name: KnownAmendment(amendment.status, amendment.round)
+            for name, amendment in state.amendments.items()
+        },
+    )
+    return find_contradictions(summary, facts, "summary")
 
 
 def make_vote_result(row: VoteRow) -> VoteResult:
@@ -58,7 +103,7 @@ def _summary_sentences(state: State, vote: VoteRow | None) -> Iterator[str]:
         f"Round {this.number} saw {_count_of(this.exchanges, 'exchange')}"
         f" and {_count_of(len(this.settled), 'amendment')} settled."
     )
-    moved = len({shift.seat for shift in this.shifts})
+    moved = len({*(shift.seat for shift in this.shifts), *dict(_changes_of_mind(state))})
     yield (
         f"{_count_of(moved, 'representative')} moved on a point."
         if moved
@@ -100,7 +145,53 @@ def _lowest_motive(seat: Seat) -> str:
 
 
 def _describe_shifts(state: State) -> Iterator[str]:
+    """Who gave way on which point, who leans or scores otherwise than when the round began."""
     for shift in state.round.shifts:
         seat = state.seats.get(shift.seat)
         name = seat.name if seat is not None else shift.seat
         yield f"{name} {_SHIFT_VERBS.get(shift.stance, 'moved on')} {shift.topic}"
+    yield from _first_few([line for _, line in _changes_of_mind(state)], "further seats that moved")
+
+
+def _changes_of_mind(state: State) -> Iterator[tuple[str, str]]:
+    """Each seat whose lean or scores changed in this round, and how."""
+    number = state.round.number
+    for seat in state.seats_in_order():
+        before = state.round.scores.get(seat.id, seat.scores)
+        leaned = infer_lean(msgspec.structs.replace(seat, scores=before), number - 1)
+        leans = infer_lean(seat, number)
+        parts = []
+        if Lean.UNDECIDED not in (leaned, leans) and leaned is not leans:
+            parts.append(f"went from {leaned} to {leans}")
+        parts += [
+            f"scores {shorten(motive, _MAX_NAME)} {score}, not {old}"
+            for motive, score, old in zip(seat.motives, seat.scores, before, strict=True)
+            if None not in (score, old) and score != old
+        ][:_MAX_SCORES]
+        if parts:
+            yield seat.id, f"{seat.name} {', '.join(parts)}"
+
+
+def _open_conditions(state: State) -> Iterator[str]:
+    """The NO votes of this round that say what would change them."""
+    number = state.round.number
+    for seat in state.seats_in_order():
+        voted_no = any(row.round == number and row.vote is Ballot.NO for row in seat.voting_record)
+        if voted_no and seat.conditions:
+            yield f"{seat.name} votes NO until this is met: {seat.conditions}"
+
+
+def list_pending(state: State) -> Iterator[str]:
+    """The amendments that wait, a line each."""
+    lines = [
+        f"{amendment.amendment_id} is pending: {shorten(amendment.description, _MAX_NAME)}"
+        for amendment in state.pending_amendments()
+    ]
+    return _first_few(lines, "further pending amendments")
+
+
+def _first_few(lines: list[str], rest: str) -> Iterator[str]:
+    """So many lines that a summary of thirty seats still fits into one event."""
+    yield from lines[:_MAX_LINES]
+    if len(lines) > _MAX_LINES:
+        yield f"{rest}: {len(lines) - _MAX_LINES}"

@@ -89,6 +89,15 @@ def find_relevant_beads(question: AdoptionQuestion) -> tuple[str, ...]:
     return tuple(sorted(relevant))[:MAX_BEADS]
 
 
+def list_linked_beads(verdict: AdoptionVerdict, carried: Iterable[Reservation]) -> tuple[str, ...]:
+    """The beads of the verdict, then those that something carried over is reserved for (OPR-018).
+
+    A branch that is only the default for a reservation's work is no bead.
+    """
+    held = sorted({one.work for one in carried if one.work and one.work != one.branch})
+    return tuple(dict.fromkeys((*verdict.bead_ids, *held)))[:MAX_BEADS]
+
+
 def _is_relevant(bead: str, question: AdoptionQuestion) -> bool:
     """True if it is the work named, or something that overlaps a named scope is held for it."""
     if question.work is None and not question.scopes:

@@ -101,14 +101,16 @@ def _incursion(event: did.IncursionNoted, actor: str) -> _Parts:
 
 
 def _resume(event: did.AgentResumed, actor: str) -> _Parts:
-    payload = {
+    payload: Document = {
         "resume_reason": str(event.reason),
         "prior_session_agent": event.prior_agent,
         "adopted_agent": actor,
         "evidence": event.evidence,
         "bead_ids": list(event.bead_ids),
     }
-    return EventType.RESUME, actor, None, payload
+    if event.scopes:
+        payload["scopes"] = list(event.scopes)
+    return EventType.RESUME, actor, next(iter(event.scopes), None), payload
 
 
 _PARTS: Final[dict[type, Callable[[Any, str], _Parts]]] = {

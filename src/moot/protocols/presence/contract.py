@@ -90,8 +90,8 @@ def is_object(value: Any, _document: Document) -> bool:
     return isinstance(value, dict)
 
 
-def is_event_id(value: Any, _document: Document) -> bool:
-    return isinstance(value, str) and EVENT_ID.match(value) is not None
+def is_usual_id(value: Any, document: Document) -> bool:
+    return not is_text(value, document) or EVENT_ID.match(value) is not None
 
 
 def is_absolute_root(value: Any, _document: Document) -> bool:
@@ -166,7 +166,15 @@ def _required(
 ENVELOPE_RULES: Final[tuple[Rule[Document], ...]] = (
     Rule("OPR-049", "missing_key", "all ten keys are required", _missing_keys),
     _only(*FIELDS),
-    _field("OPR-051", "bad_id", "id", is_event_id, "looks like proto_20260214_001"),
+    _field("OPR-051", "bad_id", "id", is_text, "is text"),
+    _field(
+        "OPR-051",
+        "unusual_id",
+        "id",
+        is_usual_id,
+        "looks like proto_20260214_001",
+        Severity.WARNING,
+    ),
     _field("OPR-052", "bad_version", "version", is_one_of(VERSION), "is v1"),
     _field(
         "OPR-053",
@@ -281,14 +289,17 @@ PAYLOAD_RULES: Final[dict[EventType, tuple[Rule[Document], ...]]] = {
         *_required("OPR-072", "prior_session_agent", is_text),
         *_required("OPR-072", "adopted_agent", is_text),
         *_required("OPR-073", "evidence", is_text),
-        _field(
-            "B-05",
-            "bad_field",
-            "bead_ids",
-            is_list_of_texts,
-            "is a list of bead ids",
-            within="payload.",
-            requirement="OPR-018",
+        *(
+            _field(
+                "B-05",
+                "bad_field",
+                name,
+                is_list_of_texts,
+                f"is a list of {what}",
+                within="payload.",
+                requirement="OPR-018",
+            )
+            for name, what in (("bead_ids", "bead ids"), ("scopes", "scopes"))
         ),
         _only(
             "resume_reason",
@@ -296,6 +307,7 @@ PAYLOAD_RULES: Final[dict[EventType, tuple[Rule[Document], ...]]] = {
             "adopted_agent",
             "evidence",
             "bead_ids",
+            "scopes",
             within="payload.",
         ),
     ),

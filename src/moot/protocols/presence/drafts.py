@@ -14,9 +14,9 @@ from msgspec import UNSET, UnsetType
 
 from moot.core.clock import MINUTE, Millis
 from moot.core.machine import Command, Event
+from moot.protocols.presence import adoption, overlap, sorted_index, sub_agents
 from moot.protocols.presence import commands as ask
 from moot.protocols.presence import events as did
-from moot.protocols.presence import overlap, sorted_index, sub_agents
 from moot.protocols.presence.case import (
     OverlapCase,
     PresenceCase,
@@ -43,6 +43,7 @@ from moot.protocols.presence.paths import Scope, require_absolute_root
 
 MAX_INCURSIONS: Final = 64
 MAX_EXPIRED_AT_ONCE: Final = 100
+MAX_SCOPES_NAMED: Final = 50
 IncursionOutcome = Literal["refused", "taken_over", "slipped_past"]
 
 # What the incoming agent should do (OPR-070), by what came of it and how alive the owner is.
@@ -417,8 +418,10 @@ def _resume(case: ResumeCase, numbers: NextNumbers) -> Iterator[Event]:
 
 
 def _resumed(case: ResumeCase, reason: ResumeReason, event_id: str) -> did.AgentResumed:
-    """RESUME names the earlier holder, the reason and the linked beads (OPR-018)."""
+    """RESUME names the earlier holder, the reason, the linked beads and what is carried over
+    (OPR-018)."""
     command, actor, verdict = case.command, case.context.actor, case.adoption
+    linked = adoption.list_linked_beads(verdict, case.prior)
     prior = sorted_index.find_member(case.state, actor.id)
     epoch = find_prior_epoch(case.state, actor.id, actor.epoch)
     return did.AgentResumed(
@@ -433,9 +436,10 @@ def _resumed(case: ResumeCase, reason: ResumeReason, event_id: str) -> did.Agent
         prior_liveness=command.prior_liveness,
         reason=reason,
         evidence=verdict.evidence,
-        work=command.work or next(iter(verdict.bead_ids), None),
-        bead_ids=verdict.bead_ids,
+        work=command.work or next(iter(linked), None),
+        bead_ids=linked,
         messages=_messages_for(case.state, actor.id, epoch),
+        scopes=tuple(sorted({held.scope for held in case.prior})[:MAX_SCOPES_NAMED]),
     )
 
 
@@ -446,7 +450,8 @@ def _messages_for(state: State, name: str, epoch: int) -> tuple[str, ...]:
 
 
 def _note_incursion(case: OverlapCase[ask.NoteIncursion], numbers: NextNumbers) -> Iterator[Event]:
-    incursions = tuple(_incursions(case, numbers, "slipped_past"))
+    outcome: IncursionOutcome = "refused" if case.command.was_refused else "slipped_past"
+    incursions = tuple(_incursions(case, numbers, outcome))
     yield from _sign_of_sub_agent(case, acts=bool(incursions))
     yield from incursions
 

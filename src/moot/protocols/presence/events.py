@@ -165,7 +165,8 @@ class IncursionNoted(Event, frozen=True):
 class AgentResumed(Event, frozen=True):
     """The actor continues an earlier session of its own name (RESUME).
 
-    `messages` are the events that waited for the earlier holder and now wait for this one.
+    `messages` are the events that waited for the earlier holder and now wait for this one;
+    `scopes` are the first of the scopes that go over to this one.
     """
 
     id: str
@@ -182,6 +183,7 @@ class AgentResumed(Event, frozen=True):
     work: str | None
     bead_ids: tuple[str, ...]
     messages: tuple[str, ...]
+    scopes: tuple[str, ...] = ()
 
 
 class EventSeen(Event, frozen=True):

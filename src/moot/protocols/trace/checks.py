@@ -39,7 +39,18 @@ def trace_ended(case: PermissionCase) -> Breaches:
         yield f"this trace is {case.state.stage}{reason}", None
 
 
+def not_in_charge(case: PermissionCase) -> Breaches:
+    """What no part of this trace may do: its hint has no agent to name."""
+    if not _name_role_holder(case):
+        yield from _explain_role(case)
+
+
 def wrong_role(case: PermissionCase) -> Breaches:
+    if _name_role_holder(case):
+        yield from _explain_role(case)
+
+
+def _explain_role(case: PermissionCase) -> Breaches:
     if case.state.ended:
         return
     problem = roles.explain_wrong_role(case.state, case.kind, case.who)

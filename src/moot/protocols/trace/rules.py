@@ -25,6 +25,8 @@ __all__ = ["GUARDS", "RULES", "WORDING_RULES"]
 GUARDS: Final[tuple[Rule[PermissionCase], ...]] = (
     Rule("TRC-052", "trace_ended", "this trace has ended", breach.trace_ended,
          "begin a new one that names it: `moot trace new`"),
+    Rule("TRC-062", "role_policy_violation", "no part may do this", breach.not_in_charge,
+         "leave --as away, so that the workspace does it, or let a registered person do it"),
     Rule("TRC-062", "role_policy_violation", "another part may do this", breach.wrong_role,
          "`moot trace status TRACE` shows who plays which part; let NAME do it"),
     Rule("E-20", "foreign_key", "this key does not play that part here", breach.wrong_key,

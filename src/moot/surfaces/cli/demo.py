@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from moot.surfaces.terminal.answer import Answer, paint
+from moot.surfaces.terminal.output import OutputPath
 from moot.surfaces.terminal.shell import Shell, command
 from moot.surfaces.terminal.status_line import StatusLine
 
@@ -39,7 +40,7 @@ _VERDICTS: Final = {
 @command(None, "demo", "demo")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutputPath(file_okay=False),
     metavar="DIR",
     help="Where to play (default: a new temporary folder, which is kept).",
 )

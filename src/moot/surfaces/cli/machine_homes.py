@@ -10,6 +10,7 @@ import click
 from moot.api import session_homes as api
 from moot.surfaces.cli.machines import machine
 from moot.surfaces.terminal.answer import Answer, visible
+from moot.surfaces.terminal.output import OutputPath
 from moot.surfaces.terminal.shell import Shell, command
 
 
@@ -17,7 +18,7 @@ from moot.surfaces.terminal.shell import Shell, command
 @click.argument("what")
 @click.option(
     "--into",
-    type=click.Path(path_type=Path),
+    type=OutputPath(),
     help="The file of a debate, or the folder of a parliament, here.",
 )
 def move_here(shell: Shell, what: str, into: Path | None) -> Answer:

@@ -18,7 +18,15 @@ import click
 from moot.core.errors import MootError
 from moot.core.version import VERSION
 from moot.surfaces.telemetry.switch import is_export_on
-from moot.surfaces.terminal.answer import CANNOT_RUN, USAGE, Unheard, print_error, silence
+from moot.surfaces.terminal.answer import (
+    CANNOT_RUN,
+    REFUSED,
+    UNPROVEN,
+    USAGE,
+    Unheard,
+    print_error,
+    silence,
+)
 from moot.surfaces.terminal.lazy import Entry, LazyGroup
 from moot.surfaces.terminal.local_time import VARIABLE as UTC_VARIABLE
 from moot.surfaces.terminal.shell import Shell
@@ -255,6 +263,8 @@ def _without_flag(arguments: list[str], flag: str) -> tuple[list[str], bool]:
 def _tell(shell: Shell, error: MootError, code: int) -> int:
     """An error in the form that was asked for; if nobody takes that, on standard error."""
     shell.problem_code = error.code
+    if shell.is_operative:
+        code = _name_as_operative(error, code)
     try:
         print_error(shell.command, error, shell.json)
     except BrokenPipeError:
@@ -263,6 +273,19 @@ def _tell(shell: Shell, error: MootError, code: int) -> int:
         print_error(shell.command, error, False)
         return _tell_aside(shell, unheard)
     return code
+
+
+def _name_as_operative(error: MootError, code: int) -> int:
+    """Hints name the command as it was typed, and all that is not done is refused (B-34)."""
+    from msgspec.structs import replace
+
+    from moot.surfaces.terminal.typed import name_as_operative
+
+    error.hint = name_as_operative(error.hint)
+    error.findings = tuple(
+        replace(one, hint=name_as_operative(one.hint or "")) for one in error.findings
+    )
+    return REFUSED if code in (UNPROVEN, CANNOT_RUN) else code
 
 
 def _tell_aside(shell: Shell, unheard: Unheard) -> int:

@@ -21,6 +21,8 @@ _ASK: Final = (
 
 def explain_destruction(verdict: CommandVerdict, moot: OwnText) -> OwnText:
     """The reason of a refusal; `moot` is how the agent calls us."""
+    if verdict.also_here:
+        return _explain_moved_head(verdict)
     sentences = [OwnText("moot:"), _what(verdict)]
     sentences += [_of_owner(each) for each in verdict.endangered[:SHOWN_OWNERS]]
     if len(verdict.endangered) > SHOWN_OWNERS:
@@ -37,9 +39,23 @@ def explain_destruction(verdict: CommandVerdict, moot: OwnText) -> OwnText:
     return join(" ", sentences)
 
 
+def _explain_moved_head(verdict: CommandVerdict) -> OwnText:
+    return say(
+        "moot: {act} would move HEAD under {others}, who work in this same worktree: what they"
+        " commit next would be on another branch. Nothing was run. Do not do it by another way."
+        " Work on another branch in a worktree of your own: `{safer} ../NAME BRANCH` (with"
+        " `-b BRANCH` for a new one), and `cd` there.",
+        act=one_line(verdict.act),
+        others=one_line(", ".join(verdict.also_here)),
+        safer=OwnText(verdict.safer),
+    )
+
+
 def _what(verdict: CommandVerdict) -> OwnText:
     if not verdict.is_understood:
         template = "{act} in this command could not be understood, and it may reach these:"
+    elif verdict.is_hidden:
+        template = "{act} would hide changes of files that others work on from git:"
     elif verdict.is_commit:
         template = "{act} would commit files that others work on:"
     elif verdict.safer:

@@ -8,7 +8,9 @@ that was never learned, because the input is too long or does not end, it may be
 
 What cannot even be read has no known moment: exit 2 with one line on stderr. The settings we
 install turn that into a refusal before an edit and into nothing at all other moments. A tool that
-waits too long writes anyway, so a watchdog answers before that, whatever the rest is doing.
+waits too long writes anyway, so a watchdog thread answers before that. Should it not get to run,
+because a call in C holds the interpreter, the system itself ends the process a second later
+(`set_alarm` in `thin.py`): to the settings that is the same as exit 2.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from moot.flows.tools.coding_tools import TEST_SESSION, TOOLS, HookMoment
 from moot.surfaces.environment import read_epoch, read_stale_time
 from moot.surfaces.hooks import answers
 from moot.surfaces.hooks.call import MAX_BYTES, HookCall, Unreadable, read_call, session_key
+from moot.surfaces.hooks.thin import GRACE_SECONDS, cancel_alarm, set_alarm
 
 if TYPE_CHECKING:
     from moot.api.open_workspaces import OpenWorkspaces
@@ -75,6 +78,7 @@ def _no_hurry(_reply: Reply) -> None:
 def main(tool: str) -> NoReturn:
     """Read, answer, leave at once: nothing that hangs at the end may keep the tool waiting."""
     env, here = dict(os.environ), _here()
+    set_alarm(deadline(env) + GRACE_SECONDS)
     if env.get("MOOT_DEBUG"):
         import moot.system.debug  # noqa: F401 - its clock starts when it is loaded
     voice = _Voice(env, here)
@@ -383,6 +387,7 @@ class _Voice:
         _write(2, to_bytes(reply.err))
         try:
             if self.after_answer is not None:
+                cancel_alarm()  # else it stays, in case the other thread is stuck
                 self.after_answer(reply)
         finally:
             os._exit(reply.code)

@@ -49,6 +49,7 @@ def answer_hook(
     ):
         return None
     env = {**asked.settings, "MOOT_KEYS": str(session.keys.path)}
+    env.pop("MOOT_SOCKET", None)  # the program's: the run has the keys itself
     # Whatever the asking process says: here only the settings of whoever started the run count.
     env["MOOT_CONFIG"] = own_settings_file(session)
     return _answer(asked, env, stays_open)

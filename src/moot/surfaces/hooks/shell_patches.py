@@ -14,13 +14,16 @@ from typing import Final
 from moot.surfaces.hooks.call import Unreadable
 from moot.surfaces.hooks.patches import BEGIN, files_in_patch
 
-_APPLIES: Final = re.compile(r"(?:^|[;&|({`\n]|\$\()\s*(?:\S*/)?apply_?patch(?![\w.-])")
+_APPLIES: Final = re.compile(
+    r"(?:^|[;&|({`\n])[ \t\r\f\v]*+(?:[^\s;&|({`/]*+/)*+apply_?patch(?![\w.-])"
+)
 # Words that take a shell elsewhere, wherever they stand.
 _GOES_ELSEWHERE: Final = re.compile(
-    r"(?<![\w./=-])(?:cd|chdir|pushd|popd)(?![\w./=-])|\benv\b[^;&|\n]*\s(?:-C|--chdir)"
+    r"(?<![\w./=-])(?:cd|chdir|pushd|popd)(?![\w./=-])"
+    r"|\benv\b(?:(?!\s(?:-C|--chdir)|\benv\b)[^;&|\n])*+\s(?:-C|--chdir)"
 )
 _ENDED: Final = re.compile(r"^[ \t]*\*\*\* End Patch.*\n?", re.MULTILINE)
-_STATEMENT: Final = r"(?:\A|(?P<before>&&|;|\n))\s*"
+_STATEMENT: Final = r"(?:(?:\A|(?P<before>&&))\s*+|[;\n][ \t\r\f\v]*+)"
 _FOLDER: Final = (
     r"'(?P<single>[^'\n]+)'|\"(?P<double>[^\"$`\\\n]+)\""
     r"|(?P<bare>(?!-)[^\s;&|()'\"$`<>*?\[\]{}\\!#~][^\s;&|()'\"$`<>*?\[\]{}\\!~]*"
@@ -29,12 +32,17 @@ _FOLDER: Final = (
 _PLAIN_CD: Final = re.compile(
     rf"{_STATEMENT}(?P<cd>cd)(?:[ \t]+(?:--[ \t]+)?(?:{_FOLDER}))?[ \t]*(?=&&|;|\n|\Z)"
 )
-_QUOTED: Final = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"")
+# One that does not end goes to the end of the text, and is no quotation.
+_QUOTED: Final = re.compile(
+    r"'[^']*+(?P<single>')?+|\"(?:[^\"\\]|\\.)*+(?P<double>\")?+", re.DOTALL
+)
+_HANGS_ON_NOTHING: Final = re.compile(r"\|\||;|\n(?!\Z)")
 # Where one of these stands, a `cd` may count for a part of the command only.
 _NESTED: Final = re.compile(
     r"[(){}`]|(?<![\w./-])(?:if|then|else|for|while|until|do|case|eval)(?![\w./-])"
 )
 _MOST_FOLDERS: Final = 8
+_MOST_CHANGES: Final = 50
 
 
 def files_in_shell_patches(command: str, cwd: str) -> tuple[str, ...]:
@@ -68,16 +76,22 @@ def _follow(script: str, folders: tuple[str, ...]) -> tuple[str, ...]:
     if not words:
         return folders
     plain = list(_PLAIN_CD.finditer(script))
-    if [match.start("cd") for match in plain] != words or _NESTED.search(_QUOTED.sub("", script)):
+    if [match.start("cd") for match in plain] != words or _NESTED.search(_unquoted(script)):
         raise Unreadable(
             "the command changes the folder in a way that cannot be followed, then applies a patch",
             code="cd_not_understood",
             hint="write `cd FOLDER && apply_patch ...` with the folder written out, or apply the"
             " patch from the folder you are in",
         )
+    if len(plain) > _MOST_CHANGES:
+        raise _too_often()
     for match in plain:
         folders = _after_cd(match, script, folders)
     return folders
+
+
+def _unquoted(script: str) -> str:
+    return _QUOTED.sub(lambda found: "" if found["single"] or found["double"] else found[0], script)
 
 
 def _after_cd(match: re.Match[str], script: str, folders: tuple[str, ...]) -> tuple[str, ...]:
@@ -85,17 +99,21 @@ def _after_cd(match: re.Match[str], script: str, folders: tuple[str, ...]) -> tu
     reached = [os.path.join(folder, target) for folder in folders]
     # If it fails, or is never run, the rest still runs where the shell stood, unless all of it
     # hangs on success.
-    rest = _QUOTED.sub("", script[match.end() :])
-    hangs_on_it = re.search(r"\|\||;|\n(?!\Z)", rest) is None and rest.lstrip().startswith("&&")
+    rest = _unquoted(script[match.end() :])
+    hangs_on_it = _HANGS_ON_NOTHING.search(rest) is None and rest.lstrip().startswith("&&")
     surely_run = match["before"] != "&&" and all(map(os.path.isdir, reached))
     folders = tuple(dict.fromkeys(reached if hangs_on_it or surely_run else (*reached, *folders)))
     if len(folders) > _MOST_FOLDERS:
-        raise Unreadable(
-            "the command changes the folder too often to be followed, then applies a patch",
-            code="cd_not_understood",
-            hint="apply the patch in a command of its own",
-        )
+        raise _too_often()
     return folders
+
+
+def _too_often() -> Unreadable:
+    return Unreadable(
+        "the command changes the folder too often to be followed, then applies a patch",
+        code="cd_not_understood",
+        hint="apply the patch in a command of its own",
+    )
 
 
 def _unreadable_patch() -> Unreadable:

@@ -3,9 +3,11 @@
 That is the `moot run` which started the tool, or, on a machine that joined a keeper, the `moot mcp`
 which the tool has started. Run as `PYTHON -I -S thin.py TOOL`: nothing of ours is imported, nor
 most of Python. With nobody listening it goes on as `moot hook TOOL`, the direct way, with what it
-had read.
+had read. If the process that has heard us does not answer in time, the answer is no: exit 2, which
+the settings turn into a refusal before an edit.
 """
 
+import _signal  # type: ignore[import-not-found]  # `signal` loads more than we need
 import _socket
 import os
 import sys
@@ -13,6 +15,12 @@ import time
 
 HEARD_SECONDS = 1.0  # so soon a run that lives says that it has heard us
 SECONDS = 8.0  # as in entry.py
+# So much later the system ends a hook that did not answer, whatever it is stuck in.
+GRACE_SECONDS = 1.0
+TOO_LATE = (
+    b"moot: the check took too long (is the ledger busy?). What cannot be checked is held back; try"
+    b" again, and if it stays so, update moot or see `moot ledger doctor`.\n"
+)
 MAX_BYTES = 32 * 1024 * 1024  # as in call.py
 UNREADABLE = 2
 DIRECTLY = "from moot.surfaces.cli.entry import hook; hook()"  # quicker than -m
@@ -32,8 +40,25 @@ MAX_NOTE = 4096
 
 
 def main(tool: str) -> None:
+    set_alarm(seconds_allowed() + GRACE_SECONDS)
     if not answer_beside(tool):
         go_directly(tool)
+
+
+def set_alarm(seconds: float) -> None:
+    """Let the system end this process after so many seconds; called in the main thread.
+
+    It asks no interpreter: a thread of ours never runs while a call in C does not let go.
+    """
+    if hasattr(_signal, "setitimer"):
+        _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGALRM,))
+        _signal.setitimer(_signal.ITIMER_REAL, seconds)
+
+
+def cancel_alarm() -> None:
+    if hasattr(_signal, "setitimer"):
+        _signal.setitimer(_signal.ITIMER_REAL, 0)
 
 
 def answer_beside(tool: str) -> bool:
@@ -104,7 +129,8 @@ def find_tool() -> "str | None":
 def ask(
     place: str, words: "tuple[bytes, ...]", sent: "tuple[bytes, ...]", tool: str, data: bytes
 ) -> "list[bytes] | None":
-    """The answer: what to print, what to say aside, how to end. None: go directly."""
+    """The answer: what to print, what to say aside, how to end. None: go directly, for nobody has
+    heard us, or whoever had is gone or does not answer for us."""
     env = os.environb
     settings = [setting for pair in env.items() if (setting := b"%b=%b" % pair).startswith(sent)]
     seconds = seconds_allowed()
@@ -126,18 +152,21 @@ def ask(
         line.sendall(b"".join((header, b"\n", *fields)))
         if line.recv(1) != b"+":
             return None
-        line.settimeout(seconds + HEARD_SECONDS)
-        return read_answer(line)
+        return read_answer(line, time.monotonic() + seconds + GRACE_SECONDS / 2)
     except (OSError, ValueError):
         return None
     finally:
         line.close()
 
 
-def read_answer(line: "_socket.socket") -> "list[bytes] | None":
+def read_answer(line: "_socket.socket", until: float) -> "list[bytes] | None":
     received = b""
     while True:
-        part = line.recv(1 << 16)
+        line.settimeout(max(0.001, until - time.monotonic()))
+        try:
+            part = line.recv(1 << 16)
+        except TimeoutError:
+            return [b"", TOO_LATE, b"%d" % UNREADABLE]
         if not part:
             break
         received += part

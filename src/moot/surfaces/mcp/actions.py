@@ -224,7 +224,8 @@ _SESSION: Final = {
     "speak debate": Action(
         "debates.writing",
         "debate.add",
-        "id:file stance confidence summary text:body evidence next:next_agent key",
+        "id:file stance confidence summary text:body evidence next:next_agent"
+        " round:round_number key",
         ("id", "stance", "confidence", "summary"),
         _debate_file,
     ),

@@ -68,6 +68,7 @@ class SessionArguments(Arguments, frozen=True):
     text: Text = UNSET
     evidence: Text = UNSET
     next: Text = UNSET
+    round: Number = UNSET
     message: Text = UNSET
     agents: Texts = UNSET
     title: Text = UNSET

@@ -70,9 +70,9 @@ TOOLS: Final = (
         "Debates, parliaments, questions",
         "`id` as `now` shows it. status: whose turn. read: what was said. speak: in a debate"
         " `stance` (approve, reject, neutral, defer), `confidence` 0-1, `summary`, `text`,"
-        " `evidence`, `next`; in a parliament a `message` (JSON, see read); to a question your"
-        " answer as `text`. start: a debate with `title`, `text` (what it is about), `agents`."
-        " list: every history, by id.",
+        " `evidence`, `next`, `round` (a supervisor begins the next one); in a parliament a"
+        " `message` (JSON, see read); to a question your answer as `text`. start: a debate with"
+        " `title`, `text` (what it is about), `agents`. list: every history, by id.",
         arguments.SessionArguments,
     ),
     ToolListing(

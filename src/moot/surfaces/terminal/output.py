@@ -1,11 +1,13 @@
 """`-o FILE`: where a command may write what it made, and what it says if it cannot.
 
-`-` is standard output, for what is a text to be read there; an envelope has that for itself.
+`-` is standard output, for what is a text to be read there; an envelope has that for itself. Every
+file or folder that a command writes for its caller is an `OutputPath`: it is refused before any
+work if another agent holds it, or if it is git's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,33 @@ import click
 STDOUT = Path("-")
 
 
+class OutputPath(click.Path):
+    """A file or folder that the command writes; `also` are endings of files written next to it."""
+
+    def __init__(
+        self, *, dir_okay: bool = True, file_okay: bool = True, also: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(path_type=Path, dir_okay=dir_okay, file_okay=file_okay)
+        self.also = also
+
+
+def find_outputs(
+    parameters: Iterable[click.Parameter], values: Mapping[str, Any]
+) -> Iterator[Path]:
+    """What the command would write, by the types of its parameters."""
+    for parameter in parameters:
+        given = values.get(parameter.name or "")
+        if isinstance(parameter.type, OutputPath) and given is not None and given != STDOUT:
+            yield given
+            yield from (given.with_suffix(ending) for ending in parameter.type.also)
+
+
 def output_option(
     help_text: str,
     *,
     required: bool = False,
     printable: bool = False,
+    also: tuple[str, ...] = (),
     accept: Callable[[Path], None] = lambda _file: None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """The option `-o`, refused before any work if nothing could be written so."""
@@ -33,7 +57,7 @@ def output_option(
     return click.option(
         "-o",
         "--output",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=OutputPath(dir_okay=False, also=also),
         metavar="FILE",
         required=required,
         callback=checked,

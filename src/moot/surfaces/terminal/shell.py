@@ -27,6 +27,7 @@ from moot.surfaces.terminal.answer import (
     visible,
 )
 from moot.surfaces.terminal.docstrings import clean_docstring
+from moot.surfaces.terminal.output import find_outputs
 from moot.surfaces.terminal.typed import hints_naming
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Shell:
         self.json = False
         self.home: Path | None = _path(self.env.get("MOOT_HOME"))
         self.acting: str | None = self.env.get("MOOT_AGENT") or None
+        self.is_operative = False  # `bb` or `bb-init` was typed, and not `moot`
         self.typed_name = ""  # who acts, if only --as says so
         self.command = ""
         self.answered = False  # from the moment the answer is being printed
@@ -265,6 +267,11 @@ def command(
             assert shell is not None
             shell.command = dotted
             with hints_naming(parameters, values, shell.typed_name):
+                outputs = tuple(find_outputs(parameters, values))
+                if outputs:
+                    from moot.api.guard.checks import require_free_output
+
+                    require_free_output(shell.session, outputs)
                 answer = function(shell, **values)
             shell.result, shell.says_if_old = answer.data, answer.says_if_old
             shell.close()
@@ -278,7 +285,7 @@ def command(
         # Options stand above the function: click has left them there as an attribute.
         parameters = list(reversed(getattr(function, "__click_params__", [])))
         made = click.Command(
-            name, callback=invoke, params=parameters, help=_help(function), **options
+            name, callback=invoke, params=parameters, help=help_of(function), **options
         )
         if group is not None:
             group.add_command(made)
@@ -287,7 +294,7 @@ def command(
     return register
 
 
-def _help(function: Callable[..., Answer]) -> str:
+def help_of(function: Callable[..., Any]) -> str:
     """The docstring; what follows `Examples:` keeps its line breaks."""
     text = clean_docstring(function.__doc__ or "")
     return text.replace("Examples:\n", "\b\nExamples:\n")

@@ -45,6 +45,24 @@ def hints_naming(
         raise
 
 
+# What Operative's own programs call a command of `moot`.
+_OPERATIVE_NAMES: Final = (
+    (re.compile(r"\bmoot --as (\S+) join\b"), r"bb-init --adopt \1"),
+    (re.compile(r"\bmoot (?:join|init)\b"), "bb-init"),
+    (re.compile(r"\bleave --as away\b"), "leave --agent or --from away"),
+    (re.compile(r"\bmoot agent (?=(?:list|heartbeat)\b)"), "bb agent "),
+    (re.compile(r"\bmoot agent show (?=[^`\s-])"), "bb agent show --agent "),
+    (re.compile(r"\bmoot agent register (?=[^`\s-])"), "bb agent register --name "),
+)
+
+
+def name_as_operative(text: str) -> str:
+    """A hint with the commands of `bb` and `bb-init` instead of those of `moot`."""
+    for pattern, name in _OPERATIVE_NAMES:
+        text = pattern.sub(name, text)
+    return text
+
+
 def typed(parameters: Iterable[click.Parameter], values: Mapping[str, Any]) -> HintWords:
     """What the arguments of a command were given as, by the words of its usage."""
     asked = [one for one in parameters if isinstance(one, click.Argument) and one.nargs == 1]

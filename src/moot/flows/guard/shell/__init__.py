@@ -13,7 +13,7 @@ git_acts.py   what git's own commands would destroy
 file_acts.py  what `rm`, `mv`, `sed -i`, ... and redirects would write or remove
 code_acts.py  code given to an interpreter: only what it names can be told
 acts.py       all of it: the destructive acts of a command's text
-first_look.py the cheap question beforehand: may this text be destructive at all?
+first_look.py the cheap question beforehand: does this text only read?
 
 A guard rail for agents that mean well: what hides on purpose is not found here.
 """

@@ -12,8 +12,10 @@ class Reach(StrEnum):
     """Which of the files below its paths an act reaches.
 
     WRITTEN are all of them; of the others those that git calls changed: not staged, changed at
-    all, staged, not tracked. The last two are not destroyed, but committed: all that is changed,
-    or what is staged.
+    all, staged, not tracked. COMMITTED and COMMITTED_INDEX are not destroyed, but committed: all
+    that is changed, or what is staged. HIDDEN: git is told not to look at them any more. NAMED:
+    which ones cannot be told, so that those count which a word of the text names. HEAD: no file,
+    but the branch or commit that the worktree is on.
     """
 
     WRITTEN = "written"
@@ -23,10 +25,36 @@ class Reach(StrEnum):
     UNTRACKED = "untracked"
     COMMITTED = "committed"
     COMMITTED_INDEX = "committed index"
+    HIDDEN = "hidden"
+    NAMED = "named"
+    HEAD = "head"
 
     @property
     def is_commit(self) -> bool:
         return self in (Reach.COMMITTED, Reach.COMMITTED_INDEX)
+
+
+class InputKind(StrEnum):
+    """What a command reads the names of the files from that it writes."""
+
+    PATCH = "patch"
+    TAR = "tar"
+    ZIP = "zip"
+    STASH = "stash"
+    SCRIPT = "script"
+
+
+class Input(NamedTuple):
+    """`source` is the file, or the stash; `text` is given if the command itself holds the patch.
+
+    `strip` leading folders of a name are left out, and only `members` are meant if there are any.
+    """
+
+    kind: InputKind
+    source: Word = Word("")
+    text: str = ""
+    strip: int = 0
+    members: tuple[str, ...] = ()
 
 
 class Safer(StrEnum):
@@ -39,6 +67,7 @@ class Safer(StrEnum):
     STASH = "git stash push --"
     CLEAN = "git clean -f --"
     COMMIT = "git commit --"
+    WORKTREE = "git worktree add"
     LEAVE_OUT = ""
 
 
@@ -53,7 +82,9 @@ class DestructiveAct(NamedTuple):
     added to or edited, and not lost. `is_understood` False: it is only known that these are named.
     `git_options` lead git to another repository. `target` is the commit that the worktree is forced
     to, if one is named. `is_all_or_nothing`: git does nothing if a staged file was changed again
-    since; `staged_before` are those that the same command stages just before.
+    since; `staged_before` are those that the same command stages just before. `read_from`: what it
+    writes is named in a patch or an archive. `named`, of NAMED: the words of the whole text;
+    `paths` are then the operands that cannot be told.
     """
 
     name: str
@@ -73,3 +104,5 @@ class DestructiveAct(NamedTuple):
     target: str = ""
     is_all_or_nothing: bool = False
     staged_before: tuple[Word, ...] = ()
+    read_from: Input | None = None
+    named: frozenset[str] = frozenset()

@@ -6,13 +6,13 @@ what is not committed. Here is what it does without asking.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from moot.flows.guard.shell.act import DestructiveAct, Reach, Safer
-from moot.flows.guard.shell.file_acts import moved_acts
+from moot.flows.guard.shell.act import DestructiveAct, Input, InputKind, Reach, Safer
+from moot.flows.guard.shell.file_acts import acts_on_input, moved_acts
 from moot.flows.guard.shell.options import Arguments, read_arguments
+from moot.flows.guard.shell.script import SimpleCommand, join_folder
 from moot.flows.guard.shell.values import Word
 
 _GLOBAL_WITH_VALUE: Final = "C c --git-dir --work-tree --namespace --exec-path --config-env"
@@ -26,6 +26,7 @@ class GitCall(NamedTuple):
     words: tuple[Word, ...]
     folder: str | None
     options: tuple[str, ...] = ()
+    command: SimpleCommand = SimpleCommand((), (), None)
 
     def act(self, reach: Reach, paths: tuple[Word, ...] = (), **more: object) -> DestructiveAct:
         """Paths that only the shell knows may be any: then it is all of the folder."""
@@ -40,9 +41,13 @@ class GitCall(NamedTuple):
         return act._replace(**more)  # type: ignore[arg-type]
 
 
-def git_acts(words: tuple[Word, ...], folder: str | None) -> Iterator[DestructiveAct]:
-    """What `git WORDS` would destroy."""
+def git_acts(
+    words: tuple[Word, ...], folder: str | None, command: SimpleCommand | None = None
+) -> Iterator[DestructiveAct]:
+    """What `git WORDS` would destroy; `command` says what it reads on standard input."""
     call = read_git_call(words, folder)
+    if call is not None and command is not None:
+        call = call._replace(command=command._replace(folder=call.folder))
     look = _SUBCOMMANDS.get(call.subcommand) if call is not None else None
     if call is not None and look is not None:
         yield from look(call)
@@ -53,11 +58,9 @@ def read_git_call(words: tuple[Word, ...], folder: str | None) -> GitCall | None
     own = read_arguments(words, _GLOBAL_WITH_VALUE, stops_at_operand=True)
     if not own.operands or not own.operands[0].is_known:
         return None
-    for place, word in enumerate(words):
-        if word.text == "-C" and place + 1 < len(words) and words[place:] != own.operands:
+    for place, word in enumerate(words[: len(words) - len(own.operands)]):
+        if word.text == "-C":
             folder = _inside(folder, words[place + 1])
-        if word is own.operands[0]:
-            break
     options = tuple(f"{name}={own.values[name].text}" for name in _ELSEWHERE if name in own.values)
     return GitCall(own.operands[0].text, own.operands[1:], folder, options)
 
@@ -65,7 +68,7 @@ def read_git_call(words: tuple[Word, ...], folder: str | None) -> GitCall | None
 def _inside(folder: str | None, word: Word) -> str | None:
     if not word.is_known or (folder is None and not word.text.startswith("/")):
         return None
-    return os.path.normpath(os.path.join(folder or "/", word.text))
+    return join_folder(folder or "/", word.text)
 
 
 def _checkout(call: GitCall) -> Iterator[DestructiveAct]:
@@ -75,6 +78,8 @@ def _checkout(call: GitCall) -> Iterator[DestructiveAct]:
         return
     if arguments.has("f", "--force"):
         yield call.act(Reach.CHANGED, safer=Safer.RESTORE, target=_target(arguments))
+    if arguments.has("b", "B", "--orphan", "--detach") or _target(arguments):
+        yield _moved_head(call, arguments, "b", "B", "--orphan")
     if arguments.has("b", "B", "--orphan", "--detach"):
         return
     if arguments.has("--pathspec-from-file"):
@@ -117,17 +122,31 @@ def _reset(call: GitCall) -> Iterator[DestructiveAct]:
         yield call.act(Reach.CHANGED, safer=Safer.RESTORE, target=_target(arguments))
     elif arguments.has("--merge"):
         yield call.act(Reach.STAGED, safer=Safer.RESTORE, is_all_or_nothing=True)
+    if _target(arguments) and not arguments.has("p", "--patch"):
+        yield _moved_head(call, arguments)._replace(may_be_branches=True)
+
+
+def _moved_head(call: GitCall, arguments: Arguments, *new: str) -> DestructiveAct:
+    """HEAD goes to another branch or commit. `target` is empty if it is certain to be another."""
+    makes_one = arguments.has(*new) or arguments.has("--detach", "d")
+    target = "" if makes_one else _target(arguments)
+    return call.act(Reach.HEAD, safer=Safer.WORKTREE, target=target)
 
 
 def _switch(call: GitCall) -> Iterator[DestructiveAct]:
-    arguments = read_arguments(call.words, "c C --orphan --conflict")
+    arguments = read_arguments(call.words, "c C --create --force-create --orphan --conflict")
     if arguments.has("f", "--force", "--discard-changes"):
         yield call.act(Reach.CHANGED, safer=Safer.RESTORE, target=_target(arguments))
+    yield _moved_head(call, arguments, "c", "C", "--create", "--force-create", "--orphan")
 
 
 def _stash(call: GitCall) -> Iterator[DestructiveAct]:
     """What is stashed is still in git, but no longer where its holder works on it."""
     verb = call.words[0].text if call.words else "push"
+    if verb in ("pop", "apply"):
+        yield from _unstash(call)
+    if verb == "branch":
+        yield call.act(Reach.HEAD, safer=Safer.WORKTREE)
     is_bare = verb.startswith("-")
     if not (is_bare or verb in ("push", "save")):
         return
@@ -146,6 +165,79 @@ def _stash(call: GitCall) -> Iterator[DestructiveAct]:
         also_untracked=arguments.has("u", "--include-untracked", "a", "--all"),
         also_ignored=arguments.has("a", "--all"),
     )
+
+
+def _unstash(call: GitCall) -> Iterator[DestructiveAct]:
+    """Git refuses to write over what is not committed; the rest comes out of the stash."""
+    operands = read_arguments(call.words[1:]).all_operands
+    name = operands[0].text if operands else "0"
+    stash = f"stash@{{{name}}}" if name.isdecimal() else name
+    yield call.act(Reach.WRITTEN, keeps_content=True, read_from=Input(InputKind.STASH, Word(stash)))
+
+
+def _apply(call: GitCall) -> Iterator[DestructiveAct]:
+    """`git apply` and `git am`: what they write is named in the patch."""
+    arguments = read_arguments(call.words, "p C --directory --exclude --include --whitespace")
+    if arguments.has(
+        "--check", "--stat", "--numstat", "--summary", "--cached", "--abort", "--continue"
+    ) or arguments.has("--skip", "--quit", "--show-current-patch"):
+        return
+    strip = arguments.values.get("p")
+    source = Input(
+        InputKind.PATCH, strip=int(strip.text) if strip and strip.text.isdecimal() else 1
+    )
+    into = arguments.values.get("--directory")
+    for given in arguments.all_operands or (None,):
+        yield from acts_on_input(f"git {call.subcommand}", call.command, source, given, into)
+
+
+def _am(call: GitCall) -> Iterator[DestructiveAct]:
+    yield from _integrate(call)
+    yield from _apply(call)
+
+
+def _update_index(call: GitCall) -> Iterator[DestructiveAct]:
+    """A file that git is told not to look at: its changes are seen by nobody any more."""
+    arguments = read_arguments(call.words, "--cacheinfo --chmod")
+    if arguments.has("--assume-unchanged", "--skip-worktree") and arguments.all_operands:
+        yield call.act(Reach.HIDDEN, arguments.all_operands, name="git update-index")
+
+
+def _symbolic_ref(call: GitCall) -> Iterator[DestructiveAct]:
+    operands = read_arguments(call.words, "m").all_operands
+    if len(operands) > 1 and operands[0].text == "HEAD":
+        target = operands[1].text.removeprefix("refs/heads/")
+        yield call.act(Reach.HEAD, safer=Safer.WORKTREE, target=target)
+
+
+def _update_ref(call: GitCall) -> Iterator[DestructiveAct]:
+    operands = read_arguments(call.words, "m").all_operands
+    if len(operands) > 1 and operands[0].text == "HEAD" and operands[1].is_known:
+        target = operands[1].text
+        yield call.act(Reach.HEAD, safer=Safer.WORKTREE, target=target, may_be_branches=True)
+
+
+def _rebase(call: GitCall) -> Iterator[DestructiveAct]:
+    """`git rebase UPSTREAM BRANCH` switches to that branch first."""
+    yield from _integrate(call)
+    arguments = read_arguments(call.words, "s X x C --onto --strategy --exec")
+    if len(arguments.operands) == 2 and arguments.operands[1].is_known:
+        target = arguments.operands[1].text
+        yield call.act(Reach.HEAD, safer=Safer.WORKTREE, target=target)
+
+
+def _bisect(call: GitCall) -> Iterator[DestructiveAct]:
+    if call.words and call.words[0].text not in ("log", "view", "visualize", "help", "terms"):
+        yield call.act(Reach.HEAD, safer=Safer.WORKTREE)
+
+
+def _written_by_output(call: GitCall) -> Iterator[DestructiveAct]:
+    """`git diff --output=FILE`, `git archive -o FILE`."""
+    arguments = read_arguments(call.words, "o S G --output")
+    names = ("--output", "o") if call.subcommand == "archive" else ("--output",)
+    paths = tuple(arguments.values[name] for name in names if name in arguments.values)
+    if paths:
+        yield call.act(Reach.WRITTEN, paths[:1])
 
 
 def _clean(call: GitCall) -> Iterator[DestructiveAct]:
@@ -269,9 +361,18 @@ _SUBCOMMANDS: Final[Mapping[str, Callable[[GitCall], Iterator[DestructiveAct]]]]
     "read-tree": _read_tree,
     "checkout-index": _checkout_index,
     "merge": _integrate,
-    "rebase": _integrate,
+    "rebase": _rebase,
     "pull": _integrate,
     "cherry-pick": _integrate,
     "revert": _integrate,
-    "am": _integrate,
+    "am": _am,
+    "apply": _apply,
+    "update-index": _update_index,
+    "symbolic-ref": _symbolic_ref,
+    "update-ref": _update_ref,
+    "bisect": _bisect,
+    "diff": _written_by_output,
+    "log": _written_by_output,
+    "show": _written_by_output,
+    "archive": _written_by_output,
 }

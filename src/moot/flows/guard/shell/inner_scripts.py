@@ -1,4 +1,5 @@
-"""The texts that a command hands to another shell: by `-c`, as a heredoc, by a pipe, to `eval`."""
+"""The texts that a command hands to another shell: by `-c`, as a heredoc, by a pipe, to `eval`,
+`trap`."""
 
 from __future__ import annotations
 
@@ -7,24 +8,31 @@ from typing import Final
 
 from moot.flows.guard.shell.script import SimpleCommand, Surroundings, read_script
 from moot.flows.guard.shell.values import UNKNOWN
+from moot.flows.guard.shell.words import Steps, TooComplex
 from moot.flows.guard.shell.wrappers import program_name, unwrap
 
-_SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
+SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
 _PRINTING: Final = frozenset({"echo", "printf"})
 _MOST_NESTED: Final = 6
 
 
-def all_commands(text: str, around: Surroundings, nested: int = 0) -> Iterator[SimpleCommand]:
+def all_commands(
+    text: str, around: Surroundings, steps: Steps | None = None, nested: int = 0
+) -> Iterator[SimpleCommand]:
     """Every simple command of a text, and of the texts it hands to other shells.
 
-    A command that starts another program is given back as that program's.
+    A command that starts another program is given back as that program's. TooComplex beyond the
+    bounds of what is read.
     """
-    for command in read_script(text, around) if nested <= _MOST_NESTED else ():
+    if nested > _MOST_NESTED:
+        raise TooComplex
+    steps = steps or Steps()
+    for command in read_script(text, around, steps):
         inner = unwrap(command)
         yield inner
         folder = UNKNOWN if inner.folder is None else inner.folder
         for script in inner_scripts(inner):
-            yield from all_commands(script, around._replace(folder=folder), nested + 1)
+            yield from all_commands(script, around._replace(folder=folder), steps, nested + 1)
 
 
 def inner_scripts(command: SimpleCommand) -> Iterator[str]:
@@ -33,7 +41,9 @@ def inner_scripts(command: SimpleCommand) -> Iterator[str]:
     words = command.words[1:]
     if name == "eval":
         yield " ".join(word.text for word in words)
-    if name not in _SHELLS:
+    if name == "trap":
+        yield from (word.text for word in words[:1] if not word.text.startswith("-"))
+    if name not in SHELLS:
         return
     for place, word in enumerate(words[:-1]):
         if word.text.startswith("-") and not word.text.startswith("--") and "c" in word.text:

@@ -9,12 +9,16 @@ from moot.flows.guard.shell.act import DestructiveAct, Reach
 from moot.flows.guard.shell.options import read_arguments
 from moot.flows.guard.shell.script import SimpleCommand
 from moot.flows.guard.shell.values import Word
+from moot.flows.guard.shell.words import TooComplex
 from moot.flows.guard.shell.wrappers import program_name, unwrap
 
 _HERE: Final = Word(".")
 _NAME_TESTS: Final = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename"})
 _NEGATIONS: Final = frozenset({"!", "-not"})
+_ENDS: Final = frozenset({";", "+"})
 _RUNNING: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_MOST_RUN: Final = 20
+_MOST_FILES: Final = 20_000
 _XARGS_WITH_VALUE: Final = "I n P L d E s a --max-args --max-procs --replace --delimiter"
 _PRINTING: Final = frozenset({"echo", "printf"})
 
@@ -30,12 +34,13 @@ def find_acts(command: SimpleCommand, acts_of: ActsOf) -> Iterator[DestructiveAc
         yield DestructiveAct(
             "find -delete", Reach.WRITTEN, command.folder, starts, only_called=called
         )
+    end = 0
+    if sum(text in _RUNNING for text in texts) > _MOST_RUN:
+        raise TooComplex
     for place, text in enumerate(texts):
-        if text in _RUNNING:
-            inner = list(words[place + 1 :])
-            ends = [at for at, word in enumerate(inner) if word.text in (";", "+")]
-            inner = inner[: ends[0]] if ends else inner
-            expanded = _with_files(tuple(inner), "{}", starts)
+        if text in _RUNNING and place >= end:  # one before its end belongs to the inner command
+            end = next((at for at in range(place, len(texts)) if texts[at] in _ENDS), len(texts))
+            expanded = _with_files(words[place + 1 : end], "{}", starts)
             for act in acts_of(SimpleCommand(expanded, (), command.folder)):
                 yield act._replace(only_called=called)
 
@@ -107,10 +112,42 @@ def _places(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[str, ...]]
 
 
 def _with_files(words: tuple[Word, ...], mark: str, files: tuple[Word, ...]) -> tuple[Word, ...]:
-    """The files in place of the mark; without one, behind the rest."""
+    """The files in place of the mark, also within a word; without one, behind the rest."""
     if not mark or not any(mark in word.text for word in words):
         return words + files
+    if sum(mark in word.text for word in words) * len(files) > _MOST_FILES:
+        raise TooComplex
     expanded: list[Word] = []
     for word in words:
-        expanded += files if mark in word.text else (word,)
+        if word.text == mark:
+            expanded += files
+        elif mark in word.text:
+            expanded.append(Word(word.text.replace(mark, " ".join(file.text for file in files))))
+        else:
+            expanded.append(word)
     return tuple(expanded)
+
+
+def listed_by(command: SimpleCommand) -> tuple[str, ...]:
+    """What a command lists, as words: the folders with a slash at their end, or the names that it
+    asks for. Nothing if it lists no files."""
+    name = program_name(command.words[0]) if command.words else ""
+    words = command.words[1:]
+    if name == "find":
+        starts, called = _places(words)
+        return called or tuple(f"{start.text.rstrip('/')}/" for start in starts)
+    if name in ("grep", "rg", "ag") and any(
+        flag in read_arguments(words).flags for flag in ("l", "--files-with-matches", "--files")
+    ):
+        places, called = _searched(words)
+        return called or tuple(f"{place.text.rstrip('/')}/" for place in places)
+    if name in ("ls", "fd", "tree"):
+        return tuple(f"{word.text.rstrip('/')}/" for word in read_arguments(words).operands) or (
+            "./",
+        )
+    if name == "git" and words:
+        lists = words[0].text in ("ls-files", "status") or any(
+            word.text in ("--name-only", "--name-status") for word in words
+        )
+        return ("./",) if lists and not any("." in word.text for word in words[1:]) else ()
+    return ()

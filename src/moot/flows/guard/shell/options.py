@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from moot.flows.guard.shell.values import Word
@@ -12,7 +12,7 @@ class Arguments(NamedTuple):
     """`flags` are the options: short ones as single letters, long ones with their dashes.
 
     `values` are those given to an option, by its name. `operands` is the rest, `marked` what
-    stands behind `--`.
+    is behind `--`, `words` all of it as it was given.
     """
 
     flags: frozenset[str]
@@ -20,6 +20,7 @@ class Arguments(NamedTuple):
     operands: tuple[Word, ...]
     marked: tuple[Word, ...]
     has_mark: bool
+    words: tuple[Word, ...] = ()
 
     def has(self, *names: str) -> bool:
         return any(name in self.flags for name in names)
@@ -40,12 +41,12 @@ def read_arguments(
     flags: set[str] = set()
     values: dict[str, Word] = {}
     operands: list[Word] = []
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
+    given = tuple(words)
+    rest = iter(given)
+    for word in rest:
         text = word.text
         if text == "--":
-            return Arguments(frozenset(flags), values, tuple(operands), tuple(rest), True)
+            return Arguments(frozenset(flags), values, tuple(operands), tuple(rest), True, given)
         if not text.startswith("-") or text == "-":
             operands.append(word)
             if stops_at_operand:
@@ -56,15 +57,19 @@ def read_arguments(
             flags.add(name)
             if equals:
                 values[name] = Word(value)
-            elif name in taking and rest:
-                values[name] = rest.pop(0)
+            elif name in taking and (following := next(rest, None)):
+                values[name] = following
         else:
             _read_short(text, taking, flags, values, rest)
-    return Arguments(frozenset(flags), values, tuple(operands), (), False)
+    return Arguments(frozenset(flags), values, tuple(operands), (), False, given)
 
 
 def _read_short(
-    text: str, taking: frozenset[str], flags: set[str], values: dict[str, Word], rest: list[Word]
+    text: str,
+    taking: frozenset[str],
+    flags: set[str],
+    values: dict[str, Word],
+    rest: Iterator[Word],
 ) -> None:
     """`-xfd`, `-mTEXT`, `-m TEXT`."""
     for place, letter in enumerate(text[1:], 1):
@@ -72,6 +77,6 @@ def _read_short(
         if letter in taking:
             if text[place + 1 :]:
                 values[letter] = Word(text[place + 1 :])
-            elif rest:
-                values[letter] = rest.pop(0)
+            elif following := next(rest, None):
+                values[letter] = following
             return

@@ -2,20 +2,33 @@
 
 A plain `cd` is followed, and so are variables that are set in the same text. Loops and conditions
 are read as if all of their parts ran once. `folder` is None behind a `cd` that was not understood.
+
+`TooComplex` is raised where a text is too long, too deeply nested or makes too large values: then
+nothing is known of the rest of it.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from moot.flows.guard.shell.values import UNKNOWN, Values, Word, expand
-from moot.flows.guard.shell.words import Part, PartKind, Token, TokenKind, split_words
+from moot.flows.guard.shell.values import MOST_VALUE, UNKNOWN, Word, expand
+from moot.flows.guard.shell.words import (
+    Part,
+    PartKind,
+    Steps,
+    Token,
+    TokenKind,
+    TooComplex,
+    split_words,
+)
 
 _MOST_NESTED: Final = 8
-_MOST_COMMANDS: Final = 2_000
+_MOST_COMMANDS: Final = 5_000
+_MOST_FEEDING: Final = 50
+_LONGEST_FOLDER: Final = 4_096
 _KEYWORDS: Final = frozenset(
     ("if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac", "{", "}", "!")
 )
@@ -49,7 +62,7 @@ class SimpleCommand(NamedTuple):
     """A program with its arguments; no words if there are redirects only.
 
     `fed_by` are the commands whose output it reads, the nearest first. `settings` are the variables
-    that are set for it alone.
+    that are set for it alone. `is_inner`: its output becomes words of another one.
     """
 
     words: tuple[Word, ...]
@@ -57,6 +70,7 @@ class SimpleCommand(NamedTuple):
     folder: str | None
     fed_by: tuple[SimpleCommand, ...] = ()
     settings: tuple[Word, ...] = ()
+    is_inner: bool = False
 
 
 class _State:
@@ -67,51 +81,68 @@ class _State:
         self.before: str | None = None
         self.stack: list[str | None] = []
         self.values = values
+        self._note_folder()
 
-    def copy(self) -> _State:
+    def copy(self, steps: Steps) -> _State:
+        steps.take(1 + len(self.values) // 32 + len(self.stack) // 32)
         copy = _State(self.folder, dict(self.values))
         copy.before, copy.stack = self.before, list(self.stack)
         return copy
 
+    def _note_folder(self) -> None:
+        self.values["PWD"] = (UNKNOWN if self.folder is None else self.folder,)
+
     def go(self, folder: str | None) -> None:
         self.before, self.folder = self.folder, folder
+        self._note_folder()
 
 
-def read_script(text: str, around: Surroundings) -> list[SimpleCommand]:
-    """Every simple command in `text`, those inside of `$(...)` before the one that uses them."""
+def read_script(
+    text: str, around: Surroundings, steps: Steps | None = None
+) -> Iterator[SimpleCommand]:
+    """Every simple command in `text`, those inside of `$(...)` before the one that uses them.
+
+    What was read before a bound was reached is given first; then TooComplex is raised.
+    """
     values: dict[str, tuple[str, ...]] = {
-        name: (value,) for name, value in around.variables.items()
+        name: (value,) for name, value in around.variables.items() if len(value) <= MOST_VALUE
     }
-    reader = _Reader(around.root, values.get("TMPDIR", ("/tmp",))[0])
-    reader.read(text, _State(os.path.normpath(around.folder), values), 0)
-    return reader.commands
+    reader = _Reader(around.root, values.get("TMPDIR", ("/tmp",))[0], steps or Steps())
+    try:
+        reader.read(text, _State(os.path.normpath(around.folder), values), 0)
+    except TooComplex:
+        yield from reader.commands
+        raise
+    yield from reader.commands
 
 
 class _Reader:
-    def __init__(self, root: str, temporary: str) -> None:
+    def __init__(self, root: str, temporary: str, steps: Steps) -> None:
         self.commands: list[SimpleCommand] = []
         self._root = root
         self._temporary = temporary
+        self._steps = steps
 
     def read(self, text: str, state: _State, nested: int) -> None:
         if nested > _MOST_NESTED:
-            return
+            raise TooComplex
         outer: list[_State] = []
         pending: list[Token] = []
         fed_by: tuple[SimpleCommand, ...] = ()
         was_or = False
-        for token in (*split_words(text), Token(TokenKind.OPERATOR, ";")):
+        for token in (*split_words(text, self._steps), Token(TokenKind.OPERATOR, ";")):
             if token.kind is not TokenKind.OPERATOR:
                 pending.append(token)
                 continue
             command = self._finish(pending, state, nested, fed_by, was_or)
             pending = []
             is_piped = token.text in _PIPES
-            fed_by = (command, *fed_by) if is_piped and command is not None else ()
+            nearest = fed_by[: _MOST_FEEDING - 1]
+            fed_by = (command, *nearest) if is_piped and command is not None else ()
             was_or = token.text == "||"
             if token.text == "(":
                 outer.append(state)
-                state = state.copy()
+                state = state.copy(self._steps)
             elif token.text == ")" and outer:
                 state = outer.pop()
 
@@ -125,8 +156,10 @@ class _Reader:
     ) -> SimpleCommand | None:
         """One simple command has been read: what it changes for the next, and itself."""
         tokens = _without_keywords(tokens)
-        if not tokens or len(self.commands) >= _MOST_COMMANDS:
+        if not tokens:
             return None
+        if len(self.commands) >= _MOST_COMMANDS:
+            raise TooComplex
         self._read_inner_commands(tokens, state, nested)
         if _plain(tokens[0]) in _LOOPS:
             self._bind_loop(tokens, state)
@@ -147,7 +180,7 @@ class _Reader:
         if not words and not redirects:
             self._set(settings, state)
             return None
-        command = SimpleCommand(words, redirects, state.folder, fed_by, settings)
+        command = SimpleCommand(words, redirects, state.folder, fed_by, settings, nested > 0)
         self.commands.append(command)
         self._follow(command, state, was_or)
         return command
@@ -156,10 +189,10 @@ class _Reader:
         for token in tokens:
             for part in token.parts:
                 if part.kind is PartKind.OUTPUT:
-                    self.read(part.text, state.copy(), nested + 1)
+                    self.read(part.text, state.copy(self._steps), nested + 1)
             is_quoted = any(part.is_quoted for part in token.parts)
             if token.body and not is_quoted and ("$(" in token.body or "`" in token.body):
-                inner = split_words('"' + token.body.replace('"', '\\"') + '"')
+                inner = split_words('"' + token.body.replace('"', '\\"') + '"', self._steps)
                 self._read_inner_commands(inner, state, nested)
 
     def _bind_loop(self, tokens: list[Token], state: _State) -> None:
@@ -202,7 +235,7 @@ class _Reader:
             state.go(None if was_or else _folder_after(name, command.words[1:], state))
 
     def _expand(self, parts: tuple[Part, ...], state: _State) -> tuple[Word, ...]:
-        return expand(parts, _with_folder(state), lambda text: self._output(text, state))
+        return expand(parts, state.values, lambda text: self._output(text, state), self._steps)
 
     def _expand_whole(self, parts: tuple[Part, ...], state: _State) -> Word:
         """An assignment is one word, whatever blanks its value holds."""
@@ -237,22 +270,25 @@ def _folder_after(name: str, words: tuple[Word, ...], state: _State) -> str | No
         return None
     if state.folder is None and not target.text.startswith("/"):
         return None
-    return os.path.normpath(os.path.join(state.folder or "/", target.text))
+    return join_folder(state.folder or "/", target.text)
 
 
-def _with_folder(state: _State) -> Values:
-    folder = (state.folder,) if state.folder is not None else (UNKNOWN,)
-    return {**state.values, "PWD": folder}
+def join_folder(folder: str, path: str) -> str | None:
+    """The folder that `path` is seen from `folder`; None if no system has one of so long a name."""
+    joined = os.path.join(folder, path)
+    return os.path.normpath(joined) if len(joined) <= _LONGEST_FOLDER else None
 
 
 def _without_keywords(tokens: list[Token]) -> list[Token]:
     """Without `if`, `do`, `time` and their like; a `case` begins behind its `in`."""
-    place = 0
+    place = behind = 0
     while place < len(tokens):
         word = _plain(tokens[place])
         if word == "case":
-            names = [_plain(token) for token in tokens[place:]]
-            place += names.index("in") + 1 if "in" in names else 1
+            while behind < len(tokens) and (behind <= place or _plain(tokens[behind - 1]) != "in"):
+                behind += 1
+            has_in = behind > place and _plain(tokens[behind - 1]) == "in"
+            place = behind if has_in else place + 1
         elif word in _KEYWORDS:
             place += 1
         elif word == "function":

@@ -2,6 +2,8 @@
 
 It never fails: what is not closed ends with the text. Quoting is kept, because a quoted star is no
 wildcard; what stands inside `$(...)` and backticks is kept as text, to be read as a command.
+
+Reading takes bounded time and memory, whatever the text is: every step is counted (`Steps`).
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 _BLANKS: Final = " \t\r"
+_BLANK_RUN: Final = re.compile(r"[ \t\r]*")
 _OPERATORS: Final = (";;&", "&>>", "&&", "||", "|&", ";;", ";&", "&>", "|", ";", "&", "(", ")")
 _REDIRECTS: Final = ("<<<", "<<-", "<<", "<>", "<&", "<", ">>", ">|", ">&", ">")
+_CONTINUING: Final = frozenset("&|;<>-")  # behind the first sign of an operator
 _BOTH_STREAMS: Final = frozenset({"&>", "&>>"})
 _HEREDOCS: Final = frozenset({"<<", "<<-"})
 _ENDS_A_WORD: Final = frozenset(" \t\r\n;&|()<>")
@@ -21,8 +25,37 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]")
 # Letters that mean nothing else, outside of quotes and within double ones.
 _UNQUOTED: Final = re.compile(r"""[^\s;&|()<>'"\\$`]+""")
 _IN_QUOTES: Final = re.compile(r"""[^"\\$`]+""")
+# A whole word of such letters that is no number, comment or test: most words are.
+_PLAIN_WORD: Final = re.compile(
+    r"""[ \t\r]*+([^\s;&|()<>'"\\$`#\[\]0-9][^\s;&|()<>'"\\$`]*+)(?=[ \t\r\n;&|()]|\Z)"""
+)
+_IN_GROUP: Final = re.compile(r"""[\\'"()]""")
 _MOST_NESTED: Final = 40
+# Of one shell command with all that is nested in it. A step is a token, a part of a word, or a word
+# that one stands for; it takes a few microseconds.
+MOST_TEXT: Final = 1 << 20
+MOST_STEPS: Final = 40_000
+LETTERS_A_STEP: Final = 64
+_CODE: Final = re.compile(r"\\(?:[xu]([0-9a-fA-F]{1,4})|([0-7]{1,3}))")
 _ANSI: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "0": ""}
+
+
+class TooComplex(Exception):
+    """The text is beyond a bound: what it does is unknown."""
+
+
+class Steps:
+    """Counts the work of reading one shell command, and ends it at a bound."""
+
+    def __init__(self, most: int = MOST_STEPS) -> None:
+        self.taken = 0
+        self._most = most
+
+    def take(self, count: int = 1) -> None:
+        """Raises TooComplex beyond the bound."""
+        self.taken += count
+        if self.taken > self._most:
+            raise TooComplex
 
 
 class PartKind(StrEnum):
@@ -56,14 +89,18 @@ class Token(NamedTuple):
     body: str = ""
 
 
-def split_words(text: str) -> list[Token]:
-    """All tokens of a shell command, in order."""
-    return _Lexer(text).read_all()
+def split_words(text: str, steps: Steps) -> list[Token]:
+    """All tokens of a shell command, in order. TooComplex if the text is too long."""
+    if len(text) > MOST_TEXT:
+        raise TooComplex
+    steps.take(len(text) // LETTERS_A_STEP)
+    return _Lexer(text, steps).read_all()
 
 
 class _Lexer:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, steps: Steps) -> None:
         self._text = text
+        self._steps = steps
         self._at = 0
         self._tokens: list[Token] = []
         self._waiting: list[int] = []  # heredocs whose body begins at the next line
@@ -71,7 +108,14 @@ class _Lexer:
 
     def read_all(self) -> list[Token]:
         while self._at < len(self._text):
-            self._read_one()
+            self._steps.take()
+            found = _PLAIN_WORD.match(self._text, self._at)
+            if found is None:
+                self._read_one()
+                continue
+            self._at = found.end()
+            part = Part(PartKind.TEXT, found[1], False)
+            self._tokens.append(Token(TokenKind.WORD, "", (part,)))
         self._read_heredocs()
         return self._tokens
 
@@ -79,7 +123,7 @@ class _Lexer:
         text, at = self._text, self._at
         letter = text[at]
         if letter in _BLANKS:
-            self._at += 1
+            self._at = _BLANK_RUN.match(text, at).end()  # type: ignore[union-attr]
         elif text.startswith("\\\n", at):
             self._at += 2
         elif letter == "\n":
@@ -102,8 +146,10 @@ class _Lexer:
         if text[at : at + 2] in ("<(", ">("):
             self._read_word()
             return
-        symbols = _REDIRECTS if text[at] in "<>" else _OPERATORS
-        symbol = next(symbol for symbol in symbols if text.startswith(symbol, at))
+        symbol = text[at]
+        if text[at + 1 : at + 2] in _CONTINUING:
+            symbols = _REDIRECTS if symbol in "<>" else _OPERATORS
+            symbol = next(symbol for symbol in symbols if text.startswith(symbol, at))
         self._at += len(symbol)
         if symbol in _REDIRECTS or symbol in _BOTH_STREAMS:
             self._read_redirect(symbol)
@@ -167,7 +213,8 @@ class _Lexer:
                 self._read_double_quotes(parts)
             else:
                 self._read_unquoted(letter, parts)
-        return _joined(parts)
+        self._steps.take(len(parts))
+        return _joined(parts) if len(parts) > 1 else tuple(parts)
 
     def _read_unquoted(self, letter: str, parts: list[Part]) -> None:
         following = self._text[self._at + 1 : self._at + 2]
@@ -214,6 +261,11 @@ class _Lexer:
         """`$'...'` with the escapes that occur in commands; rarer ones stay as they are."""
         at, letters = self._at + 2, []
         while at < len(self._text) and self._text[at] != "'":
+            code = _CODE.match(self._text, at)
+            if code is not None:
+                letters.append(chr(int(code[1], 16) if code[1] else int(code[2], 8)))
+                at = code.end()
+                continue
             if self._text[at] == "\\" and at + 1 < len(self._text):
                 at += 1
                 letters.append(_ANSI.get(self._text[at], self._text[at]))
@@ -263,7 +315,8 @@ class _Lexer:
 def _end_of_group(text: str, at: int, nested: int = 0) -> int:
     """Behind the parenthesis that closes the one at `at`; quotes in between do not count."""
     depth = 0
-    while at < len(text) and nested < _MOST_NESTED:
+    while nested < _MOST_NESTED and (found := _IN_GROUP.search(text, at)):
+        at = found.start()
         letter = text[at]
         if letter == "\\":
             at += 1

@@ -11,6 +11,12 @@ from typing import Any
 from moot.core.findings import Finding, Severity
 from moot.protocols.parliament.files.file_shapes import BILL_FILE, SESSION_FILE, SUMMARIES_FILE
 from moot.protocols.parliament.files.four_files import FourFiles, PlacedMessage, recount_ballots
+from moot.protocols.parliament.files.summary_shape import (
+    SETTLED,
+    KnownAmendment,
+    RoundFacts,
+    find_contradictions,
+)
 from moot.protocols.parliament.messages import sentences
 from moot.protocols.parliament.messages.shapes import make_finding, show_value
 from moot.protocols.parliament.messages.words import (
@@ -92,7 +98,9 @@ def check_drafter(book: FourFiles) -> Findings:
     if drafter is not None and drafter not in book.seats:
         why, where = f"{drafter} has no seat", f"{SESSION_FILE}#drafter"
         yield make_finding("PAR-089", "unknown_seat", why, where, "name a seat")
-    if book.bill is not None and book.bill["version"] and book.bill["drafter"] != drafter:
+    if book.bill is None or (book.bill["drafter"] is None and not book.bill["version"]):
+        return  # S-22: before the first draft the bill file need not name one
+    if book.bill["drafter"] != drafter:
         why, where = f"the session says {drafter}", f"{BILL_FILE}#drafter"
         yield make_finding("PAR-109", "files_differ", why, where, "both files name one drafter")
 
@@ -222,10 +230,11 @@ def _vote_row_of(tally: PlacedMessage | None) -> dict[str, Any]:
 
 
 def check_summaries(book: FourFiles) -> Findings:
-    """PAR-119 to PAR-126: one row a round, about seats and amendments that exist."""
+    """PAR-119 to PAR-126: one row a round, which says what the messages say."""
     if book.summaries is None:
         return
     rounds: set[int] = set()
+    settled: dict[str, int] = {}
     for place, row in enumerate(book.summaries):
         where = f"{SUMMARIES_FILE}#[{place}]"
         if row["round"] in rounds:
@@ -238,24 +247,37 @@ def check_summaries(book: FourFiles) -> Findings:
             yield make_finding(
                 "PAR-122", "unusual_length", why, f"{where}.summary", hint, Severity.WARNING
             )
-        if book.session is not None:
-            yield from _summary_row_findings(row, book, where)
+        if book.session is not None and row["round"] > book.session["current_round"]:
+            why, hint = "this round has not come yet", "a summary is written when a round ends"
+            yield make_finding("PAR-119", "files_differ", why, f"{where}.round", hint)
+        elif book.session is not None and book.ledger is not None:
+            yield from find_contradictions(row, _round_facts(book, row["round"]), where)
+        for actioned in row["amendments_actioned"]:
+            name = actioned["amendment_id"]
+            if actioned["status"] in SETTLED and settled.setdefault(name, place) != place:
+                why, hint = f"{name} was settled in an earlier round", "name it once"
+                at = f"{where}.amendments_actioned"
+                yield make_finding("PAR-124", "wrong_summary", why, at, hint)
 
 
-def _summary_row_findings(row: dict[str, Any], book: FourFiles, where: str) -> Findings:
+def _round_facts(book: FourFiles, number: int) -> RoundFacts:
+    """What the messages and the bill say about a round that has a summary."""
     assert book.session is not None
-    if row["round"] > book.session["current_round"]:
-        why, hint = "this round has not come yet", "a summary is written when a round ends"
-        yield make_finding("PAR-119", "files_differ", why, f"{where}.round", hint)
-    for seat in row["positions"]:
-        if seat not in book.seats:
-            at = f"{where}.positions.{seat}"
-            yield make_finding("PAR-123", "unknown_seat", f"{seat} has no seat", at, "name a seat")
-    proposed = (
-        {settled["amendment_id"] for settled in book.bill["amendments"]} if book.bill else set()
+    counted = [
+        count
+        for count in recount_ballots(book)
+        if count.tally is not None and count.tally.message["round"] == number
+    ]
+    of_round = (row for row in book.session["vote_history"] if row["round"] == number)
+    forced = {name: row[name] for row in of_round for name in ("forced",) if name in row}
+    return RoundFacts(
+        seats=book.seats,
+        votes=[{**_vote_row_of(count.tally), **forced} for count in counted],
+        cast=counted[-1].votes if counted else {},
+        amendments=None
+        if book.bill is None
+        else {
+            row["amendment_id"]: KnownAmendment(row["status"], row["round"])
+            for row in book.bill["amendments"]
+        },
     )
-    for place, settled in enumerate(row["amendments_actioned"]):
-        if book.bill is not None and settled["amendment_id"] not in proposed:
-            at = f"{where}.amendments_actioned[{place}]"
-            why, hint = f"{settled['amendment_id']} is unknown", "name an amendment of the bill"
-            yield make_finding("PAR-124", "unknown_amendment", why, at, hint)

@@ -66,7 +66,10 @@ _REPRESENTATIVE: Final = object_of(
     ShapeField("temperature_history", "PAR-092", list_of("PAR-094", _HEAT)),
     ShapeField("motives", "PAR-092", list_of_texts("PAR-095")),
     ShapeField(
-        "motive_satisfaction", "PAR-092", map_of("PAR-095", null_or(whole_number("PAR-095", 1, 5)))
+        "motive_satisfaction",
+        "PAR-092",
+        map_of("PAR-095", null_or(whole_number("PAR-095", 1, 5))),
+        required=False,
     ),
     ShapeField("is_quiet", "PAR-092", boolean("PAR-096")),
     ShapeField("quiet_until_round", "PAR-092", null_or(whole_number("PAR-096", 1))),

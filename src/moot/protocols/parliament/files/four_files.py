@@ -82,6 +82,11 @@ class FourFiles(msgspec.Struct, frozen=True):
         return (entry for entry in self.entries if entry.kind in kinds)
 
 
+def read_satisfaction(seat: Document) -> dict[str, int | None]:
+    """S-22: a seat's score of each motive. What the file leaves out is not scored yet."""
+    return {**dict.fromkeys(seat["motives"]), **seat.get("motive_satisfaction", {})}
+
+
 def _message_place(finding: Finding) -> int | None:
     """Which message a finding is about."""
     match = _MESSAGE_PATH.match(finding.where or "")

@@ -12,7 +12,12 @@ from typing import Any, Final
 
 from moot.core.findings import Finding, Severity
 from moot.protocols.parliament.files.file_shapes import SESSION_FILE
-from moot.protocols.parliament.files.four_files import FourFiles, PlacedMessage, recount_ballots
+from moot.protocols.parliament.files.four_files import (
+    FourFiles,
+    PlacedMessage,
+    read_satisfaction,
+    recount_ballots,
+)
 from moot.protocols.parliament.messages import sentences
 from moot.protocols.parliament.messages.limits import (
     is_majority,
@@ -217,12 +222,10 @@ def check_scores(book: FourFiles) -> Findings:
         latest.setdefault(entry.sender, {}).update(entry.content["motive_scores"])
     for place, seat in enumerate(book.seats.values()):
         where = f"{SESSION_FILE}#representatives[{place}].motive_satisfaction"
-        satisfaction = seat["motive_satisfaction"]
+        satisfaction = read_satisfaction(seat)
         if set(satisfaction) != set(seat["motives"]):
-            hint = "one entry a motive; null where nothing was scored yet"
-            yield make_finding(
-                "PAR-095", "bad_motives", "its keys are not the motives", where, hint
-            )
+            why = "a key is not one of its motives"
+            yield make_finding("PAR-095", "bad_motives", why, where, _list_motives(seat))
         for motive, score in latest.get(seat["agent_id"], {}).items():
             if satisfaction.get(motive, score) != score:
                 why = f"{motive} was last scored {score}"

@@ -13,6 +13,8 @@ import msgspec
 MAX_TOPIC_BYTES: Final = 200
 # Shared by all seats: what each of them holds against the bill.
 MAX_CONCERN_BYTES: Final = 12_000
+# The same for what would change their votes.
+MAX_CONDITION_BYTES: Final = 4_000
 _ELLIPSIS: Final = "…"
 
 
@@ -32,6 +34,11 @@ def shorten(text: str, most: int = MAX_TOPIC_BYTES) -> str:
 def shorten_concern(text: str, seats: int) -> str:
     """What a seat holds against the bill, within its share of what all seats may take."""
     return shorten(text, MAX_CONCERN_BYTES // max(1, seats))
+
+
+def shorten_conditions(text: str, seats: int) -> str:
+    """What would change a seat's vote, within its share."""
+    return shorten(text, MAX_CONDITION_BYTES // max(1, seats))
 
 
 def _json_size(text: str) -> int:

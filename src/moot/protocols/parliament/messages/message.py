@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from moot.core.clock import Millis, to_text
-from moot.core.findings import Finding, Severity
+from moot.core.findings import Finding
 from moot.core.prepared_types import prepare_type
 from moot.protocols.parliament.messages import words
 from moot.protocols.parliament.messages.contents import CONTENT_TYPES, Content, Motion
@@ -41,7 +41,6 @@ from moot.protocols.parliament.messages.words import Kind
 MAX_MESSAGE: Final = 48 * 1024
 FILLED_BY_CLERK: Final = ("id", "round", "timestamp")
 _SENT_FIELDS: Final = ("type", "from", "to", "in_reply_to", "content")
-_TOLERATED_CODES: Final = frozenset({"conditions_required"})
 _KNOWN_FIELDS: Final = frozenset((*FILLED_BY_CLERK, *_SENT_FIELDS, "motion"))
 
 
@@ -123,14 +122,7 @@ def message_findings(document: Any, path: str = "") -> tuple[Finding, ...]:
         findings.append(
             make_finding("PAR-041", "unknown_field", why, join_path(path, "motion"), hint)
         )
-    return (*findings, *map(_soften, _common_findings(document, path)))
-
-
-def _soften(finding: Finding) -> Finding:
-    """Only a warning in files from elsewhere: we refuse to write it, the protocol allows it."""
-    if finding.code not in _TOLERATED_CODES:
-        return finding
-    return msgspec.structs.replace(finding, severity=Severity.WARNING)
+    return (*findings, *_common_findings(document, path))
 
 
 def read_response(document: Document) -> Response:

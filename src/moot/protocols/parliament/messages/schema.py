@@ -223,11 +223,11 @@ def _ruling_findings(content: Document, path: str) -> Iterator[Finding]:
 
 
 def _vote_findings(content: Document, path: str) -> Iterator[Finding]:
+    """S-21: a NO without conditions is a vote; the speaker has nothing to work with, though."""
     if content["vote"] == words.Ballot.NO and not any(map(str.strip, content["conditions"])):
         why, where = "a NO says what would change it", join_path(path, "conditions")
-        yield make_finding(
-            "PAR-055", "conditions_required", why, where, "name at least one condition"
-        )
+        hint = "name at least one condition, so that the others can meet it"
+        yield make_finding("PAR-055", "conditions_required", why, where, hint, Severity.WARNING)
 
 
 def _tally_findings(content: Document, path: str) -> Iterator[Finding]:
@@ -262,7 +262,8 @@ def _decision_findings(content: Document, path: str) -> Iterator[Finding]:
     guides = word in (words.PrimeMinisterChoice.VETO, words.PrimeMinisterChoice.OPENING_GUIDANCE)
     if guides and not content["guidance"].strip():
         why, where = f"{word} needs guidance", join_path(path, "guidance")
-        yield make_finding("PAR-075", "guidance_required", why, where, "say what should change")
+        hint = "say what should change: --guidance TEXT, or `guidance` in JSON"
+        yield make_finding("PAR-075", "guidance_required", why, where, hint)
 
 
 _CONTENT_CHECKS: Final[dict[str, Callable[[Document, str], Iterator[Finding]]]] = {

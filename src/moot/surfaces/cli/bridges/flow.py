@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import click
@@ -15,6 +14,7 @@ from moot.surfaces.cli.bridges import flow_work
 from moot.surfaces.cli.bridges.flow_step import answer, flow
 from moot.surfaces.terminal.answer import Answer, visible
 from moot.surfaces.terminal.listing import listing
+from moot.surfaces.terminal.output import OutputPath
 from moot.surfaces.terminal.shell import Shell, command, text_argument
 
 # Importing it registers its commands.
@@ -57,7 +57,7 @@ def _debate_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
         ),
         click.option(
             "--file",
-            type=click.Path(path_type=Path, dir_okay=False),
+            type=OutputPath(dir_okay=False),
             help="Where the debate's file goes (default: in the workspace).",
         ),
         click.option(
@@ -156,7 +156,7 @@ def _chamber_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
         click.option(
             "--dir",
             "folder",
-            type=click.Path(path_type=Path, file_okay=False),
+            type=OutputPath(file_okay=False),
             help="Where the parliament's files go (default: in the workspace).",
         ),
         click.option("--issue", "issues", multiple=True, metavar="TEXT", help="To be decided."),

@@ -39,6 +39,13 @@ _WORDS = {
 }
 
 
+_AFTER_DEADLOCK = {
+    "human": "waits for its operator: `moot debate close FILE --reason ...` says what is decided",
+    "default-action": "`moot debate tick FILE` applies the default action",
+    "timeout-skip": "the policy timeout-skip has no turn left to skip; begin a new session",
+}
+
+
 def check(file: Path, checked: CheckView) -> Iterable[str]:
     word = paint("valid", "green") if checked.valid else paint("invalid", "red")
     yield f"{file}: {word}, {_entries(checked.entries)}"
@@ -49,10 +56,12 @@ def _entries(count: int) -> str:
     return plural(count, "entry", "entries")
 
 
-def status(data: StatusWithLiveness) -> Iterable[str]:
+def status(data: StatusWithLiveness, file: Path) -> Iterable[str]:
     yield f"{paint(visible(data.title), 'bold')}: {_WORDS[data.state]}"
     if data.ended_at_round:
         yield f"ended in round {data.ended_at_round}"
+        if data.deadlock_policy is not None:
+            yield _AFTER_DEADLOCK[data.deadlock_policy].replace("FILE", quote(str(file)))
     elif data.open_entry:
         yield f"{data.open_entry.author} is writing; time until {data.deadline}"
     else:
@@ -61,6 +70,7 @@ def status(data: StatusWithLiveness) -> Iterable[str]:
         late = ", which has passed" if data.timed_out else ""
         yield f"round {data.round} turn {data.turn}: {who}, until {data.deadline}{late}"
     yield from _positions(data.entries)
+    yield from map(finding_line, data.findings)
     yield _verdict(data.consensus)
 
 
@@ -123,7 +133,19 @@ def made(debate: NewDebate) -> Iterable[str]:
     yield f"{debate.file}: a session of {', '.join(debate.agents)}"
     if len(debate.agents) == 1:
         yield "  note: one alone can only agree with itself; --agents A,B makes it a debate"
+    yield from (f"  {one.severity}: {one.message}; {one.hint}" for one in debate.findings)
+    if debate.escalation == "human":
+        time, file = _seconds(debate.turn_timeout), quote(debate.file)
+        yield f"  note: after {time} without an entry the session waits for its operator"
+        yield f"  (`moot debate resume {file} --late`); --turn-timeout sets it, people get a day"
     yield f"  {paint('next:', 'bold')} moot debate add {debate.file} --author {first} --stance ..."
+
+
+def _seconds(count: int) -> str:
+    """A time limit in words: `a day`, `5 minutes`, `90 seconds`."""
+    if count == 86_400:
+        return "a day"
+    return plural(count // 60, "minute") if count % 60 == 0 else plural(count, "second")
 
 
 _RECORDED = {"signed": ", and signed it", "observed": "; recorded as observed", None: ""}
@@ -134,7 +156,7 @@ def added(entry: AddedEntry) -> Iterable[str]:
     yield f"round {entry.round} turn {entry.turn}: {entry.author} has spoken{how}"
     yield f"{_WORDS[entry.state]}" + (f"; next: {entry.next}" if entry.next else "")
     for finding in entry.findings:
-        yield f"  {finding.severity} {finding.rule}: {finding.message}"
+        yield f"  {finding.severity} {finding.rule}: {finding.message} ({finding.hint})"
 
 
 def moved(progress: DebateProgress, done: str = "written") -> Iterable[str]:

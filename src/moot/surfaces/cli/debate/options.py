@@ -11,12 +11,14 @@ import click
 
 from moot.api.debates.writing import DECIMAL_PATTERN
 from moot.surfaces.terminal.answer import Answer
+from moot.surfaces.terminal.output import OutputPath
 
 
 def file_argument(
-    name: str = "file",
+    name: str = "file", *, is_new: bool = False
 ) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
-    return click.argument(name, type=click.Path(path_type=Path), metavar=name.upper())
+    kind = OutputPath() if is_new else click.Path(path_type=Path)
+    return click.argument(name, type=kind, metavar=name.upper())
 
 
 def number(text: str) -> Decimal:

@@ -48,7 +48,7 @@ def status(shell: Shell, file: Path) -> Answer:
       moot debate status api-design.md
     """
     standing = reading.status(shell.session, file)
-    return Answer(standing, lambda: lines.status(standing))
+    return Answer(standing, lambda: lines.status(standing, file))
 
 
 @command(None, "consensus", "debate.consensus")

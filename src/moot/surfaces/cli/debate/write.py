@@ -27,7 +27,7 @@ from moot.surfaces.terminal.shell import Shell, command, text_argument
 
 
 @command(None, "new", "debate.new")
-@file_argument()
+@file_argument(is_new=True)
 @click.option("--title", required=True, metavar="T", help="What it is about, in one line.")
 @click.option("--agents", required=True, metavar="A,B", help="Who takes part, in this order.")
 @click.option("--context", metavar="T", help="What is known and asked (- or @file; the title).")
@@ -39,7 +39,11 @@ from moot.surfaces.terminal.shell import Shell, command, text_argument
     help="Who speaks after whom.",
 )
 @click.option("--max-turns-per-round", type=int, default=1, show_default=True, help="1 to 10.")
-@click.option("--turn-timeout", type=int, default=300, show_default=True, help="Seconds.")
+@click.option(
+    "--turn-timeout",
+    type=int,
+    help="Seconds: 300, or a day (86400) where people take part and escalation is human.",
+)
 @click.option(
     "--consensus-threshold",
     type=number,
@@ -82,12 +86,22 @@ from moot.surfaces.terminal.shell import Shell, command, text_argument
     show_default=True,
     help="Escalation default-action: what is written for a silent agent.",
 )
+@click.option("--people", metavar="A,B", default="", help="Which of the agents are people.")
 def new(
-    shell: Shell, file: Path, title: str, agents: str, context: str | None, **rules: Any
+    shell: Shell,
+    file: Path,
+    title: str,
+    agents: str,
+    context: str | None,
+    people: str,
+    **rules: Any,
 ) -> Answer:
     """Begin a session: a markdown file that anyone can read, and each agent appends to.
 
-    The last three options are not part of the format's settings: they stand in the file as
+    A person may close the session by hand, with an entry of status closed that begins with
+    "Session closed." Names that begin with human, and agents registered with --human, are people.
+
+    The last four options are not part of the format's settings: they stand in the file as
     comments below them, and a program that does not know them passes over them.
 
     Examples:
@@ -100,6 +114,7 @@ def new(
         title,
         [agent.strip() for agent in agents.split(",")],
         context=None if context is None else text_argument(context),
+        people=[name.strip() for name in people.split(",") if name.strip()],
         **rules,
     )
     return Answer(made, lambda: lines.made(made))
@@ -119,6 +134,13 @@ def _v4(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str 
 @click.option("--summary", metavar="T", default="", help="The point, in one or two lines.")
 @click.option("--action-requested", metavar="T", default="n/a", help="What should happen next.")
 @click.option("--next", "next_agent", metavar="AGENT", default="", help="Who should speak next.")
+@click.option(
+    "--round",
+    "round_number",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Supervised: the supervisor begins round N before everyone has spoken.",
+)
 @click.option("--evidence", metavar="T", default="n/a", help="Files and addresses, with commas.")
 @click.option("--body", metavar="T", default="", help="The argument, in markdown (- or @file).")
 @click.option("--escape", is_flag=True, help="Write comments in the body as visible text.")
@@ -134,6 +156,8 @@ def add(shell: Shell, file: Path, body: str, summary: str, **entry: Any) -> Answ
     Examples:
       moot debate add api-design.md --author amber-otter --stance approve --confidence 0.8
           --summary "REST will do." --body @argument.md
+      moot debate add plan.md --author lead --round 2 --next dev --stance neutral
+          --confidence 0.5 --summary "Again, with figures."
     """
     added = writing.add(
         shell.session, file, body=text_argument(body), summary=text_argument(summary), **entry
@@ -196,10 +220,15 @@ def resume(shell: Shell, file: Path, late: bool | None) -> Answer:
 @file_argument()
 @click.option("--reason", required=True, metavar="T", help="Why it ends.")
 def close(shell: Shell, file: Path, reason: str) -> Answer:
-    """End a session. This is the operator's act, and is written in the name of `system`.
+    """End a session. This is the operator's act.
+
+    A person who takes part closes it with an entry of their own: --as NAME says who. If the
+    operator is not one of the agents, a mark ends the session and `system` writes the final summary
+    below it. After a deadlock that waits for its operator, the reason is what they decided.
 
     Examples:
       moot debate close api-design.md --reason "Decided in the meeting."
+      moot --as human-ann debate close api-design.md --reason "We ship."
     """
     moved = writing.close(shell.session, file, text_argument(reason))
     return Answer(moved, lambda: lines.moved(moved))

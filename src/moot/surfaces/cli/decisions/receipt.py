@@ -19,6 +19,7 @@ from moot.surfaces.terminal.shell import Shell, command
 @output_option(
     "FILE.json proves itself; FILE.md and FILE.html are to be read, with FILE.json beside.",
     required=True,
+    also=(".json", ".intoto.jsonl"),
     accept=require_form,
 )
 @click.option("--in-toto", is_flag=True, help="Also FILE.intoto.jsonl, for in-toto's tools.")

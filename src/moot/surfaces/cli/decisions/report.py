@@ -11,6 +11,7 @@ from msgspec import UNSET
 from moot.api import report_site, reports
 from moot.core.plural import plural
 from moot.surfaces.terminal.answer import Answer, visible
+from moot.surfaces.terminal.output import OutputPath
 from moot.surfaces.terminal.page import (
     answer_and_open,
     open_in_browser,
@@ -26,7 +27,7 @@ from moot.surfaces.terminal.shell import Shell, command
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=OutputPath(),
     metavar="FILE",
     help="Also write it as a page: FILE.html, FILE.md or FILE.json; with --all a folder.",
 )

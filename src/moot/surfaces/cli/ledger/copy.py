@@ -9,11 +9,9 @@ import click
 from moot.api import ledger
 from moot.core.plural import plural
 from moot.surfaces.terminal.answer import Answer
-from moot.surfaces.terminal.output import STDOUT, output_option
+from moot.surfaces.terminal.output import STDOUT, OutputPath, output_option
 from moot.surfaces.terminal.progress import progress
 from moot.surfaces.terminal.shell import Shell, command
-
-_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @command(None, "checkpoint", "ledger.checkpoint")
@@ -61,7 +59,7 @@ def export(shell: Shell, output: Path, names: tuple[str, ...]) -> Answer:
 
 
 @command(None, "backup", "ledger.backup")
-@click.argument("file", type=_FILE)
+@click.argument("file", type=OutputPath(dir_okay=False))
 def backup(shell: Shell, file: Path) -> Answer:
     """Copy the ledger file while others go on writing, and check the copy.
 

@@ -12,7 +12,6 @@ from moot.surfaces.terminal.listing import listing
 from moot.surfaces.terminal.shell import Shell, command, text_argument
 
 _AGENT = click.option("--agent", metavar="NAME", help="Who acts (default: --as or MOOT_AGENT).")
-_CHASED = {"resent": "sent again to", "escalated": "told the operator: no answer from"}
 
 
 def _known_status(_ctx: click.Context, _option: click.Parameter, text: str) -> str:
@@ -48,7 +47,8 @@ def ack(shell: Shell, message_id: str, agent: str | None, status: str, notes: st
 
 
 def _ack_lines(given: answers.GivenAck, status: str) -> Iterable[str]:
-    yield f"{given.id}: {status} by {given.agent}" if given.ack else f"{given.id}: as before"
+    answered = f"{given.id} ({visible(given.subject)})" if given.subject else given.id
+    yield f"{answered}: {status} by {given.agent}" if given.ack else f"{answered}: as before"
     yield from (f"{given.agent} holds {visible(scope)} now" for scope in given.moved)
     if given.standing is not None and given.standing.open:
         yield f"still open: waits for {', '.join(map(visible, given.standing.agents_owing))}"
@@ -87,14 +87,15 @@ def _pending_lines(waiting: answers.PendingMessages) -> Iterable[str]:
 
 def _limit(message: answers.StandingView) -> str:
     if message.escalated_at:
-        return "with the operator"
+        return "no answer, escalated"
     again = ", sent again" if message.resent else ""
     return f"{message.by or '-'}{' overdue' if message.overdue else ''}{again}"
 
 
 @command(None, "tick", "mail.tick")
 def tick(shell: Shell) -> Answer:
-    """Go after answers that are overdue: send once more to the missing, then tell the operator.
+    """Go after answers that are overdue: send once more to the missing, then tell the people who
+    are registered here, and the sender.
 
     Examples:
       moot mail tick
@@ -106,7 +107,11 @@ def tick(shell: Shell) -> Answer:
 def _tick_lines(chased: answers.ChasedMessages) -> Iterable[str]:
     if not chased.applied:
         return ["nothing was overdue"]
-    return [
-        f"{message.id}: {_CHASED[message.did]} {', '.join(map(visible, message.missing))}"
-        for message in chased.applied
-    ]
+    return [f"{message.id}: {_chased(message)}" for message in chased.applied]
+
+
+def _chased(message: answers.ChasedMessage) -> str:
+    missing = ", ".join(map(visible, message.missing))
+    if message.did == "resent":
+        return f"sent again to {missing}"
+    return f"no answer from {missing}; told {', '.join(message.told) or 'nobody'}"

@@ -52,7 +52,7 @@ def _outside_lines(imported: sending.ImportedMail) -> Iterable[str]:
     told = ", ".join(visible(f"{name} {value}") for name, value in own.items() if value)
     if told:
         yield f"outside: {told}"
-    if imported.outside_thread not in ("", imported.thread):
+    if imported.outside_thread.lower() not in ("", imported.thread.lower()):
         yield (
             f"it is in the thread {imported.thread}: no thread here may be called so; "
             "--thread ID puts it into another"

@@ -59,6 +59,7 @@ def withdraw(shell: Shell, folder: Path, amendment: str) -> Answer:
 
     Examples:
       moot parliament withdraw uploads amend-001
+      moot --as rep_5 parliament withdraw uploads amend-002
     """
     done = bills.withdraw(shell.session, folder, amendment)
     lines = [f"{amendment} is withdrawn"]

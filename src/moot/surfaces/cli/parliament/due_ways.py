@@ -13,27 +13,25 @@ def decide_ways(folder: Path | str) -> str:
     return f'decide {shlex.quote(str(folder))} approve --reason "..." ({others})'
 
 
-def _said(kind: str) -> str:
-    return f"template {kind} > m.json, fill it in, then moot parliament submit DIR m.json"
-
+_ASK: Final = 'ask DIR SEAT "..." --from SEAT'
 
 WAYS: Final = {
-    "make an opening statement": _said("OPENING_STATEMENT"),
+    "make an opening statement": 'statement DIR --approach "..." --principle "..." --from SEAT',
     "choose the drafter": "drafter DIR",
     "choose another drafter": "drafter DIR",
-    "draft the bill": _said("BILL_DRAFT"),
-    "answer": _said("ANSWER"),
-    "ask": _said("QUESTION"),
-    "be heard": _said("QUESTION"),
-    "speak": _said("QUESTION"),
-    "start the round": _said("SPEAKER_RULING"),
-    "start a round or call a vote": _said("SPEAKER_RULING"),
-    "give the floor or end the round": _said("SPEAKER_RULING"),
-    "call a vote or end the round": _said("SPEAKER_RULING"),
-    "call the vote": _said("SPEAKER_RULING"),
-    "rule on a motion": _said("SPEAKER_RULING"),
+    "draft the bill": 'draft DIR --title "..." --problem "..." --solution "..." --from SEAT',
+    "answer": 'answer DIR "..." --score MOTIVE=N --from SEAT',
+    "ask": _ASK,
+    "be heard": _ASK,
+    "speak": _ASK,
+    "start the round": "rule DIR round_start",
+    "start a round or call a vote": "rule DIR round_start (or call_vote)",
+    "give the floor or end the round": "rule DIR next_speaker --target SEAT (or round_end)",
+    "call a vote or end the round": "rule DIR call_vote (or round_end)",
+    "call the vote": "rule DIR call_vote",
+    "rule on a motion": "rule DIR progress_note --target SEAT (or call_vote, round_end, redirect)",
     "incorporate": "incorporate DIR AMENDMENT",
-    "vote": _said("VOTE"),
+    "vote": 'vote DIR YES --reason "..." --from SEAT (or NO, with --condition "...")',
     "count the votes": "tally DIR",
     "decide": decide_ways("DIR"),
     "write the final document": "final DIR",

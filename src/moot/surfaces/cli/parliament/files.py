@@ -26,7 +26,7 @@ from moot.surfaces.terminal.shell import Shell, command
     help="Earlier files: every message in them must still stand.",
 )
 def check(shell: Shell, folder: Path, since: Path | None) -> Answer:
-    """Are the four files sound? Every field, every reference, every tally.
+    """Are the four files sound? Every field, reference and tally, and every round's summary.
 
     Needs no workspace; in one that knows the session, every message must also be the one on
     record. Elsewhere nobody's signature is checked: that is what `moot verify` is for.

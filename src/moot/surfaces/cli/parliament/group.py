@@ -16,10 +16,24 @@ _HERE = "moot.surfaces.cli.parliament"
 SECTIONS: dict[str, dict[str, Entry]] = {
     "Sit": {
         "new": Entry(f"{_HERE}.session:new", "call a parliament on a problem"),
+        **{
+            name: Entry(f"{_HERE}.short_forms:{name}", text)
+            for name, text in {
+                "statement": "make a seat's opening statement",
+                "draft": "write the bill, or its next version",
+                "ask": "ask another seat a question",
+                "answer": "answer the question that waits for a seat",
+                "amend": "propose a change to the bill",
+                "endorse": "endorse an amendment, in an answer",
+                "oppose": "oppose an amendment, in an answer",
+                "abstain": "take no side on an amendment, in an answer",
+                "motion": "ask the speaker for something",
+                "vote": "vote YES or NO on the bill",
+                "rule": "rule as the speaker: rounds, votes, order",
+            }.items()
+        },
         "template": Entry(f"{_HERE}.session:template", "a message of a type, to be filled in"),
-        "submit": Entry(
-            f"{_HERE}.session:submit", "bring a message: statement, question, vote or ruling"
-        ),
+        "submit": Entry(f"{_HERE}.session:submit", "bring any message as JSON"),
         "run": Entry(f"{_HERE}.run:run", "let participants take the seats"),
     },
     "The bill": {
@@ -50,10 +64,14 @@ SECTIONS: dict[str, dict[str, Entry]] = {
 
 @click.command("parliament", cls=LazyGroup, sections=SECTIONS, no_args_is_help=False)
 def parliament() -> None:
-    """Representatives draft, debate, amend and vote; a person decides."""
+    """Representatives draft, debate, amend and vote; a person decides.
+
+    DIR is the folder of a session; its id, such as parl-20260210-001, does as well.
+    """
 
 
 def folder_argument(function: Callable[..., Answer]) -> Callable[..., Answer]:
+    """DIR: the session's folder, or its id."""
     return click.argument(
         "folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR"
     )(function)

@@ -80,7 +80,7 @@ def submit(shell: Shell, folder: Path, file: str) -> Answer:
       cat answer.json | moot parliament submit uploads -
     """
     submitted = sessions.submit(shell.session, folder, _message_source(file))
-    lines = map(_message_line, submitted.messages)
+    lines = map(message_line, submitted.messages)
     return Answer(submitted, lambda: lines_with_remarks(lines, submitted.findings))
 
 
@@ -91,7 +91,7 @@ def _message_source(file: str) -> Path | bytes:
     return Path(file.removeprefix("@"))
 
 
-def _message_line(message: LedgerMessage) -> str:
+def message_line(message: LedgerMessage) -> str:
     to = f" to {message.to}" if message.to else ""
     action = getattr(message.content, "action", "")
     kind = f"{message.type} {action}" if message.type == "SPEAKER_RULING" else message.type

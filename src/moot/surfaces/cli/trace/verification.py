@@ -139,6 +139,9 @@ def _verified_lines(verified: verification.VerifiedTraces, profile: str) -> Iter
         yield _failure_line(verified)
         yield ""
         record = replace(record, first_bad=None, last_trusted=None)
+    elif unfinished := [trace for trace in verified.traces if trace.open]:
+        yield _open_line(unfinished, verdict_word(verified.record))
+        yield ""
     yield from verdict_lines(record)
     for trace in verified.traces:
         checks = [check for check in verified.checks if check.trace == trace.trace]
@@ -156,6 +159,12 @@ def _failure_line(verified: verification.VerifiedTraces) -> str:
     at = "" if trace.first_bad is None else f" at event {trace.first_bad}"
     name, word = trace.trace.removeprefix("trace/"), verdict_word(verified.record)
     return f"{paint('FAIL', 'red')} · {name}{at} · the record itself is {word}"
+
+
+def _open_line(traces: list[verification.TraceVerdict], word: str) -> str:
+    """`OPEN · t1 is claiming · the record so far is INTACT`: nothing was concluded yet."""
+    each = ", ".join(f"{trace.trace.removeprefix('trace/')} is {trace.state}" for trace in traces)
+    return f"{paint('OPEN', 'yellow')} · {each} · the record so far is {word}"
 
 
 def _plain(finding: verification.TraceFinding) -> Finding:
@@ -177,7 +186,8 @@ def _report_lines(
 ) -> Iterable[str]:
     name = audit.trace.removeprefix("trace/")
     status = paint(audit.status, _COLOURS[audit.status])
-    yield f"{name} {status} · {plural(audit.events, 'event')} · {profile}"
+    so_far = "so far " if isinstance(audit, verification.TraceVerdict) and audit.open else ""
+    yield f"{name} {so_far}{status} · {plural(audit.events, 'event')} · {profile}"
     for check in checks:
         text, colour = _MARKS[str(check.status)]
         yield f"  {paint(text, colour)}  {check.name:<31} {check.about} ({check.detail})"
