@@ -27,7 +27,7 @@ help:
 	@echo "make model   explore 100,000 states of every machine, or all that there are"
 	@echo "make mutants change one thing at a time in what differs from main: a test must notice"
 	@echo "make soak    half an hour of everything at once, then what the record says about it"
-	@echo "make bench-loss   simulate agents and a person, and look whose work is lost"
+	@echo "make bench-loss   eight agents and a person at once: is work lost, is anybody blamed wrongly?"
 	@echo "make bench-collisions   the same work under five ways to share a repository"
 	@echo "make bench-peers   the same work beside what people use instead, each installed by pip"
 
@@ -112,7 +112,7 @@ test-agents: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m bench $(ARGS)
 
-# An hour for all 10,000 steps: ARGS="--steps 500" is a try.
+# ARGS="--steps 500" is a try.
 bench-loss: $(STAMP)
 	$(BIN)/python -m bench.loss $(ARGS)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
-from typing import Final
+from typing import Final, Literal
 
 from bench.bar_picture import draw_bars
-from bench.loss.tally import MOST_NEEDLESS, Figures
+from bench.loss.score import MOST_NEEDLESS, Figures
 from moot.pages import (
     Bar,
     BarChart,
@@ -16,100 +15,97 @@ from moot.pages import (
     Facts,
     Prose,
     Report,
-    Table,
     VerdictBadge,
 )
 
 _METHOD: Final = (
-    "Eight simulated agents, two of each coding tool, and a person work in three worktrees of one"
-    " repository. Each call is put to the hook in the form its tool sends; most within one process,"
-    " one in twenty-five as the installed command. What is allowed is really done; what is refused"
-    " is done in a copy, to see whether it would have harmed anybody. What is lost is read from the"
-    " disk and from git's objects, not from Moot. Nobody uses `moot run`: nothing is watched.\n\n"
-    "A refusal is needless if the act would have reached nothing that another holds, and no unsaved"
-    " bytes of another that the agent has not seen. With a worktree that is removed goes all that"
-    " is held in it, also the place of a file that is not there just now. Counted apart are agents"
-    " that had read the newest version with a reading tool, which has no hook, and were told of it"
-    " once more."
+    "Eight agents, two of each coding tool, and a person work at the same time, each in a process"
+    " of its own, in two worktrees of one repository. The mix is denser than real work: edits by"
+    " tools and by sub-agents, slow tests, scripts that write files, also in the background, git,"
+    " and commands that destroy. Each call is put to the hook in the form its tool sends. What the"
+    " hook allows is really done.\n\n"
+    "Every write has bytes of its own, and each process logs its writes under a lock that Moot does"
+    " not know of. So the log tells who really wrote each version of each file. The figures compare"
+    " that log with the record, the letters to holders, the memory of copies, the disk and git's"
+    " objects.\n\n"
+    "A refusal is needless if nobody else holds, or has unsaved bytes in, what the act would reach."
+    " Counted apart are whole files written after a reading tool, which has no hook, had shown the"
+    " newest version. Bytes that came and went between two looks of any hook are counted apart:"
+    " nothing could copy them."
 )
 
 
 def facts(figures: Figures) -> list[Fact]:
-    """The figures, each with what it is measured against."""
+    """The figures, each with its aim."""
     share = f"{figures.needless_share:.2%} (aim below {MOST_NEEDLESS:.0%})"
-    known = figures.due - figures.unrecorded
-    slow = figures.as_process
     return [
-        Fact("Steps", f"{figures.steps:,}, seed {figures.seed}; {figures.calls:,} calls of tools"),
-        Fact("Destructive acts", f"{figures.destructive:,}"),
         Fact(
-            "Would harm or harmed somebody",
-            f"{figures.harmful:,}: {figures.held_back:,} held back, {figures.slipped_past:,} not",
+            "Steps",
+            f"{figures.steps:,} in {figures.seconds:,.0f} s, seed {figures.seed};"
+            f" {figures.calls:,} calls of tools, {figures.writes:,} writes",
         ),
-        Fact("Bytes that cannot be had back", f"{figures.lost:,} (aim 0)"),
-        Fact("Bytes destroyed that can be had back", f"{figures.saved:,}"),
+        Fact("Agents", f"{figures.agents}, {figures.in_runs} of them below `moot run`"),
+        Fact("Bytes lost that were on disk at a look", f"{_count(figures.lost)} (aim 0)"),
+        Fact("Bytes that came and went between two looks", f"{figures.between_looks:,}"),
+        Fact("Bytes overwritten by others and kept", f"{figures.saved_bytes:,}"),
+        Fact("INCURSIONs under a wrong name", f"{len(figures.wrong_names)} (aim 0)"),
+        Fact("Versions noted under a wrong name", f"{len(figures.wrong_authors)} (aim 0)"),
         Fact(
-            "Brought back by `moot undo`, of those tried",
-            f"{figures.undone} of {figures.undone + figures.not_undone}",
+            "Harmless commands that were accused",
+            f"{len(figures.accused)} of {figures.harmless_commands:,} (aim 0)",
         ),
-        Fact("On record under the right name", f"{known:,} of {figures.due:,} (aim all)"),
-        Fact("On record under a wrong name", f"{figures.misnamed} (aim 0)"),
-        Fact("On record without cause", f"{figures.causeless} (aim 0)"),
-        Fact("Needless refusals", f"{figures.needless} of {figures.harmless:,}: {share}"),
+        Fact("Held files overwritten", f"{figures.overwrites:,}"),
+        Fact("... proved, on record as an INCURSION", _share(figures.proved, figures)),
         Fact(
-            "Told once of what a reading tool had shown",
-            f"{figures.needless_after_unseen_read} of {figures.harmless:,}",
+            "... only one known, told to the holder",
+            f"{_share(figures.only_one_known, figures)}",
         ),
+        Fact("... unknown, told to the holder", _share(figures.unknown, figures)),
+        Fact("... without any record", f"{len(figures.unrecorded)} (aim 0)"),
+        Fact("Refused calls", f"{figures.refused:,}"),
+        Fact("Needless refusals", f"{len(figures.needless)} of {figures.calls:,}: {share}"),
+        Fact("Told again of what a reading tool had shown", f"{figures.told_again:,}"),
         Fact(
-            "Time added to a call, before and after it",
-            f"{figures.in_process.median:.0f} ms within a process ({figures.in_process.calls:,}"
-            f" calls), {slow.median:.0f} ms where one of the two was a process of its own"
-            f" ({slow.calls:,})",
+            "Median time of a hook under this load",
+            f"{figures.before_millis:.0f} ms before a call, {figures.after_millis:.0f} ms after it",
         ),
     ]
+
+
+def _count(lost: tuple[str, ...]) -> str:
+    return f"{sum(int(each.split()[0]) for each in lost):,}"
+
+
+def _share(count: int, figures: Figures) -> str:
+    return f"{count:,} ({count / max(1, figures.overwrites):.0%})"
 
 
 def lines(figures: Figures) -> list[str]:
     """For a terminal."""
     rows = [(fact.label, fact.value) for fact in facts(figures)]
     widest = max(len(label) for label, _ in rows)
-    shown = [f"{label.ljust(widest)}  {text}" for label, text in rows]
-    head = ("kind", "tried", "harmful", "held back", "needless", "saved bytes", "lost bytes")
-    cells = [head, *([str(cell) for cell in row] for row in _rows(figures))]
-    widths = [max(len(row[at]) for row in cells) for at in range(len(head))]
-    table = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
-    return [*shown, "", *table]
-
-
-def _rows(figures: Figures) -> Iterator[tuple[str, ...]]:
-    for each in figures.kinds:
-        counts = each.tried, each.harmful, each.held_back, each.needless, each.saved, each.lost
-        yield each.kind, *map(str, counts)
+    return [f"{label.ljust(widest)}  {text}" for label, text in rows]
 
 
 def build_report(figures: Figures) -> Report:
-    lost_nothing = figures.lost == 0
-    label = "Nothing lost" if lost_nothing else "Lost"
+    is_good = not figures.missed
+    wrong = len(figures.wrong_names) + len(figures.wrong_authors)
     return Report(
         kind="Loss",
-        title="Is anybody's work lost?",
-        subtitle=f"{figures.steps:,} steps, seed {figures.seed}",
-        verdict=VerdictBadge(label, "good" if lost_nothing else "bad"),
+        title="Is anybody's work lost, or anybody blamed for it?",
+        subtitle=f"{figures.steps:,} steps of eight agents and a person at the same time",
+        verdict=VerdictBadge(
+            "All aims met" if is_good else "Aims missed", "good" if is_good else "bad"
+        ),
         decision=DecisionCard(
-            f"{figures.lost:,} bytes of others cannot be had back; {figures.saved:,} can.",
+            f"{_count(figures.lost)} bytes lost that a hook could see, {wrong} wrong names,"
+            f" {len(figures.unrecorded)} of {figures.overwrites:,} overwrites without any record.",
             heading="Result",
         ),
         dissent=None,
         blocks=(
             Facts(tuple(facts(figures)), title="Figures"),
             _chart(figures),
-            Table(
-                ("Kind of act", "Tried", "Harmful", "Held back", "Needless", "Saved", "Lost"),
-                tuple(_rows(figures)),
-                title="By kind of act",
-                caption="Harmful: it would have reached, or reached, what others hold or had not"
-                " saved. Saved and lost: bytes of others that it destroyed.",
-            ),
             Prose(_METHOD, title="How it is measured"),
         ),
         proof=None,
@@ -117,21 +113,15 @@ def build_report(figures: Figures) -> Report:
 
 
 def _chart(figures: Figures) -> BarChart:
-    harmful = [each for each in figures.kinds if each.harmful]
-    bars = tuple(
-        Bar(
-            each.kind,
-            Decimal(round(100 * each.held_back / each.harmful)),
-            "good" if each.held_back == each.harmful else "caution",
-        )
-        for each in harmful
+    rows: tuple[tuple[str, int, Literal["good", "caution", "bad"]], ...] = (
+        ("proved: an INCURSION names the writer", figures.proved, "good"),
+        ("only one known: the holder is told whose command ran", figures.only_one_known, "good"),
+        ("unknown: the holder is told that the file changed", figures.unknown, "caution"),
+        ("no record", len(figures.unrecorded), "bad"),
     )
-    return BarChart(
-        bars,
-        Decimal(100),
-        title="Harmful acts held back beforehand, of a hundred",
-        caption="What was not held back could be had back, but for the bytes called lost.",
-    )
+    most = max(1, figures.overwrites)
+    bars = tuple(Bar(name, Decimal(round(100 * count / most)), tone) for name, count, tone in rows)
+    return BarChart(bars, Decimal(100), title="Held files that were overwritten, of a hundred")
 
 
 def draw_picture(figures: Figures) -> str:

@@ -1,153 +1,161 @@
-"""Whose bytes are whose, as the simulation itself knows: who holds what, who wrote which version,
-who has seen it, and whether a version that is gone can still be had.
+"""Who really wrote what: every actor logs its writes, in the order in which they happened.
+
+Each worktree has a lock that an actor holds while it writes and while it logs the write. Moot does
+not know of it. Hooks are called outside of it, so that calls of several agents overlap freely.
 """
 
 from __future__ import annotations
 
-import subprocess
-from collections import defaultdict
-from collections.abc import Iterator
-from types import TracebackType
-from typing import NamedTuple, Self
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Literal
 
-from bench.loss.rehearsal import Effect
-from bench.loss.trees import Place, Tree, blob_of
-from bench.loss.world import World
+import msgspec
+
+LOG_FOLDER: Final = "truth"
+_LEFT_OUT: Final = frozenset(
+    {".git", ".moot", "build", ".claude", ".codex", ".gemini", ".opencode"}
+)
 
 
-class Hold(NamedTuple):
-    """An agent that edited a path and has not given it back, and the worktree it did so in."""
+class Change(msgspec.Struct, frozen=True, array_like=True):
+    """A file that an act changed: git's ids of its bytes before and after; empty: no file."""
 
-    agent: str
+    path: str
+    before: str
+    after: str
+
+
+class Write(msgspec.Struct, frozen=True, tag="write"):
+    """An act that changed files, and when. Sizes are in `sizes`, by id."""
+
+    actor: str
+    step: int
+    kind: str
     worktree: str
+    at_ns: int
+    changes: tuple[Change, ...]
+    sizes: dict[str, int]
 
 
-class Version(NamedTuple):
-    """Bytes that git's history does not have, where they stood, and who wrote them."""
+class HookCall(msgspec.Struct, frozen=True, tag="hook"):
+    """A call of the hook. `targets` are the files that the act would reach.
 
-    place: Place
-    blob: str
-    size: int
-    writer: str
+    `is_needless`: it was refused although nobody else has a stake in the targets. `is_accused`: a
+    harmless command whose model was told that it changed what others hold.
+    """
+
+    actor: str
+    step: int
+    kind: str
+    worktree: str
+    moment: Literal["before", "after"]
+    is_command: bool
+    began_ns: int
+    ended_ns: int
+    targets: tuple[str, ...] = ()
+    reason: str = ""
+    is_needless: bool = False
+    is_accused: bool = False
+    as_process: bool = False
 
 
-class Truth:
-    """Use it in a `with` block: git answers for its objects as long as it lasts."""
+Entry = Write | HookCall
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self.holds: dict[str, Hold] = {}
-        self.writers: dict[Place, str] = {}
-        self._seen: defaultdict[tuple[str, Place], set[str]] = defaultdict(set)
-        self._committed = set[str]()
-        self._git = subprocess.Popen(
-            ["git", "cat-file", "--batch-check"],
-            cwd=world.main,
-            env=world.env,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+
+class TruthLog:
+    """The log of one actor below `top`."""
+
+    def __init__(self, top: Path, actor: str) -> None:
+        (top / LOG_FOLDER).mkdir(exist_ok=True)
+        self._top, self.actor = top, actor
+        self._file = (top / LOG_FOLDER / f"{actor.replace(' ', '-')}.jsonl").open("ab", buffering=0)
+
+    def add(self, entry: Entry) -> None:
+        self._file.write(msgspec.json.encode(entry) + b"\n")
+
+    def perform(self, worktree: str, kind: str, step: int, act: Callable[[], None]) -> None:
+        """Do it, and log what it changed, while nobody else of the simulation writes there."""
+        root = self._top / worktree
+        with locked(self._top, worktree):
+            before = read_tree(root)
+            act()
+            at_ns, after = time.time_ns(), read_tree(root)
+            paths = {path for path in (*before, *after) if before.get(path) != after.get(path)}
+            if paths:
+                found = {path: (before.get(path, b""), after.get(path, b"")) for path in paths}
+                changes = [
+                    Change(
+                        path,
+                        blob_of(before[path]) if path in before else "",
+                        blob_of(after[path]) if path in after else "",
+                    )
+                    for path in sorted(paths)
+                ]
+                sizes = {blob_of(data): len(data) for pair in found.values() for data in pair}
+                entry = Write(self.actor, step, kind, worktree, at_ns, tuple(changes), sizes)
+                self.add(entry)
+
+
+@contextmanager
+def locked(top: Path, worktree: str) -> Iterator[None]:
+    with (top / f"{worktree}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def read_tree(root: Path) -> dict[str, bytes]:
+    """The files of a worktree, but for git's, Moot's and the tools' own."""
+    tree: dict[str, bytes] = {}
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name not in _LEFT_OUT]
+        for name in files:
+            path = os.path.join(folder, name)
+            if name not in _LEFT_OUT and not name.endswith(".log"):
+                with open(path, "rb") as file:
+                    tree[os.path.relpath(path, root)] = file.read()
+    return tree
+
+
+def blob_of(data: bytes) -> str:
+    """Git's id of these bytes."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def read_log(top: Path) -> list[Entry]:
+    entries = list[Entry]()
+    for file in sorted((top / LOG_FOLDER).glob("*.jsonl")):
+        entries += msgspec.json.decode(
+            b"[" + b",".join(file.read_bytes().splitlines()) + b"]", type=list[Write | HookCall]
         )
-        self.note_commits("--all")
+    return sorted(
+        entries, key=lambda each: each.at_ns if isinstance(each, Write) else each.ended_ns
+    )
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        assert self._git.stdin is not None
-        self._git.stdin.close()
-        self._git.wait(timeout=60)
-        assert self._git.stdout is not None
-        self._git.stdout.close()
+def main() -> None:
+    """`python -m bench.loss.truth TOP ACTOR STEP KIND WORKTREE TEXT FILE...`: write inside of a
+    script that an agent runs. An empty text removes the files."""
+    import sys
 
-    def note_commits(self, *which: str) -> None:
-        """Whatever a commit has is git's, and nobody's to lose."""
-        listed = self._world.git("rev-list", "--objects", *which)
-        self._committed |= {line.split(" ", 1)[0] for line in listed.splitlines()}
+    top, actor, step, kind, worktree, text, *files = sys.argv[1:]
 
-    def note_seen(self, name: str, place: Place, data: bytes | None) -> None:
-        if data is not None:
-            self._seen[name, place].add(blob_of(data))
+    def write() -> None:
+        for name in files:
+            file = Path(top) / worktree / name
+            if text:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(f"{text}\n")
+            else:
+                file.unlink(missing_ok=True)
 
-    def note_changes(self, name: str, before: Tree, after: Tree) -> None:
-        """Whatever is new on the disk was written by whoever acted."""
-        for place, data in after.items():
-            if before.get(place) != data:
-                self.writers[place] = name
-                self.note_seen(name, place, data)
+    TruthLog(Path(top), actor).perform(worktree, kind, int(step), write)
 
-    def find_unsaved(self, place: Place, tree: Tree) -> Version | None:
-        """What stands there, if git's history does not have it."""
-        data = tree.get(place)
-        blob = blob_of(data) if data else ""
-        if data is None or not blob or blob in self._committed:
-            return None
-        return Version(place, blob, len(data), self.writers.get(place, ""))
 
-    def find_gone(self, name: str, before: Tree, after: Tree) -> Iterator[Version]:
-        """Versions of others that stood there before this act and stand nowhere any more."""
-        remaining = {blob_of(data) for data in after.values()}
-        for place, data in before.items():
-            version = self.find_unsaved(place, before) if after.get(place) != data else None
-            if version is not None and version.writer != name and version.blob not in remaining:
-                yield version
-
-    def is_in_git(self, blob: str) -> bool:
-        """Does the repository have these bytes as an object, of whatever origin?"""
-        assert self._git.stdin is not None
-        assert self._git.stdout is not None
-        self._git.stdin.write(f"{blob}\n".encode())
-        self._git.stdin.flush()
-        return not self._git.stdout.readline().endswith(b" missing\n")
-
-    def harmed_holders(self, name: str, effect: Effect, *, is_edit: bool) -> dict[str, Hold]:
-        """By path: others that hold what the act reaches, in the worktree they work in; an edit
-        must not reach the same path elsewhere either."""
-        return self.held_in_removed(name, effect) | {
-            place.path: hold
-            for place in effect.places
-            if (hold := self.holds.get(place.path)) is not None
-            and hold.agent != name
-            and (is_edit or hold.worktree == place.worktree)
-        }
-
-    def held_in_removed(self, name: str, effect: Effect) -> dict[str, Hold]:
-        """By path: what others hold in worktrees that the act removes, whether a file is there
-        just now or not."""
-        return {
-            path: hold
-            for path, hold in self.holds.items()
-            if hold.agent != name and hold.worktree in effect.removed
-        }
-
-    def would_harm(self, name: str, effect: Effect, before: Tree) -> bool:
-        """Does it reach what another holds, or another's unsaved bytes that `name` has not seen?"""
-        if self.held_in_removed(name, effect):
-            return True
-        for place in effect.places:
-            hold = self.holds.get(place.path)
-            if hold is not None and hold.agent != name:
-                return True
-            version = self.find_unsaved(place, before) if place in effect.changed else None
-            if version is None or version.writer == name:
-                continue
-            if version.blob not in self._seen[name, place]:
-                return True
-        return False
-
-    def own_paths(self, name: str) -> list[str]:
-        return sorted(path for path, hold in self.holds.items() if hold.agent == name)
-
-    def held_by_others(self, name: str, worktree: str) -> list[str]:
-        return sorted(
-            path
-            for path, hold in self.holds.items()
-            if hold.agent != name and hold.worktree == worktree
-        )
-
-    def release(self, name: str) -> None:
-        self.holds = {path: hold for path, hold in self.holds.items() if hold.agent != name}
+if __name__ == "__main__":
+    main()

@@ -283,7 +283,7 @@ def test_an_answer_loads_no_library_of_the_command_line(yard: Yard) -> None:
         "moot.api.operation",
         "moot.api.session",
     }
-    assert len({name for name in loaded if name.startswith("moot")}) <= 125
+    assert len({name for name in loaded if name.startswith("moot")}) <= 128
 
 
 def test_a_real_hook_reads_no_decimal_number(yard: Yard) -> None:
@@ -309,13 +309,11 @@ def test_nothing_is_loaded_to_look_where_nothing_is(yard: Yard) -> None:
     assert yard.owners() == {"new": OTTER}
     assert not loaded & {
         "moot.api.guard.sub_agents",
-        "moot.flows.guard.call_notes",
-        "moot.flows.guard.copies",
         "moot.flows.guard.elsewhere",
+        "moot.flows.guard.held_changes",
         "moot.system.git_worktrees",
-        "moot.workspace.file_versions",
     }
-    assert len({name for name in loaded if name.startswith("moot")}) <= 117
+    assert len({name for name in loaded if name.startswith("moot")}) <= 126
 
 
 def test_the_usual_key_folder_is_found_without_a_library(
@@ -340,7 +338,7 @@ def test_the_usual_key_folder_is_found_without_a_library(
 def test_a_harmless_shell_command_opens_no_ledger_beforehand(yard: Yard, command: str) -> None:
     """Nor does one that reaches nothing: git has all of a.txt."""
     loaded = modules_after(yard, "claude-bash", tool_input={"command": command})
-    assert "moot.flows.guard.command_stamps" in loaded
+    assert "moot.workspace.call_journal" in loaded
     assert not {name for name in loaded if name.startswith(("moot.engine", "moot.store", "nacl"))}
 
 

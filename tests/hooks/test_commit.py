@@ -42,6 +42,7 @@ def test_an_agent_may_not_commit_what_another_holds(on_path: Yard) -> None:
     assert "Nothing was committed" in err
     (noted,) = on_path.events("INCURSION")
     assert noted["from_agent"] == OTTER
+    assert noted["payload"]["resolution_hint"].startswith(f"{CRANE} is at work there")
 
 
 def test_a_person_is_warned_and_commits(on_path: Yard) -> None:

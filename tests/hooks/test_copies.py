@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,10 +25,12 @@ def edit(
 ) -> None:
     """A whole edit of Claude Code: asked for, written, and told to be done."""
     where = root or yard.root
-    assert yard.hook("claude", call("claude-write", where, file), agent).out == ""
+    more: dict[str, Any] = {"tool_input": {"file_path": str(where / file), "content": text}}
+    assert yard.hook("claude", call("claude-write", where, file, **more), agent).out == ""
     (where / file).parent.mkdir(parents=True, exist_ok=True)
     (where / file).write_text(text, encoding="utf-8")
-    assert yard.hook("claude", call("claude-write-done", where, file), agent).out == ""
+    reply = yard.hook("claude", call("claude-write-done", where, file, **more), agent)
+    assert not reply.out or "waiting for you" in told(reply)
 
 
 def slip(yard: Yard, command: str, agent: str = OTTER, root: Path | None = None) -> str:
@@ -51,27 +54,25 @@ def slip(yard: Yard, command: str, agent: str = OTTER, root: Path | None = None)
         "git -c user.name=x -c user.email=x@example.org stash --quiet",
     ],
 )
-def test_work_that_a_git_command_puts_back_is_on_record_and_comes_back(
-    yard: Yard, command: str
-) -> None:
+def test_work_that_a_git_command_puts_back_is_told_and_comes_back(yard: Yard, command: str) -> None:
     edit(yard, WORK)
-    assert "on record" in slip(yard, command)
+    assert slip(yard, command) == ""
     assert (yard.root / "a.txt").read_text("utf-8") == "one\n"
-    (noted,) = yard.events("INCURSION")
-    assert (noted["from_agent"], noted["to_agent"], noted["scope"]) == (OTTER, CRANE, "a.txt")
-    assert noted["payload"]["blob_before"] == blob_id(WORK.encode())
-    assert noted["payload"]["blob_after"] == blob_id(b"one\n")
+    blobs = blob_id(WORK.encode()), blob_id(b"one\n")
+    assert yard.told_changes() == [(OTTER, "a.txt", *blobs)]
+    assert yard.events("INCURSION") == []
     yard.ok("undo", "a.txt", MOOT_AGENT=CRANE)
     assert (yard.root / "a.txt").read_text("utf-8") == WORK
 
 
-def test_each_loss_is_on_record(yard: Yard) -> None:
+def test_each_loss_is_told(yard: Yard) -> None:
     edit(yard, WORK)
-    assert "on record" in slip(yard, "git checkout -- .")
-    assert slip(yard, "git checkout -- .") == "", "nothing changed this time"
+    slip(yard, "git checkout -- .")
+    slip(yard, "git checkout -- .")
+    assert len(yard.told_changes()) == 1, "nothing changed the second time"
     edit(yard, "again\n")
-    assert "on record" in slip(yard, "git checkout -- .")
-    assert len(yard.events("INCURSION")) == 2
+    slip(yard, "git checkout -- .")
+    assert len(yard.told_changes()) == 2
 
 
 def test_a_file_that_is_as_its_holder_left_it_is_nobodys_incursion(yard: Yard) -> None:
@@ -84,9 +85,10 @@ def test_a_file_that_is_as_its_holder_left_it_is_nobodys_incursion(yard: Yard) -
     assert yard.events("INCURSION") == []
 
 
-def test_a_command_that_reaches_into_another_worktree_is_on_record(yard: Yard) -> None:
+def test_a_command_that_reaches_into_another_worktree_is_told(yard: Yard) -> None:
     edit(yard, WORK)
-    assert "on record" in slip(yard, f"git -C {yard.root} checkout -- .", root=yard.other)
+    slip(yard, f"git -C {yard.root} checkout -- .", root=yard.other)
+    assert [change[:2] for change in yard.told_changes()] == [(OTTER, "a.txt")]
 
 
 def test_an_edit_leaves_a_version_with_its_bytes(yard: Yard) -> None:

@@ -66,6 +66,12 @@ def test_the_commonest_accidents_are_held_back(shared: Yard, command: str) -> No
     assert (shared.root / "a.txt").read_text("utf-8") == WORK
     (noted,) = shared.events("INCURSION")
     assert (noted["from_agent"], noted["to_agent"]) == (OTTER, CRANE)
+    hint = noted["payload"]["resolution_hint"]
+    assert hint == f"{CRANE} is at work there: work elsewhere, or ask {CRANE}", (
+        "nothing was changed"
+    )
+    (row,) = shared.ok("event", "list")["events"]
+    assert row["label"] == "Held back"
     assert reason(asks(shared, command))
     assert len(shared.events("INCURSION")) == 1
 

@@ -12,6 +12,7 @@ from moot.protocols.presence import STREAM
 from moot.protocols.presence.agent_names import is_adjective_noun
 from moot.protocols.presence.commands import SendBlocked, SendHandoff
 from moot.surfaces.hooks.entry import Reply
+from moot.workspace.file_versions import FileVersions
 from tests.hooks.yard import CRANE, OTTER, Yard, call, told
 
 HELD = "b.txt"
@@ -116,14 +117,15 @@ def test_the_end_of_a_session_leaves_a_named_agent_alone(yard: Yard) -> None:
 # After a call.
 
 
-def test_a_shell_command_that_writes_a_held_file_is_on_record_once(yard: Yard) -> None:
+def test_of_a_held_name_that_is_written_in_another_worktree_its_holder_is_told_once(
+    yard: Yard,
+) -> None:
     yard.reserve(CRANE, "a.txt")
-    said = script(yard, "echo two > a.txt", yard.other)
-    assert "on record" in said
-    assert "a.txt is held by teal-crane" in said
+    assert script(yard, "echo two > a.txt", yard.other) == ""
     assert script(yard, "echo three > a.txt", yard.other) == ""
-    (noted,) = yard.events("INCURSION")
-    assert (noted["from_agent"], noted["to_agent"], noted["scope"]) == (OTTER, CRANE, "a.txt")
+    ((_who, path, *_blobs),) = yard.told_changes()
+    assert path == "a.txt"
+    assert yard.events("INCURSION") == []
 
 
 @pytest.mark.parametrize(
@@ -133,12 +135,14 @@ def test_in_the_same_worktree_a_command_that_names_the_file_is_noticed(
     yard: Yard, text: str
 ) -> None:
     yard.reserve(CRANE, "a.txt")
-    assert "on record" in script(yard, text)
+    assert script(yard, text) == ""
+    assert [path for _who, path, *_blobs in yard.told_changes()] == ["a.txt"]
 
 
 def test_a_new_file_in_a_held_folder_is_noticed(yard: Yard) -> None:
     yard.reserve(CRANE, "src/*")
-    assert "on record" in script(yard, "mkdir -p src && echo x > src/new.py", yard.other)
+    script(yard, "mkdir -p src && echo x > src/new.py", yard.other)
+    assert [path for _who, path, *_blobs in yard.told_changes()] == ["src/new.py"]
 
 
 def test_what_the_holder_changes_meanwhile_is_not_blamed_on_a_reader(yard: Yard) -> None:
@@ -158,7 +162,8 @@ def test_a_command_that_names_nothing_may_have_changed_anything(yard: Yard) -> N
     yard.hook("claude", call("claude-bash", yard.root, tool_input={"command": "make fmt"}))
     (yard.root / "a.txt").write_text("formatted\n", encoding="utf-8")
     after = call("claude-bash-done", yard.root, tool_input={"command": "make fmt"})
-    assert "on record" in told(yard.hook("claude", after))
+    assert yard.hook("claude", after) == Reply()
+    assert [path for _who, path, *_blobs in yard.told_changes()] == ["a.txt"]
 
 
 def test_what_was_changed_before_the_command_is_not_its_doing(yard: Yard) -> None:
@@ -186,9 +191,11 @@ def test_an_ordinary_edit_is_followed_by_silence(yard: Yard, name: str) -> None:
     assert yard.events("INCURSION") == []
 
 
-def test_no_note_of_a_command_is_left_behind(yard: Yard) -> None:
-    shell(yard, "true")
-    assert list((yard.root / ".moot/hooks/calls").iterdir()) == []
+def test_no_call_that_has_ended_is_left_open(yard: Yard) -> None:
+    shell(yard, "make --version")
+    with FileVersions(yard.root / ".moot") as memory:
+        ((ended, told_end),) = memory.query("SELECT ended_ns, told_ns FROM calls", ())
+    assert ended == told_end is not None
 
 
 # What waits.

@@ -66,4 +66,5 @@ def test_a_shell_command_that_changes_such_a_file_is_told_of_the_files_holder(ya
     for name in ("port:3000", "db:test"):
         (yard.root / name).write_text("changed\n", encoding="utf-8")
     yard.hook("claude", call("claude-bash-done", yard.root, tool_input=command))
-    assert [row["scope"] for row in yard.events("INCURSION")] == ["./db:test"]
+    assert [path for _who, path, *_blobs in yard.told_changes()] == ["db:test"]
+    assert yard.events("INCURSION") == []

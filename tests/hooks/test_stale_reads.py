@@ -103,14 +103,16 @@ def test_a_session_that_printed_the_file_has_seen_it(yard: Yard) -> None:
 def test_what_a_command_put_back_is_told_to_the_one_who_left_it(yard: Yard) -> None:
     """The holder does not know that its own work is gone."""
     start(yard, "opencode")
-    said = call("opencode-write", yard.root, session_id="one")
+    sent = {"filePath": str(yard.root / "a.txt"), "content": "my work\n"}
+    said = call("opencode-write", yard.root, session_id="one", tool_input=sent)
     assert yard.hook("opencode", said, OTTER).out == ""
     (yard.root / "a.txt").write_text("my work\n", encoding="utf-8")
     done = {**said, "hook_event_name": "PostToolUse"}
     assert yard.hook("opencode", done, OTTER).out == ""
     slip(yard, "git checkout -- .", agent=CRANE)
     told = reason(write(yard, "opencode-write"))
-    assert f'changed by {CRANE} ("git checkout -- .")' in told
+    assert "changed by someone" in told
+    assert CRANE not in told
     yard.ok("undo", "a.txt", "--version", "1", MOOT_AGENT=OTTER)
     assert (yard.root / "a.txt").read_text("utf-8") == "my work\n"
     assert write(yard, "opencode-write").out == ""

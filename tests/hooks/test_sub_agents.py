@@ -136,16 +136,15 @@ def test_a_file_held_under_another_name_is_held_among_sub_agents_too(yard: Yard)
     assert edit(yard, "claude", "first", "same.txt") == Reply()
 
 
-def test_a_shell_command_of_one_that_changes_what_another_edits_is_on_record(yard: Yard) -> None:
+def test_a_shell_command_of_one_that_changes_what_another_edits_is_told_to_the_session(
+    yard: Yard,
+) -> None:
     edit(yard, "claude", "first")
     (yard.root / "a.txt").write_text("two\n", encoding="utf-8")
     done = call("claude-subagent-bash-done", yard.root, agent_id="second")
-    said = told(yard.hook("claude", done))
-    assert "a.txt is held by amber-otter/1 (a sub-agent of your own session)" in said
-    (event,) = yard.events("INCURSION")
-    assert event["payload"]["incoming_alias"] == "amber-otter/2"
-    own = call("claude-subagent-bash-done", yard.root, agent_id="first")
-    assert yard.hook("claude", own) == Reply()
+    assert yard.hook("claude", done) == Reply()
+    assert yard.events("INCURSION") == []
+    assert [path for _who, path, *_blobs in yard.told_changes(OTTER)] == ["a.txt"]
 
 
 def test_a_command_of_one_that_would_throw_away_anothers_work_is_held_back(yard: Yard) -> None:

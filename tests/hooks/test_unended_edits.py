@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from moot.flows.guard.guarded_paths import UNENDED_EDITS
 from moot.system.git_objects import blob_id, read_blob
+from moot.workspace.call_journal import Call
 from moot.workspace.file_versions import Act, FileVersion, FileVersions
 from tests.hooks.yard import CRANE, OTTER, Yard, call
 
@@ -25,9 +25,10 @@ def patch(yard: Yard) -> None:
     (yard.root / "a.txt").write_text(LEFT, encoding="utf-8")
 
 
-def notes(yard: Yard) -> list[Path]:
-    folder = yard.root / ".moot" / UNENDED_EDITS
-    return list(folder.iterdir()) if folder.is_dir() else []
+def notes(yard: Yard) -> list[Call]:
+    """The edits whose end no hook tells and that are waited for."""
+    with FileVersions(yard.root / ".moot") as memory:
+        return memory.journal.list_untold()
 
 
 def kept(yard: Yard) -> list[FileVersion]:
@@ -74,11 +75,21 @@ def test_a_patch_that_was_refused_is_not_waited_for(yard: Yard) -> None:
     assert notes(yard) == []
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"\xff", b'{"root": 1}', b'{"root":"/","blobs":{}}'])
-def test_a_note_that_cannot_be_read_is_in_nobodys_way(yard: Yard, damage: bytes) -> None:
+@pytest.mark.parametrize("damage", ["announced = x'7b'", "before = NULL", "worktree = '/nowhere'"])
+def test_a_row_that_says_nothing_is_in_nobodys_way(yard: Yard, damage: str) -> None:
     patch(yard)
-    (note,) = notes(yard)
-    note.write_bytes(damage)
+    with FileVersions(yard.root / ".moot") as memory, memory.transaction() as db:
+        db.execute(f"UPDATE call_files SET {damage}, predicted = ''")
     look = calls_of_another(yard.root)["a command that reads"]
     assert yard.hook("claude", look, OTTER).out == ""
+
+
+def test_a_patch_that_left_what_it_announced_is_its_agents(yard: Yard) -> None:
+    ask_to_patch(yard)
+    (yard.root / "a.txt").write_text("two\n", encoding="utf-8")
+    yard.hook("claude", calls_of_another(yard.root)["an edit"], OTTER)
+    with FileVersions(yard.root / ".moot") as memory:
+        left = memory.last(str(yard.root), "a.txt", Act.LEFT)
+    assert left is not None
+    assert (left.agent, left.blob, left.is_stored) == (CRANE, blob_id(b"two\n"), True)
     assert notes(yard) == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -83,6 +84,24 @@ class Yard(Project):
 
     def owners(self) -> dict[str, str]:
         return {held.scope: held.owner for held in self.presence.live}
+
+    def letters(self, agent: str = "teal-crane") -> list[dict[str, Any]]:
+        """What is in somebody's inbox, the newest first, each with its subject and body."""
+        inbox = self.ok("--as", agent, "mail", "inbox", "--all", "--peek")["messages"]
+        inbox.sort(key=lambda each: str(each["at"]), reverse=True)
+        return [self.ok("--as", agent, "mail", "show", each["id"])["message"] for each in inbox]
+
+    def told_changes(self, agent: str = "teal-crane") -> list[tuple[str, str, str, str]]:
+        """The changes that a holder was told of, the newest first: while whose command (empty: by
+        someone unknown), which file, and git's ids before and after."""
+        changes = []
+        for letter in self.letters(agent):
+            who = re.search(r"changed while (\S+)'s command ran; no one else", letter["subject"])
+            for line in re.findall(r"^- (.*) in .*: \w+ \((\S+) -> (\S+)\)$", letter["body"], re.M):
+                path, *ids = line
+                blobs = ("" if each == "nothing" else each for each in ids)
+                changes.append((who[1] if who else "", path, *blobs))
+        return changes
 
     def events(self, kind: str) -> list[dict[str, Any]]:
         """All v1 events of a kind on record."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,12 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from moot.flows.guard.call_notes import CallNote, note_beginning, note_end
 from moot.flows.watching.watcher import WatchingRun, watching
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.commands import Join, Reserve
 from moot.system.git_objects import blob_id
 from moot.system.watching import WatchFolders, watch_folders
+from moot.workspace.call_journal import Call, CallFile, CallKind
+from moot.workspace.file_versions import FileVersions
 from tests.hooks.yard import CRANE, OTTER, Yard
 
 DEADLINE = 60.0
@@ -85,9 +85,11 @@ def join(yard: Yard, name: str, root: Path) -> None:
     yard.execute(name, Join(project_root=str(yard.root), worktree=str(root)), stream=STREAM)
 
 
-def hold(yard: Yard, name: str, root: Path, *scopes: str) -> None:
-    """Somebody is in a worktree and holds these there."""
+def hold(yard: Yard, name: str, root: Path, *scopes: str, speaks: bool = True) -> None:
+    """Somebody is in a worktree and holds these there; its hooks have spoken before."""
     join(yard, name, root)
+    if speaks:
+        spoke(yard, name)
     reserve = Reserve(scopes=scopes, project_root=str(yard.root), worktree=str(root))
     yard.execute(name, reserve, stream=STREAM)
 
@@ -95,19 +97,36 @@ def hold(yard: Yard, name: str, root: Path, *scopes: str) -> None:
 @contextmanager
 def command(yard: Yard, agent: str, root: Path, call: str = "1") -> Iterator[None]:
     """A shell command of an agent runs, as its hooks say."""
-    where = yard.root / ".moot", f"claude:{agent}", agent, call
-    note_beginning(*where, CallNote(folder=str(root)))
+    with journaled(
+        yard, Call(f"claude:{agent}", agent, "", call, "Bash", CallKind.COMMAND, str(root))
+    ):
+        yield
+
+
+@contextmanager
+def edit(yard: Yard, agent: str, root: Path, text: str) -> Iterator[None]:
+    """An edit of an agent that makes this text of a.txt runs, as its hooks say."""
+    file = CallFile(str(root), "a.txt", None, (blob(text),))
+    where = f"claude:{agent}", agent, "", "2", "Write", CallKind.EDIT, str(root)
+    with journaled(yard, Call(*where, files=(file,))):
+        yield
+
+
+@contextmanager
+def journaled(yard: Yard, call: Call) -> Iterator[None]:
+    with FileVersions(yard.root / ".moot") as memory:
+        memory.journal.begin(call)
     yield
-    note_end(*where)
+    with FileVersions(yard.root / ".moot") as memory:
+        begun = memory.journal.find_begun(call.session, call.call_id, call.tool)
+        assert begun is not None
+        memory.journal.end(begun)
 
 
 def spoke(yard: Yard, agent: str) -> None:
     """A hook of this agent said something a while ago."""
-    with command(yard, agent, yard.root, "earlier"):
-        pass
-    for file in (yard.root / ".moot/hooks/watched").glob("*/*"):
-        then = file.stat().st_mtime - 30
-        os.utime(file, (then, then))
+    with FileVersions(yard.root / ".moot") as memory:
+        memory.journal.hear(f"claude:{agent}", agent)
 
 
 def incursions(yard: Yard) -> list[tuple[str, str, Any, Any]]:
@@ -127,6 +146,15 @@ def letters(yard: Yard, to: str = CRANE) -> list[str]:
     """The subjects of what waits in somebody's inbox."""
     inbox = yard.ok("--as", to, "mail", "inbox")
     return [message["subject"] for message in inbox["messages"]]
+
+
+def told_paths(yard: Yard, to: str = CRANE) -> set[str]:
+    """The files that letters in somebody's inbox are about."""
+    inbox = yard.ok("--as", to, "mail", "inbox", "--all", "--peek")
+    ids = [message["id"] for message in inbox["messages"]]
+    bodies = [yard.ok("--as", to, "mail", "show", each)["message"]["body"] for each in ids]
+    lines = [line for body in bodies for line in body.splitlines() if line.startswith("- ")]
+    return {line[2:].partition(" in ")[0] for line in lines}
 
 
 def blob(text: str) -> str:

@@ -32,7 +32,11 @@ def run_program(yard: Yard, bell: Bell, text: str) -> None:
 def test_a_change_of_what_another_holds_rings_once(yard: Yard, bell: Bell) -> None:
     hold(yard, CRANE, yard.other, "a.txt")
     run_program(yard, bell, f"{WRITE}; {WRITE}")
-    assert bell.next() == "incursion: moot: coral-finch changed what others hold: a.txt"
+    expected = (
+        "changed while coral-finch's command ran; no one else known to Moot was at work, while"
+        " teal-crane holds it: a.txt"
+    )
+    assert bell.next() == f"incursion: moot: {expected}"
     # What rings next is another happening: nothing was told in between.
     yard.ok(
         "ask", "Is it?", "--with", "rules:approve,rules:approve", MOOT_CONFIG=str(bell.settings)

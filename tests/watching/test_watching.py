@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from threading import Event
 
 import pytest
 
-from moot.flows.guard.call_notes import CallNote, note_beginning, note_end
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.commands import NoteIncursion
 from moot.system.watching import TooManyWatches
@@ -18,16 +18,20 @@ from tests.hooks.yard import CRANE, OTTER, Yard
 from tests.watching.post import (
     blob,
     command,
+    edit,
     hold,
     incursions,
     join,
     letters,
     post,
     spoke,
+    told_paths,
     until,
 )
 
 UNKNOWN = "INFO: changed by someone unknown: "
+ONLY = "changed while amber-otter's command ran; no one else known to Moot was at work"
+ONLY_OTTER = f"INFO: {ONLY}: "
 
 
 def write(file: Path, text: str) -> None:
@@ -38,45 +42,35 @@ def write(file: Path, text: str) -> None:
 # Somebody is named.
 
 
-def test_the_only_run_in_a_worktree_is_on_record_with_both_versions(yard: Yard) -> None:
-    hold(yard, CRANE, yard.other, "a.txt")
+def test_bytes_that_the_runs_agent_announced_are_on_record_with_both_versions(yard: Yard) -> None:
+    hold(yard, CRANE, yard.root, "a.txt")
     join(yard, OTTER, yard.root)
-    with post(yard) as otter:
-        write(yard.root / "a.txt", "changed\n")
+    spoke(yard, CRANE)
+    with post(yard) as otter, edit(yard, OTTER, yard.root, "announced\n"):
+        write(yard.root / "a.txt", "announced\n")
         otter.wait_for_line("amber-otter changed what others hold, which is on record: a.txt")
-    assert incursions(yard) == [(OTTER, "a.txt", blob("one\n"), blob("changed\n"))]
+    assert incursions(yard) == [(OTTER, "a.txt", blob("one\n"), blob("announced\n"))]
     assert letters(yard) == []
 
 
-def test_a_shell_call_names_its_agent_where_several_work(yard: Yard) -> None:
-    hold(yard, CRANE, yard.root, "a.txt")
-    join(yard, OTTER, yard.root)
-    with post(yard) as otter:
-        spoke(yard, CRANE)
-        with command(yard, OTTER, yard.root):
-            write(yard.root / "a.txt", "changed\n")
-        otter.wait_for_line("on record: a.txt")
-    assert incursions(yard) == [(OTTER, "a.txt", blob("one\n"), blob("changed\n"))]
+def has_count(yard: Yard, count: int) -> bool:
+    return len(incursions(yard)) == count
 
 
-def test_every_change_is_one_more_and_the_same_bytes_are_none(yard: Yard) -> None:
+def test_every_proved_change_is_one_more_and_the_same_bytes_are_none(yard: Yard) -> None:
     hold(yard, CRANE, yard.root, "a.txt")
     join(yard, OTTER, yard.root)
+    spoke(yard, CRANE)
     with post(yard) as otter:
-        spoke(yard, CRANE)
-        note_beginning(yard.root / ".moot", "claude:s", OTTER, "1", CallNote(str(yard.root)))
-        write(yard.root / "a.txt", "two\n")
-        until(lambda: len(incursions(yard)) == 1)
-        write(yard.root / "a.txt", "two\n")
-        write(yard.root / "a.txt", "three\n")
-        until(lambda: len(incursions(yard)) == 2)
-        (yard.root / "a.txt").unlink()
-        until(lambda: len(incursions(yard)) == 3)
-        assert len(otter.lines) == 3
-    assert len({once for once, _ in otter.person}) == 3  # and the person is told of each, once
+        for count, text in enumerate(("two\n", "three\n"), 1):
+            with edit(yard, OTTER, yard.root, text):
+                write(yard.root / "a.txt", text)
+                until(partial(has_count, yard, count))
+                write(yard.root / "a.txt", text)
+        assert len(otter.lines) == 2
+    assert len({once for once, _ in otter.person}) == 2  # and the person is told of each, once
     ids = [("one\n", "two\n"), ("two\n", "three\n")]
-    expected = [(OTTER, "a.txt", blob(was), blob(now)) for was, now in ids]
-    assert incursions(yard) == [*expected, (OTTER, "a.txt", blob("three\n"), "")]
+    assert incursions(yard) == [(OTTER, "a.txt", blob(was), blob(now)) for was, now in ids]
 
 
 def test_if_the_hook_was_faster_it_is_on_record_once(yard: Yard) -> None:
@@ -87,9 +81,9 @@ def test_if_the_hook_was_faster_it_is_on_record_once(yard: Yard) -> None:
         over.wait()
         yield frozenset()
 
+    spoke(yard, CRANE)
     with post(yard, watch=late):
-        spoke(yard, CRANE)
-        with command(yard, OTTER, yard.root):
+        with edit(yard, OTTER, yard.root, "two\n"):
             write(yard.root / "a.txt", "two\n")
         root = str(yard.root)
         note = NoteIncursion(paths=("a.txt",), project_root=root, worktree=root)
@@ -97,20 +91,49 @@ def test_if_the_hook_was_faster_it_is_on_record_once(yard: Yard) -> None:
     assert incursions(yard) == [(OTTER, "a.txt", None, None)]
 
 
-def test_another_runs_agent_is_left_to_its_own_run(yard: Yard) -> None:
+def test_what_another_agent_announced_is_left_to_its_own_run(yard: Yard) -> None:
     """Nobody signs under another's name."""
     yard.ok("agent", "register", "gray-heron")
     hold(yard, CRANE, yard.root, "a.txt")
     for name in (OTTER, "gray-heron"):
         join(yard, name, yard.root)
-    with post(yard, OTTER) as otter, post(yard, "gray-heron") as heron:
-        spoke(yard, CRANE)
-        with command(yard, "gray-heron", yard.root):
-            write(yard.root / "a.txt", "two\n")
+        spoke(yard, name)
+    spoke(yard, CRANE)
+    with (
+        post(yard, OTTER) as otter,
+        post(yard, "gray-heron") as heron,
+        edit(yard, "gray-heron", yard.root, "two\n"),
+    ):
+        write(yard.root / "a.txt", "two\n")
         heron.wait_for_line("gray-heron changed what others hold")
     assert [name for name, *_ in incursions(yard)] == ["gray-heron"]
     assert otter.lines == []
     assert letters(yard) == []
+
+
+# Only one is known.
+
+
+def test_a_program_without_hooks_that_is_alone_is_told_in_neutral_words(yard: Yard) -> None:
+    hold(yard, CRANE, yard.other, "a.txt")
+    join(yard, OTTER, yard.root)
+    spoke(yard, CRANE)
+    with post(yard) as otter:
+        write(yard.root / "a.txt", "changed\n")
+        otter.wait_for_line(f"{ONLY}, while teal-crane holds it: a.txt")
+    assert incursions(yard) == []
+    assert letters(yard) == [f"{ONLY_OTTER}a.txt"]
+
+
+def test_the_only_command_is_told_in_neutral_words(yard: Yard) -> None:
+    hold(yard, CRANE, yard.root, "a.txt")
+    join(yard, OTTER, yard.root)
+    spoke(yard, CRANE)
+    with post(yard) as otter, command(yard, OTTER, yard.root):
+        write(yard.root / "a.txt", "changed\n")
+        otter.wait_for_line(ONLY)
+    assert incursions(yard) == []
+    assert letters(yard) == [f"{ONLY_OTTER}a.txt"]
 
 
 # Nobody is named.
@@ -119,8 +142,8 @@ def test_another_runs_agent_is_left_to_its_own_run(yard: Yard) -> None:
 def test_a_change_by_someone_unknown_is_told_to_the_holder_once(yard: Yard) -> None:
     hold(yard, CRANE, yard.root, "a.txt")
     join(yard, OTTER, yard.root)
+    spoke(yard, OTTER)
     with post(yard) as otter, post(yard, root=yard.root) as second:
-        spoke(yard, CRANE)
         write(yard.root / "a.txt", "who was it\n")
         until(lambda: otter.lines or second.lines)
     assert incursions(yard) == []
@@ -155,7 +178,7 @@ def test_the_letter_says_what_and_not_who(yard: Yard) -> None:
 
 
 def test_a_holder_without_hooks_may_have_done_it_itself(yard: Yard) -> None:
-    hold(yard, CRANE, yard.root, "a.txt")
+    hold(yard, CRANE, yard.root, "a.txt", speaks=False)
     join(yard, OTTER, yard.root)
     with post(yard) as otter, command(yard, OTTER, yard.root):
         write(yard.root / "a.txt", "two\n")
@@ -170,11 +193,9 @@ def test_a_holder_without_hooks_may_have_done_it_itself(yard: Yard) -> None:
 def test_the_holders_own_edit_is_none_and_its_bytes_are_kept(yard: Yard) -> None:
     hold(yard, CRANE, yard.root, "a.txt")
     join(yard, OTTER, yard.root)
-    where = yard.root / ".moot", "claude:s", CRANE, "1"
     with post(yard) as otter:
-        note_beginning(*where, CallNote(paths=(str(yard.root / "a.txt"),)))
-        write(yard.root / "a.txt", "the holder's\n")
-        note_end(*where)
+        with edit(yard, CRANE, yard.root, "the holder's\n"):
+            write(yard.root / "a.txt", "the holder's\n")
         until(lambda: _is_kept(yard, "the holder's\n"))
     assert otter.lines == []
     assert incursions(yard) == []
@@ -197,8 +218,9 @@ def test_what_git_does_not_have_is_kept_from_the_start(yard: Yard) -> None:
 
 
 def test_a_holder_without_hooks_works_in_its_own_worktree(yard: Yard) -> None:
-    hold(yard, CRANE, yard.root, "a.txt")
+    hold(yard, CRANE, yard.root, "a.txt", speaks=False)
     join(yard, OTTER, yard.root)
+    spoke(yard, OTTER)
     with post(yard) as otter:
         write(yard.root / "a.txt", "mine\n")
         until(lambda: _is_kept(yard, "mine\n"))
@@ -214,11 +236,10 @@ def test_what_git_ignores_is_none(yard: Yard) -> None:
     with post(yard):
         write(yard.root / "src" / "build.log", "noise\n")
         write(yard.root / "src" / "real.txt", "text\n")
-        until(lambda: incursions(yard))
+        until(lambda: letters(yard))
         write(yard.root / "src" / "build.log", "more noise\n")
-        write(yard.root / "src" / "real.txt", "more text\n")
-        until(lambda: len(incursions(yard)) == 2)
-    assert {scope for _, scope, *_ in incursions(yard)} == {"src/real.txt"}
+        write(yard.root / "src" / "other.txt", "more text\n")
+    assert told_paths(yard) == {"src/real.txt", "src/other.txt"}
 
 
 def test_a_file_that_nobody_holds_is_none(yard: Yard) -> None:
@@ -227,8 +248,8 @@ def test_a_file_that_nobody_holds_is_none(yard: Yard) -> None:
     with post(yard) as otter:
         write(yard.root / "b.txt", "free\n")
         write(yard.root / "a.txt", "held\n")
-        otter.wait_for_line("on record: a.txt")
-    assert [scope for _, scope, *_ in incursions(yard)] == ["a.txt"]
+        otter.wait_for_line("holds it: a.txt")
+    assert told_paths(yard) == {"a.txt"}
 
 
 # What is held changes; what is watched goes away.
@@ -239,14 +260,14 @@ def test_what_is_reserved_later_is_watched_too(yard: Yard) -> None:
     with post(yard):
         hold(yard, CRANE, yard.other, "a.txt")
         until(lambda: _is_watched(yard))
-    assert incursions(yard) != []
+    assert told_paths(yard) == {"a.txt"}
 
 
 def _is_watched(yard: Yard) -> bool:
     """Writes on until it is noticed: when the thread looks at the ledger is its own affair."""
     file = yard.root / "a.txt"
     file.write_text(file.read_text("utf-8") + "more\n", encoding="utf-8")
-    return bool(incursions(yard))
+    return bool(letters(yard))
 
 
 def test_a_new_folder_below_a_held_one_is_watched(yard: Yard) -> None:
@@ -255,9 +276,9 @@ def test_a_new_folder_below_a_held_one_is_watched(yard: Yard) -> None:
     (yard.root / "src").mkdir()
     with post(yard):
         write(yard.root / "src" / "deep" / "er" / "x.txt", "1\n")
-        until(lambda: ("src/deep/er/x.txt") in {scope for _, scope, *_ in incursions(yard)})
+        until(lambda: letters(yard))
         write(yard.root / "src" / "deep" / "er" / "y.txt", "2\n")
-        until(lambda: ("src/deep/er/y.txt") in {scope for _, scope, *_ in incursions(yard)})
+    assert told_paths(yard) == {"src/deep/er/x.txt", "src/deep/er/y.txt"}
 
 
 def test_a_worktree_that_is_removed_ends_nothing(yard: Yard) -> None:
@@ -266,14 +287,14 @@ def test_a_worktree_that_is_removed_ends_nothing(yard: Yard) -> None:
     with post(yard) as otter:
         assert yard.git("worktree", "remove", "--force", str(yard.other)).code == 0
         write(yard.root / "a.txt", "still noticed\n")
-        otter.wait_for_line("on record: a.txt")
+        otter.wait_for_line("holds it: a.txt")
 
 
 def test_a_holder_is_told_that_its_worktree_was_removed(yard: Yard) -> None:
     hold(yard, CRANE, yard.other, "a.txt")
     join(yard, OTTER, yard.root)
+    spoke(yard, OTTER)
     with post(yard) as otter:
-        spoke(yard, CRANE)
         assert yard.git("worktree", "remove", "--force", str(yard.other)).code == 0
         otter.wait_for_line("changed by someone unknown, while teal-crane holds it: a.txt")
     assert letters(yard) == [f"{UNKNOWN}a.txt"]
@@ -286,9 +307,9 @@ def test_the_runs_own_folder_may_be_deleted(yard: Yard) -> None:
     write(yard.other / "src" / "x.txt", "1\n")
     with post(yard, root=yard.other) as otter:
         shutil.rmtree(yard.other / "src")
-        otter.wait_for_line("on record: src/x.txt")
+        otter.wait_for_line("holds it: src/x.txt")
         shutil.rmtree(yard.other)
-    assert incursions(yard) == [(OTTER, "src/x.txt", blob("1\n"), "")]
+    assert letters(yard) == [f"{ONLY_OTTER}src/x.txt"]
 
 
 # Limits and faults.
@@ -302,8 +323,8 @@ def test_thousands_at_once_are_bounded_and_told_together(yard: Yard) -> None:
     with post(yard) as otter, command(yard, OTTER, yard.root):
         for number in range(400):
             (yard.root / "src" / f"f{number}.txt").write_text("2\n", encoding="utf-8")
-        otter.wait_for_line("on record: src/f")
-    assert 1 <= len(incursions(yard)) < 200
+        otter.wait_for_line("holds it: src/f")
+    assert 1 <= len(letters(yard)) <= 4
     assert len(otter.lines) < 20
 
 
@@ -318,9 +339,9 @@ def test_at_the_systems_limit_it_says_so_and_compares(yard: Yard) -> None:
     with post(yard, watch=at_the_limit, beat=0.05) as otter:
         otter.wait_for_line("the system watches no more folders (OS file watch limit reached)")
         write(yard.root / "a.txt", "noticed all the same\n")
-        otter.wait_for_line("on record: a.txt")
+        otter.wait_for_line("holds it: a.txt")
     assert len([line for line in otter.lines if "watches no more" in line]) == 1
-    assert incursions(yard) == [(OTTER, "a.txt", blob("one\n"), blob("noticed all the same\n"))]
+    assert letters(yard) == [f"{ONLY_OTTER}a.txt"]
 
 
 def test_where_no_copy_can_be_made_the_rest_goes_on(yard: Yard) -> None:
@@ -344,7 +365,7 @@ def test_a_run_that_ends_at_once_still_looks(yard: Yard) -> None:
     join(yard, OTTER, yard.root)
     with post(yard):
         write(yard.root / "a.txt", "quick\n")
-    assert incursions(yard) == [(OTTER, "a.txt", blob("one\n"), blob("quick\n"))]
+    assert letters(yard) == [f"{ONLY_OTTER}a.txt"]
 
 
 @pytest.mark.parametrize("scope", ["port:3000", "no/such/folder/file.txt"])
@@ -361,5 +382,7 @@ def test_moot_run_watches_for_its_program(yard: Yard) -> None:
         "run", "--name", "gray-heron", "--", "sh", "-c", "echo changed > a.txt", cwd=yard.root
     )
     assert done.code == 0, done
-    assert "moot: gray-heron changed what others hold, which is on record: a.txt" in done.err
-    assert incursions(yard) == [("gray-heron", "a.txt", blob("one\n"), blob("changed\n"))]
+    only = ONLY.replace(OTTER, "gray-heron")
+    assert f"moot: {only}, while teal-crane holds it: a.txt" in done.err
+    assert incursions(yard) == []
+    assert letters(yard) == [f"INFO: {only}: a.txt"]

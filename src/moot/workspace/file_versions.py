@@ -3,19 +3,22 @@
 It is local (`.moot/files.db`), no part of the record, and may be lost: then less is noticed. A
 version is git's own id of the bytes (`system/git_objects.py`), so that it can be compared with what
 git has. `LEFT` is the file as an agent's edit left it, `READ` as a session last saw it, `KEPT` a
-copy of the bytes that was stored before somebody else's act could destroy them.
+copy of the bytes that was stored before somebody else's act could destroy them. The journal of
+calls (`call_journal.py`) is in the same file.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from moot.core.errors import StoreFailed
+from moot.workspace.call_journal import SCHEMA as JOURNAL_SCHEMA
+from moot.workspace.call_journal import CallJournal
 
 if TYPE_CHECKING:
     from moot.core.clock import Millis
@@ -35,6 +38,7 @@ CREATE TABLE IF NOT EXISTS versions (
 CREATE INDEX IF NOT EXISTS by_path ON versions (worktree, path, act, agent, number);
 CREATE INDEX IF NOT EXISTS copied ON versions (act, at, size) WHERE is_stored;
 """
+_WHOLE_SCHEMA: Final = _SCHEMA + JOURNAL_SCHEMA
 _COLUMNS: Final = "worktree, path, act, agent, session, at, blob, size, is_stored, mode, why"
 
 
@@ -75,6 +79,7 @@ class FileVersions:
         self._file = workspace / FILE
         with self._trouble():
             self._db = (_open_to_read if only_reads else _open_to_write)(self._file)
+        self.journal = CallJournal(self)
 
     def __enter__(self) -> Self:
         return self
@@ -88,7 +93,7 @@ class FileVersions:
     def note(self, versions: Iterable[FileVersion]) -> None:
         """Remember these, all or none."""
         marks = ", ".join("?" * len(FileVersion._fields))
-        with self._trouble(), self._transaction() as db:
+        with self.transaction() as db:
             db.executemany(f"INSERT INTO versions ({_COLUMNS}) VALUES ({marks})", list(versions))
             (newest,) = db.execute("SELECT coalesce(max(number), 0) FROM versions").fetchone()
             if newest % _SWEEP_EVERY == 0:
@@ -130,6 +135,13 @@ class FileVersions:
         where = "worktree = ? AND path = ? AND blob = ? AND is_stored"
         return any(self._select(where, [worktree, path, blob], limit=1))
 
+    def was_seen(self, worktree: str, path: str, blob: str, before: Millis) -> bool:
+        """Was this version of a file noted before then?"""
+        sql = (
+            "SELECT 1 FROM versions WHERE worktree = ? AND path = ? AND blob = ? AND at < ? LIMIT 1"
+        )
+        return bool(self.query(sql, (worktree, path, blob, before)))
+
     def newest(self, worktree: str, path: str, *, session: str = "") -> FileVersion | None:
         """The newest version of a file, however it came to be known; to a session, if named."""
         where, values = "worktree = ? AND path = ?", [worktree, path]
@@ -157,22 +169,29 @@ class FileVersions:
 
     def _select(self, where: str, values: list[str], limit: int) -> Iterator[FileVersion]:
         sql = f"SELECT {_COLUMNS} FROM versions WHERE {where} ORDER BY number DESC LIMIT ?"
-        with self._trouble(), closing(self._db.execute(sql, [*values, limit])) as rows:
-            found = rows.fetchall()
-        for worktree, path, act, agent, session, at, blob, size, stored, mode, why in found:
+        for worktree, path, act, agent, session, at, blob, size, stored, mode, why in self.query(
+            sql, [*values, limit]
+        ):
             yield FileVersion(
                 *(worktree, path, Act(act), agent, session, at, blob, size, bool(stored), mode, why)
             )
 
+    def query(self, sql: str, values: Sequence[object]) -> list[Any]:
+        """All rows of an answer."""
+        with self._trouble(), closing(self._db.execute(sql, values)) as rows:
+            return rows.fetchall()
+
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield self._db
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Write all or nothing."""
+        with self._trouble():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
 
     @contextmanager
     def _trouble(self) -> Iterator[None]:
@@ -192,7 +211,7 @@ def _open_to_write(file: Path) -> sqlite3.Connection:
     try:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
-        db.executescript(_SCHEMA)
+        db.executescript(_WHOLE_SCHEMA)
     except sqlite3.Error:
         db.close()
         raise
@@ -203,7 +222,7 @@ def _open_to_read(file: Path) -> sqlite3.Connection:
     """Where nothing may be written, SQLite reads a file only if it is told that nobody writes."""
     if not file.exists():
         empty = sqlite3.connect(":memory:")
-        empty.executescript(_SCHEMA)
+        empty.executescript(_WHOLE_SCHEMA)
         return empty
     address = f"{file.absolute().as_uri()}?mode=ro"
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from typing import Any
 
 from moot.api.guard.tool_sessions import ToolCall
@@ -11,6 +12,7 @@ from moot.engine.agents import rotate
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.commands import Join, Reserve, SendHandoff
 from moot.protocols.presence.machine import MACHINE as PRESENCE
+from moot.workspace.file_versions import FileVersions
 from tests.scenarios.world import World, story
 
 OTTER, CRANE = "amber-otter", "teal-crane"
@@ -236,11 +238,12 @@ def two_sub_agents_of_one_session_keep_off_each_others_files(world: World) -> No
 
 
 @story(does="hook.before_command")
-def a_shell_command_leaves_a_stamp_and_nothing_on_record(world: World) -> None:
+def a_shell_command_is_written_into_the_journal_and_leaves_nothing_on_record(world: World) -> None:
     before = world.events()
     asked = {"call_id": "call-1", "command": "ls -l"}
     assert world.do("hook.before_command", acting=OTTER, **asked)["allowed"]
-    assert len(list((world.project.root / ".moot/hooks/calls").iterdir())) == 1
+    with FileVersions(world.project.root / ".moot") as memory:
+        assert len(memory.journal.list_overlapping(0, time.time_ns())) == 1
     assert world.events() == before
 
 

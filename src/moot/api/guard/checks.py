@@ -174,7 +174,9 @@ def before_commit(
     conflicts = find_blockers(there.workspace, paths, root, name, stale_millis, sub_agent)
     if conflicts and name is not None:
         touched = dict.fromkeys(conflict.claim.key for conflict in conflicts)
-        note_incursions(there, tuple(touched)[:MOST_NOTED], root, name)
+        is_stopped = hook not in TOO_LATE
+        paths_noted = tuple(touched)[:MOST_NOTED]
+        note_incursions(there, paths_noted, root, name, was_refused=is_stopped)
     held = tuple(_held_path(conflict) for conflict in conflicts)
     return CommitVerdict(name, held, is_too_late=hook in TOO_LATE)
 
@@ -238,8 +240,11 @@ def note_incursions(
     root: Path,
     name: str,
     blobs: tuple[str, str] | None = None,
+    *,
+    was_refused: bool = False,
 ) -> tuple[Finding, ...]:
-    """Record that `name` touched what others hold; once for each agent and reservation.
+    """Record that `name` touched what others hold, or tried to (`was_refused`); once for each agent
+    and reservation.
 
     If the change itself was seen, `blobs` are git's ids of the one file before and after, and it is
     on record each time. Given back is what is new on record.
@@ -257,18 +262,20 @@ def note_incursions(
         once=blobs is None,
         blob_before=None if blobs is None else blobs[0],
         blob_after=None if blobs is None else blobs[1],
+        was_refused=was_refused,
     )
     outcome = session.workspace.engine.execute(STREAM, command, name)
     if not outcome.recorded:
         return ()
-    _tell_person(session, name, outcome.findings)
+    act = "was refused" if was_refused else "changed"
+    _tell_person(session, f"{name} {act}", outcome.findings)
     return outcome.findings
 
 
-def _tell_person(session: Session, name: str, findings: tuple[Finding, ...]) -> None:
+def _tell_person(session: Session, act: str, findings: tuple[Finding, ...]) -> None:
     from moot.flows.person_notices import PersonMoment, notify_person
 
     for finding in findings[:1]:
-        sentence = f"{name} changed what another holds: {finding.message}"
-        once = f"{name}\n{finding.message}"
+        sentence = f"{act} what another holds: {finding.message}"
+        once = f"{act}\n{finding.message}"
         notify_person(session.workspace.path, session.env, PersonMoment.INCURSION, once, sentence)

@@ -102,7 +102,8 @@ def note_attempt(session: Session, reached: ReachedFiles) -> tuple[OverlapConfli
     conflicts = tuple(_conflicts(session, state, reached, name))
     if conflicts and name is not None:
         keys = tuple(dict.fromkeys(conflict.held.key or "." for conflict in conflicts))
-        note_incursions(session, keys[:MOST_NOTED], reached.guarded.worktree_root, name)
+        root = reached.guarded.worktree_root
+        note_incursions(session, keys[:MOST_NOTED], root, name, was_refused=True)
     return conflicts
 
 

@@ -55,7 +55,7 @@ class CommandVerdict(msgspec.Struct, frozen=True):
 
 @operation("hook.before_command", writes=True)
 def before_command(
-    session: Session, call_id: str = "", command: str = "", folder: str = ""
+    session: Session, call_id: str = "", command: str = "", folder: str = "", tool: str = ""
 ) -> CommandVerdict:
     """May this shell command run, or would it destroy others' work that git does not have?
 
@@ -63,20 +63,16 @@ def before_command(
     remove or commit files of others, or a person's edits that the agent has not seen; the attempt
     on what others hold is on record once as an INCURSION. Refused as `not_for_agents` if it would
     reach the record itself, or all of git's own files. Before anything that does more than read, a
-    copy is kept of all work in the worktree that git lacks; `copy_failed` if there is no room. When
-    it begins is remembered under `call_id`, which `after_call` is told too. A repeat changes
-    nothing, so it needs no key.
+    copy is kept of all work in the worktree that git lacks; `copy_failed` if there is no room. It
+    is written into the journal of calls under `tool` and `call_id`, which `after_call` is told too.
+    A repeat changes nothing, so it needs no key.
     """
     from contextlib import suppress
 
     from moot.core.errors import MootError
-    from moot.flows.guard.command_stamps import stamp_beginning
-    from moot.flows.guard.guarded_paths import find_guarded_folder
     from moot.flows.guard.shell.first_look import only_reads
 
     verdict, worktree = CommandVerdict(allowed=True), None
-    with suppress(MootError):
-        _copy_unended(session)
     may_write = bool(command) and not only_reads(command)
     if may_write:
         from moot.api.guard.command_check import check_command
@@ -84,26 +80,32 @@ def before_command(
         verdict = check_command(session, command, folder)
     if verdict.allowed and may_write:
         worktree = _keep_unsaved(session, command, folder)
-    with suppress(MootError):
-        guarded = find_guarded_folder(session.folder, session.home) if verdict.allowed else None
-        if guarded is not None:
-            stamp_beginning(guarded.workspace, session.tool_session_name, call_id, worktree)
-            if guarded.is_watched:
-                from moot.flows.guard.call_notes import CallNote, note_beginning
-
-                calling = session.tool_session_name, session.acting or "", call_id
-                note_beginning(guarded.workspace, *calling, CallNote(str(session.folder)))
+    if verdict.allowed:
+        with suppress(MootError, OSError):
+            _begin_command(session, (tool, call_id), command, folder, worktree)
     return verdict
 
 
-def _copy_unended(session: Session) -> None:
+def _begin_command(
+    session: Session,
+    call: tuple[str, str],
+    text: str,
+    folder: str,
+    worktree: WorktreeBefore | None,
+) -> None:
+    """Write the command down before it runs. Best effort: without it, less can be explained."""
+    from moot.flows.guard.begun_calls import Caller, begin_command, copy_untold_edits
+    from moot.flows.guard.copies import Copies
     from moot.flows.guard.guarded_paths import find_guarded_folder
 
     guarded = find_guarded_folder(session.folder, session.home)
-    if guarded is not None and guarded.has_unended_edits:
-        from moot.flows.guard.unended_edits import copy_unended_edits
-
-        copy_unended_edits(guarded.workspace, session.clock())
+    if guarded is None:
+        return
+    sub_agent = session.sub_agent if isinstance(session.sub_agent, str) else ""
+    caller = Caller(session.tool_session_name, session.acting or "", sub_agent)
+    with Copies(guarded.workspace, guarded.worktree_root) as copies:
+        copy_untold_edits(guarded.workspace, copies, session.clock())
+        begin_command(copies, caller, call, text, folder or str(session.folder), worktree)
 
 
 def _keep_unsaved(session: Session, command: str, folder: str) -> WorktreeBefore | None:

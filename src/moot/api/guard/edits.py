@@ -11,6 +11,7 @@ the question at hand needs.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -20,12 +21,16 @@ from moot.api.guard.holders import Holder, describe_holder
 from moot.api.operation import operation
 from moot.core.quoted import Quoted
 from moot.flows.guard.unmerged import UnmergedChange
+from moot.flows.guard.who_changed import Announced as Announced
+from moot.flows.guard.who_changed import Hunk as Hunk
+from moot.flows.guard.who_changed import TextEdit as TextEdit
 
 if TYPE_CHECKING:
     from moot.api.gone_holders import GoneHolder
     from moot.api.session import Session
     from moot.core.errors import Refused
     from moot.engine.job import JobOutcome
+    from moot.flows.guard.copies import Copies
     from moot.flows.guard.guarded_paths import GuardedPaths
     from moot.protocols.presence.commands import Reserve
     from moot.protocols.presence.model import State
@@ -62,6 +67,8 @@ def before_edit(
     *,
     whole: Sequence[str] = (),
     call_id: str = "",
+    tool: str = "",
+    announced: Mapping[str, Announced] = {},
     tells_unmerged: bool = True,
     tells_end: bool = True,
 ) -> EditVerdict:
@@ -79,8 +86,10 @@ def before_edit(
     Changes of the files on another worktree, or on a branch that agents here worked on, which are
     not merged here are given with the verdict, once for each session and version, if
     `tells_unmerged`; where `moot.toml` says so they refuse the edit (`unmerged_changes`).
-    `call_id` is what the tool calls this edit; `after_call` is told the same, unless the tool may
-    not tell that it ended (`tells_end`): then the next call of anyone copies what it left.
+    `call_id` is what the tool calls this edit, by its `tool`; `after_call` is told the same, unless
+    the tool may not tell that it ended (`tells_end`): then the next call of anyone copies what it
+    left. `announced` is what the edit makes of each path, for comparing it with what is there
+    later. It is written into the journal of calls, which is no part of the record.
     """
     from moot.flows.guard.guarded_paths import find_guarded_paths
     from moot.flows.guard.off_limits import require_allowed
@@ -97,10 +106,6 @@ def before_edit(
     for guarded in all_guarded:
         require_allowed(guarded.scopes, guarded.worktree_root, guarded.workspace)
         there = session.in_workspace(guarded.workspace)
-        if guarded.has_unended_edits:
-            from moot.flows.guard.unended_edits import copy_unended_edits
-
-            copy_unended_edits(guarded.workspace, session.clock())
         if guarded.is_outer and not _has_key_in(there):
             verdict = _look_into_outer(there, guarded, verdict)
             if not verdict.allowed:
@@ -115,23 +120,51 @@ def before_edit(
         if tells_unmerged:
             reader = there.tool_session_name, there.actor()
             unmerged += select_untold(changes, guarded, reader)
-        _note_beginning(session, guarded, paths, call_id, tells_end)
+        _begin_edit(there, guarded, (tool, call_id), announced, tells_end=tells_end)
     return msgspec.structs.replace(verdict, unmerged=unmerged) if unmerged else verdict
 
 
-def _note_beginning(
-    session: Session, guarded: GuardedPaths, paths: Sequence[str], call_id: str, tells_end: bool
+def _begin_edit(
+    session: Session,
+    guarded: GuardedPaths,
+    call: tuple[str, str],
+    announced: Mapping[str, Announced],
+    *,
+    tells_end: bool,
 ) -> None:
-    """For whoever watches, and for an edit that tells no end."""
-    if guarded.is_watched:
-        from moot.flows.guard.call_notes import CallNote, note_beginning
+    """Write the edit down before it is made. Best effort: without it, less can be explained."""
+    from contextlib import suppress
 
-        calling = session.tool_session_name, session.acting or "", call_id
-        note_beginning(guarded.workspace, *calling, CallNote(paths=tuple(paths)))
-    if not tells_end:
-        from moot.flows.guard.unended_edits import remember_unended_edit
+    from moot.core.errors import MootError
+    from moot.flows.guard.begun_calls import Caller, begin_edit, copy_untold_edits
+    from moot.flows.guard.copies import Copies
 
-        remember_unended_edit(guarded, f"{session.tool_session_name}\n{call_id}")
+    sub_agent = session.sub_agent if isinstance(session.sub_agent, str) else ""
+    caller = Caller(session.tool_session_name, session.actor(), sub_agent)
+    with suppress(MootError, OSError), Copies(guarded.workspace, guarded.worktree_root) as copies:
+        copy_untold_edits(guarded.workspace, copies, session.clock())
+        before_ns = time.time_ns()
+        present = begin_edit(copies, guarded, caller, call, announced, tells_end=tells_end)
+        _look_at_own(session, copies, present, before_ns)
+
+
+def _look_at_own(
+    session: Session, copies: Copies, present: Mapping[str, str], before_ns: int
+) -> None:
+    """What the agent holds and is about to edit: was it changed since it was last explained?
+
+    A file that it has just got is explained as it is.
+    """
+    journal, root = copies.versions.journal, str(copies.root)
+    looks = {path: journal.find_look(root, path) for path in present}
+    fresh = {path: blob for path, blob in present.items() if looks[path] is None}
+    changed = {path: look for path, look in looks.items() if look and look.blob != present[path]}
+    if changed:
+        from moot.api.guard.after_look import tell_changed_own
+
+        fresh |= tell_changed_own(session, copies, changed, present, before_ns)
+    if fresh:
+        journal.note_looks(root, fresh, before_ns)
 
 
 def _require_merged(session: Session, guarded: GuardedPaths) -> tuple[UnmergedChange, ...]:

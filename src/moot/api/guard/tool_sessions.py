@@ -22,10 +22,10 @@ from moot.flows.guard.unmerged import UnmergedChange
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from moot.api.guard.after_look import AfterLook
+    from moot.api.guard.after_look import AfterLook, EndedCommand, Looker
     from moot.api.session import Session
+    from moot.flows.guard.copies import Editor
     from moot.flows.presence.arrival import ArrivalPlace
-    from moot.protocols.presence.model import Reservation
     from moot.protocols.presence.views import AgentView
     from moot.workspace.workspace import Workspace
 
@@ -148,7 +148,6 @@ def start_session(
     registered. Joining again changes nothing but the time, so a repeat needs no key. Refused as
     `session_replaced` if the name was adopted by another session.
     """
-    from moot.flows.guard.command_stamps import sweep_old_stamps
     from moot.flows.guard.stale_reads import note_beginning
     from moot.flows.guard.told_once import forget_old
     from moot.flows.observed.sessions import begin_session
@@ -162,7 +161,6 @@ def start_session(
 
         require_none_gone((session.folder,), session.keys_path)
         return None
-    sweep_old_stamps(guarded.workspace)
     forget_old(guarded.workspace)
     there = session.in_workspace(guarded.workspace)
     workspace = there.workspace
@@ -180,7 +178,7 @@ def start_session(
         alive_at = sign.at if sign is not None else None
         begin_session(workspace, name, session.tool_session_name, alive_at)
         now = workspace.engine.clock()
-        note_beginning(guarded.workspace, root, session.tool_session_name, now)
+        note_beginning(guarded.workspace, root, session.tool_session_name, name, now, begins)
     others, waiting = tuple(_others(there, name)), take_waiting(workspace, name)
     plan, decisions = _plan_of(workspace, name), _decisions_for(workspace, name, root)
     return StartedSession(name, others, waiting, plan, decisions)
@@ -286,14 +284,6 @@ def after_call(session: Session, call: ToolCall) -> EndedCall | None:
     guarded = find_guarded_folder(session.folder, session.home)
     if guarded is None:
         return None
-    if guarded.is_watched:
-        from moot.flows.guard.call_notes import note_end
-
-        note_end(guarded.workspace, session.tool_session_name, session.acting or "", call.id)
-    if guarded.has_unended_edits:
-        from moot.flows.guard.unended_edits import copy_unended_edits
-
-        copy_unended_edits(guarded.workspace, session.clock())
     there = session.in_workspace(guarded.workspace)
     name = there.actor()
     look = _look_after(there, call, guarded, name)
@@ -322,32 +312,64 @@ def _untold_unmerged(session: Session, call: ToolCall) -> tuple[UnmergedChange, 
 def _look_after(session: Session, call: ToolCall, guarded: GuardedPaths, name: str) -> AfterLook:
     from moot.api.guard.after_look import look_after_command, look_after_edit
     from moot.flows.guard.copies import Editor
-    from moot.flows.guard.incursions import ShellCommand
 
-    others, now = _held_by_others(session, name), session.workspace.engine.clock()
+    now, root = session.workspace.engine.clock(), guarded.worktree_root
     if call.command is None:
         editor = Editor(name, session.tool_session_name, now, call.tool)
-        return look_after_edit(session, call.paths, guarded.worktree_root, editor, others)
+        looker = _make_looker(session, editor)
+        return look_after_edit(session, call.paths, root, looker, call.id)
     from moot.core.secrets import SECRET_PATTERNS, redact_text
-    from moot.flows.guard.command_stamps import take_beginning
 
-    stamp = session.tool_session_name, call.id, call.duration_ms
-    began = take_beginning(guarded.workspace, *stamp)
     shown = " ".join(redact_text(SECRET_PATTERNS, call.command[:LONGEST_COMMAND]).split())
     editor = Editor(name, session.tool_session_name, now, shown)
-    command = ShellCommand(call.command, call.folder, *began)
-    return look_after_command(session, command, guarded, editor, others)
+    command = _find_command(session, call, call.command, guarded)
+    return look_after_command(session, command, guarded, _make_looker(session, editor))
 
 
-def _held_by_others(session: Session, name: str) -> tuple[Reservation, ...]:
+def _find_command(
+    session: Session, call: ToolCall, text: str, guarded: GuardedPaths
+) -> EndedCommand:
+    """The command as the journal has it; else it began about as long ago as the tool says."""
+    import time
+
+    from moot.api.guard.after_look import EndedCommand
+    from moot.flows.guard.copies import Copies
+    from moot.flows.guard.held_changes import CommandBeginning
+    from moot.flows.guard.worktree_before import decode_worktree
+    from moot.flows.observed.tool_use import never_in_the_way
+    from moot.workspace.call_journal import Call, CallKind
+
+    begun = None
+    with never_in_the_way(), Copies(guarded.workspace, guarded.worktree_root) as copies:
+        journal = copies.versions.journal
+        begun = journal.find_begun(session.tool_session_name, call.id, call.tool)
+    if begun is not None:
+        beginning = CommandBeginning(begun.began_ns, decode_worktree(begun.state))
+        return EndedCommand(text, call.folder, beginning, begun._replace(kind=CallKind.COMMAND))
+    began_ns = None
+    if call.duration_ms is not None:
+        began_ns = time.time_ns() - (call.duration_ms + 1_000) * 1_000_000
+    sub_agent = session.sub_agent if isinstance(session.sub_agent, str) else ""
+    where = session.tool_session_name, session.actor(), sub_agent, call.id, call.tool
+    root = str(guarded.worktree_root)
+    unseen = Call(*where, CallKind.COMMAND, root, text=text, began_ns=began_ns or 0)
+    return EndedCommand(text, call.folder, CommandBeginning(began_ns), unseen)
+
+
+def _make_looker(session: Session, editor: Editor) -> Looker:
+    """Who looks, what others hold against it, and what it holds itself."""
+    from moot.api.guard.after_look import Looker
     from moot.flows.guard.requesters import requester_of, reservations_in_the_way
     from moot.protocols.presence import STREAM
     from moot.protocols.presence.machine import MACHINE as PRESENCE
+    from moot.protocols.presence.model import name_with_alias
 
     workspace, stale_millis = session.workspace, session.stale_millis
     state = workspace.engine.state(PRESENCE, STREAM)
-    requester = requester_of(workspace, state, name, stale_millis, session.sub_agent)
-    return reservations_in_the_way(state, requester)
+    requester = requester_of(workspace, state, editor.agent, stale_millis, session.sub_agent)
+    others = reservations_in_the_way(state, requester)
+    own = (held for held in state.live if held.owner == editor.agent and held not in others)
+    return Looker(editor, name_with_alias(editor.agent, requester.alias), others, tuple(own))
 
 
 def _record_use(
@@ -449,6 +471,7 @@ def end_session(session: Session, *, reason: str) -> EndedSession | None:
         return None
     there = session.in_workspace(guarded.workspace)
     name = there.known_actor()
+    _close_calls(session, guarded)
     if name is None:
         return EndedSession(None)
     if session.acting is not None:
@@ -467,3 +490,12 @@ def end_session(session: Session, *, reason: str) -> EndedSession | None:
 
     settle_after(there.workspace, name, leave(there.workspace, name, reason))
     return EndedSession(name)
+
+
+def _close_calls(session: Session, guarded: GuardedPaths) -> None:
+    """Calls of this session whose end was never told are over."""
+    from moot.flows.observed.tool_use import never_in_the_way
+    from moot.workspace.file_versions import FileVersions
+
+    with never_in_the_way(), FileVersions(guarded.workspace) as versions:
+        versions.journal.end_session(session.tool_session_name)

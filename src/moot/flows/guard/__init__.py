@@ -8,14 +8,14 @@ gone_workspaces.py a workspace that was here and is gone
 off_limits.py      what no agent writes: the record itself, git's own files, the settings
 blockers.py        who stands in the way of writing some files; records nothing
 requesters.py      who asks, which of its session's agents, and what is in its way
-incursions.py      what a shell command changed although someone else holds it
-left_versions.py   whose work is gone from the disk since a command began
+who_changed.py     who made a change: proved, only one known, or unknown; pure
+held_changes.py    changes of held files: found, explained, and told to the holder
+begun_calls.py     a call is written into the journal before it acts
 copies.py          copies of files: after an edit, and before an act that may destroy them
 present_files.py   what stands in a file now
 former_versions.py versions that can be brought back, and bringing one back
 stale_reads.py     whole files written from memory over what others changed
-command_stamps.py  when a shell command began
-worktree_before.py how its worktree was then, and which version of a file stood there
+worktree_before.py how a worktree was when a command began, and which version a file had
 shell/             what a shell command is about to do, read from its text
 destruction.py     which files such an act would reach
 git_changes.py     which files git calls changed
@@ -28,5 +28,4 @@ unmerged.py        what was changed elsewhere of a file and is not merged here
 elsewhere.py       where that may be: other worktrees, branches of agents; read without git
 other_versions.py  which other versions there are, as git knows it
 told_once.py       what a session was told already
-call_notes.py      which calls run, as hooks say, for those who watch files
 """

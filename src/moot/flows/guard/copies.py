@@ -94,15 +94,41 @@ class Copies:
             self.versions.note(row for row in rows if row.is_stored)
         return not_kept
 
-    def note_left(self, paths: Iterable[str], editor: Editor) -> None:
+    def identify(self, data: bytes) -> str:
+        """Git's id of these bytes."""
+        from moot.system.git_objects import blob_id
+
+        return blob_id(data, self._algorithm)
+
+    def read_version(self, blob: str | None) -> bytes | None:
+        """The bytes of an earlier version, if git has them; of no file they are empty."""
+        from moot.system.git_objects import read_blob, read_loose_blob
+
+        if blob is None or self._repository is None:
+            return None
+        if not blob:
+            return b""
+        data = read_loose_blob(self._repository, blob)
+        return read_blob(self.root, blob) if data is None else data
+
+    def note_left(
+        self, paths: Iterable[str], editor: Editor, explained: Mapping[str, str] | None = None
+    ) -> None:
         """Note these files as this agent's call left them, with a copy. What it did not change, or
-        was known before, is left out; a file that is gone counts as changed."""
+        was known before, is left out; a file that is gone counts as changed.
+
+        `explained` are the ids of versions that are known to be the agent's: a file that is another
+        by now is left out, and a copy that was kept meanwhile, of nobody's, does not hide it.
+        """
         present = self._read_all(paths, with_missing=True)
-        fresh = {
-            path: file
-            for path, file in present.items()
-            if not _is_same(file, self.versions.newest(str(self.root), path))
-        }
+        fresh = dict[str, PresentFile]()
+        for path, file in present.items():
+            newest = self.versions.newest(str(self.root), path)
+            is_noted = _is_same(file, newest)
+            if explained is not None and newest is not None:
+                is_noted = is_noted and newest.agent == editor.agent
+            if not is_noted and (explained is None or explained.get(path) == file.blob):
+                fresh[path] = file
         rows, _not_kept = self._store(fresh, Act.LEFT, editor)
         if rows:
             self.versions.note(rows)

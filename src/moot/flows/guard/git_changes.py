@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from moot.core.errors import StoreFailed
@@ -36,6 +37,15 @@ def changed_files(
     answer = ask_what_changed(folder, (*git_options, *words, "--", *pathspecs))
     entries = () if answer is None else answer.split("\0")
     return {entry[3:]: entry[:2] for entry in entries if len(entry) > 3}
+
+
+def changed_or_nothing(root: Path, path: str = "") -> list[str]:
+    """What git calls changed in a worktree, or of one file; nothing if it does not say in time."""
+    try:
+        pathspecs = (f":(top,literal){path}",) if path else ()
+        return list(changed_files(str(root), pathspecs, untracked="all"))
+    except StoreFailed:
+        return []
 
 
 def find_hidden(

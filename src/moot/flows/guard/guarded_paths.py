@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
@@ -25,10 +24,6 @@ from moot.workspace.find import (
     worktree_root,
 )
 
-# In the workspace; there only while somebody watches files, who wants to know which calls run.
-NOTED_CALLS: Final = "hooks/watched"
-UNENDED_EDITS: Final = "hooks/unended"  # see `unended_edits.py`
-
 
 class GuardedPaths(msgspec.Struct, frozen=True):
     """Paths of one worktree, relative to its root, and the workspace that guards them.
@@ -40,16 +35,6 @@ class GuardedPaths(msgspec.Struct, frozen=True):
     worktree_root: Path
     scopes: tuple[str, ...] = ()
     is_outer: bool = False
-
-    @property
-    def is_watched(self) -> bool:
-        """Does anybody want to know which calls run (`call_notes.py`)? Mostly nobody does."""
-        return os.path.isdir(os.path.join(self.workspace, NOTED_CALLS))
-
-    @property
-    def has_unended_edits(self) -> bool:
-        """Was there ever an edit here whose end no hook tells (`unended_edits.py`)?"""
-        return os.path.isdir(os.path.join(self.workspace, UNENDED_EDITS))
 
 
 def find_guarded_folder(folder: Path, home: Path | None) -> GuardedPaths | None:

@@ -44,12 +44,18 @@ class UnseenVersion(NamedTuple):
     how: str
 
 
-def note_beginning(workspace: Path, root: Path, session: str, at: Millis) -> None:
-    """A session begins: whatever is there now it may read. One that is resumed began before."""
+def note_beginning(
+    workspace: Path, root: Path, session: str, agent: str, at: Millis, is_new_process: bool
+) -> None:
+    """A session begins: whatever is there now it may read. One that is resumed began before; what
+    its earlier process had open is over."""
     with Copies(workspace, root) as copies:
         if copies.versions.last(str(root), BEGINNING, Act.READ, session=session) is None:
             row = FileVersion(str(root), BEGINNING, Act.READ, "", session, at, "")
             copies.versions.note([row])
+        if is_new_process:
+            copies.versions.journal.end_session(session)
+        copies.versions.journal.hear(session, agent)
 
 
 def find_unseen(copies: Copies, paths: Iterable[str], editor: Editor) -> tuple[UnseenVersion, ...]:
@@ -99,7 +105,7 @@ def _find_change(
     for row in versions.list_history(worktree, path, limit=50):
         if row.act is Act.LEFT and row.blob == present.blob and row.at >= began.at:
             return None if _is_own(row, editor) else _unseen(row)
-    changed_at = os.lstat(f"{worktree}/{path}").st_mtime_ns // 1_000_000
+    changed_at = os.lstat(f"{worktree}/{path}").st_ctime_ns // 1_000_000
     if known is None and (changed_at + _LAG < began.at or not _is_uncommitted(copies.root, path)):
         return None
     return UnseenVersion(path, None, changed_at, "")
@@ -131,9 +137,9 @@ def _read_by(copies: Copies, path: str, present: PresentFile, editor: Editor) ->
 
 def _is_uncommitted(root: Path, path: str) -> bool:
     """What came by a checkout or a merge is in git's history, and overwriting it loses nothing."""
-    from moot.flows.guard.incursions import changed_files
+    from moot.flows.guard.git_changes import changed_or_nothing
 
-    return path in changed_files(root, [path])
+    return path in changed_or_nothing(root, path)
 
 
 def _words_printed(command: str) -> Iterator[str]:

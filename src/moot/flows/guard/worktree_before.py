@@ -50,6 +50,14 @@ def describe_worktree(root: Path, letters: Mapping[str, str], at: Millis) -> Wor
     return WorktreeBefore(str(root), at, head, frozenset(named) - gone, gone)
 
 
+def decode_worktree(data: bytes) -> WorktreeBefore | None:
+    """None for what was not written whole."""
+    try:
+        return msgspec.msgpack.decode(data, type=WorktreeBefore) if data else None
+    except msgspec.DecodeError:
+        return None
+
+
 def find_committed_otherwise(before: WorktreeBefore) -> Collection[str]:
     """Files that the commit of this worktree has otherwise than the one it was at. Git calls them
     unchanged, before and after. Nothing if it is the same commit, or git gives no answer."""

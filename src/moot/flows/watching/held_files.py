@@ -7,6 +7,8 @@ holder's. What git ignores is not looked at. A version is git's id of the bytes.
 from __future__ import annotations
 
 import os
+import stat
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -39,20 +41,24 @@ class HeldFile(NamedTuple):
 class SeenVersion(NamedTuple):
     """A version as it was seen: what the system says of the file, and git's id of its bytes.
 
-    Without a file both are empty. `blob` is None if the file was not read: it is too long.
+    Without a file both are empty. `blob` is None if the file was not read: it is too long. `at_ns`
+    is when it was seen.
     """
 
     signature: tuple[int, ...] = ()
     blob: str | None = ""
+    at_ns: int = 0
 
 
 class Change(NamedTuple):
-    """A file that is another than before, held by the owner of `held`; `at_ns` by the disk."""
+    """A file that is another than before, held by the owner of `held`. It changed after `since_ns`
+    and, by the disk, not after `at_ns`."""
 
     file: HeldFile
     held: Reservation
     before: str | None
     after: str | None
+    since_ns: int
     at_ns: int
 
 
@@ -65,6 +71,7 @@ class HeldFiles:
         self._held: dict[str, dict[str, Reservation]] = {}  # by root and key
         self._seen: dict[HeldFile, SeenVersion] = {}
         self._algorithms: dict[str, str] = {}
+        self.compared_ns = 0  # until when everything that the system told was compared
 
     @property
     def files(self) -> tuple[HeldFile, ...]:
@@ -142,27 +149,28 @@ class HeldFiles:
                 unknown.append(file)
             if now.blob != (before or SeenVersion()).blob or now.blob is None:
                 was = (before or SeenVersion()).blob
-                changes.append(Change(file, held, was, now.blob, _time_of(now)))
+                since = max(self.compared_ns, 0 if before is None else before.at_ns)
+                changes.append(Change(file, held, was, now.blob, since, _time_of(file, now)))
         ignored = _ignored(unknown)
         for file in ignored:
             del self._seen[file]
         return [change for change in changes if change.file not in ignored]
 
     def look(self, file: HeldFile) -> SeenVersion:
-        """The version that is there now."""
-        signature = _signature(file.full)
-        if not signature:
-            return SeenVersion()
+        """The version that is there now; a folder is no file."""
+        signature, now = _signature(file.full), time.time_ns()
+        if not signature or stat.S_ISDIR(signature[-1]):
+            return SeenVersion(at_ns=now)
         try:
             if os.path.islink(file.full):
                 data = os.fsencode(os.readlink(file.full))
             elif signature[1] > MOST_BYTES:
-                return SeenVersion(signature, None)
+                return SeenVersion(signature, None, now)
             else:
                 data = Path(file.full).read_bytes()
         except OSError:
-            return SeenVersion(signature, None)
-        return SeenVersion(signature, blob_id(data, self._algorithm(file.root)))
+            return SeenVersion(signature, None, now)
+        return SeenVersion(signature, blob_id(data, self._algorithm(file.root)), now)
 
     def _algorithm(self, root: str) -> str:
         if root not in self._algorithms:
@@ -217,14 +225,14 @@ def _signature(full: str) -> tuple[int, ...]:
         status = os.lstat(full)
     except (OSError, ValueError):
         return ()
-    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode
+    return status.st_ctime_ns, status.st_size, status.st_ino, status.st_mode
 
 
-def _time_of(version: SeenVersion) -> int:
-    """When the file was written; of one that is gone, the moment it was missed."""
-    import time
+def _time_of(file: HeldFile, version: SeenVersion) -> int:
+    """When the file was last changed; one that is gone was at most so old as its folder."""
+    from moot.flows.guard.held_changes import LAG_NS, last_moment
 
-    return version.signature[0] if version.signature else time.time_ns()
+    return version.signature[0] + LAG_NS if version.signature else last_moment(file.full)
 
 
 def find_uncommitted(files: Iterable[HeldFile]) -> list[HeldFile]:

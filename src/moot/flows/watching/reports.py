@@ -1,22 +1,26 @@
 """What comes of a change: an INCURSION, a letter to the holder, a copy of the holder's bytes.
 
-A run puts on record only what its own agent did, under that agent's key; an agent that works in
-another run, or by its hooks alone, is put on record there. Of a change whose cause is unknown the
-holder gets one letter from the system, whichever run sees it first; letters to one holder are at
-least a minute apart and tell of all changes since.
+A run puts on record only what its own agent is proved to have done, under that agent's key; an
+agent that works in another run, or by its hooks alone, is put on record there. Of every other
+change that is not its own the holder gets one letter from the system, whichever run or hook sees it
+first; letters to one holder are at least a minute apart and tell of all changes since.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from moot.core.errors import MootError, StoreFailed
-from moot.core.names import SYSTEM
-from moot.flows.guard.told_once import is_first_time
-from moot.flows.watching.causes import UNKNOWN, Evidence
+from moot.flows.guard.held_changes import HeldChange
+from moot.flows.watching.letters import (
+    describe_change,
+    describe_verdict,
+    is_untold,
+    write_letter,
+)
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.commands import NoteIncursion
 from moot.protocols.presence.events import IncursionNoted
@@ -24,11 +28,11 @@ from moot.protocols.presence.machine import MACHINE as PRESENCE
 from moot.protocols.presence.model import EventType
 
 if TYPE_CHECKING:
+    from moot.flows.guard.who_changed import FileChange, Verdict
     from moot.flows.watching.held_files import Change, HeldFile
     from moot.workspace.workspace import Workspace
 
 LETTER_PAUSE_SECONDS: Final = 60.0
-SHOWN: Final = 20
 SHOWN_IN_LINE: Final = 3
 MOST_INCURSIONS: Final = 20
 MOST_PATHS: Final = 200
@@ -58,36 +62,59 @@ class Reports:
         self._name = name
         self._tell = tell
         self._tell_person = tell_person
-        self._waiting: dict[str, list[Change]] = {}
+        self._waiting: dict[str, list[HeldChange]] = {}
         self._written_at: dict[str, float] = {}
         self._noted_here: set[str] = set()
         self._lacks_copies = False
 
     def report(self, changes: Iterable[Change]) -> None:
         """Each change once."""
-        batch = list(changes)
-        if not batch:
-            return
-        evidence = Evidence(self._workspace)
-        causes = [(change, evidence.find_cause(change)) for change in batch]
-        by_holder = [change for change, cause in causes if cause == change.held.owner]
-        self.keep_copies([change.file for change in by_holder], by_holder)
-        for change, cause in causes:
-            if cause == UNKNOWN and self._is_first(change):
-                self._waiting.setdefault(change.held.owner, []).append(change)
-        ours = (change for change, cause in causes if cause == self._name != change.held.owner)
-        self._note_incursions([change for change in ours if not self._is_noted(change)])
+        by_root: dict[str, list[Change]] = {}
+        for change in changes:
+            by_root.setdefault(change.file.root, []).append(change)
+        for root, batch in by_root.items():
+            explained = self._explain(Path(root), batch)
+            own = {each.change.path: each.held.owner for each in explained if each.is_own}
+            files = [change.file for change in batch]
+            self.keep_copies([file for file in files if file.path in own], own)
+            self.keep_copies([file for file in files if file.path not in own])
+            self._sort_out([each for each in explained if not each.is_own])
         self.write_letters()
 
-    def keep_copies(self, files: Iterable[HeldFile], changes: Iterable[Change] = ()) -> None:
-        """Copies of what holders have in these files. Where the disk is full there is none: this is
-        told once, less can be brought back then, and nothing else stops."""
+    def _explain(self, root: Path, batch: list[Change]) -> list[HeldChange]:
+        from moot.flows.guard.copies import Copies
+        from moot.flows.guard.held_changes import Evidence
+        from moot.flows.guard.who_changed import FileChange
+
+        since = min(change.since_ns for change in batch)
+        with Copies(self._workspace.path, root) as copies:
+            evidence = Evidence(self._workspace, copies, since, program=self._name)
+            explained = []
+            for file, held, before, after, since_ns, at_ns in batch:
+                change = FileChange(file.root, file.path, before, after, since_ns, at_ns)
+                verdict = evidence.explain(change, held.holder)
+                explained.append(HeldChange(change, held, verdict))
+            evidence.close_finished()
+        return explained
+
+    def _sort_out(self, explained: list[HeldChange]) -> None:
+        """What is proved is left to whose doing it is; everything else is told to the holder."""
+        for each in explained:
+            if not each.is_proved and is_untold(self._workspace.path, each):
+                self._waiting.setdefault(each.held.owner, []).append(each)
+        proved = (each for each in explained if each.is_proved and each.verdict.who == self._name)
+        changes = (each.change for each in proved)
+        self._note_incursions([change for change in changes if not self._is_noted(change)])
+
+    def keep_copies(self, files: Iterable[HeldFile], owners: Mapping[str, str] = {}) -> None:
+        """Copies of what holders have in these files, `owners` by path if it is their own doing.
+        Where the disk is full there is none: this is told once, less can be brought back then, and
+        nothing else stops."""
         from moot.flows.guard.copies import Copies, Editor
 
-        owners = {change.file: change.held.owner for change in changes}
         by_editor: dict[tuple[str, str], list[str]] = {}
         for file in list(files)[:MOST_COPIED]:
-            by_editor.setdefault((file.root, owners.get(file, "")), []).append(file.path)
+            by_editor.setdefault((file.root, owners.get(file.path, "")), []).append(file.path)
         for (root, owner), paths in by_editor.items():
             editor = Editor(owner, "", time.time_ns() // 1_000_000, "as seen by the watcher")
             try:
@@ -107,40 +134,41 @@ class Reports:
         for owner in list(self._waiting):
             if is_last or now - self._written_at.get(owner, 0.0) >= LETTER_PAUSE_SECONDS:
                 self._written_at[owner] = now
-                self._write_letter(owner, self._waiting.pop(owner))
+                by_verdict: dict[Verdict, list[HeldChange]] = {}
+                for each in self._waiting.pop(owner):
+                    by_verdict.setdefault(each.verdict, []).append(each)
+                for verdict, told in by_verdict.items():
+                    self._write_letter(owner, verdict, told)
 
-    def _is_first(self, change: Change) -> bool:
-        moment = str(change.at_ns) if change.after else "gone"
-        blobs = change.before or "", change.after or ""
-        return is_first_time(self._workspace.path, "changed", *change.file, *blobs, moment)
-
-    def _is_noted(self, change: Change) -> bool:
+    def _is_noted(self, change: FileChange) -> bool:
         """Was the agent's own hook faster?"""
-        since = change.at_ns // 1_000_000 - _SLACK
+        since = change.until_ns // 1_000_000 - _SLACK
         return any(
             message.type is EventType.INCURSION
-            and (message.sender, message.scope) == (self._name, change.file.path)
+            and (message.sender, message.scope) == (self._name, change.path)
             and message.at >= since
             and message.id not in self._noted_here
             for message in self._workspace.engine.state(PRESENCE, STREAM).recent
         )
 
-    def _note_incursions(self, changes: list[Change]) -> None:
+    def _note_incursions(self, changes: list[FileChange]) -> None:
         """One each, with both versions. Of thousands at once the rest is one for each lease."""
         for change in changes[:MOST_INCURSIONS]:
-            self._execute(change.file.root, (change.file.path,), change)
+            self._execute(change.worktree, (change.path,), change)
         rest: dict[str, list[str]] = {}
         for change in changes[MOST_INCURSIONS:]:
-            rest.setdefault(change.file.root, []).append(change.file.path)
+            rest.setdefault(change.worktree, []).append(change.path)
         for root, paths in rest.items():
             self._execute(root, tuple(paths[:MOST_PATHS]), None)
         if changes:
-            shown = _list_paths(change.file.path for change in changes)
+            shown = _list_paths(change.path for change in changes)
             self._tell(f"{self._name} changed what others hold, which is on record: {shown}")
-            once = "\n".join((self._name, *map(_describe, changes)))
+            once = "\n".join(
+                (self._name, *(f"{each.path} {each.before} {each.after}" for each in changes))
+            )
             self._tell_person(once, f"{self._name} changed what others hold: {shown}")
 
-    def _execute(self, root: str, paths: tuple[str, ...], change: Change | None) -> None:
+    def _execute(self, root: str, paths: tuple[str, ...], change: FileChange | None) -> None:
         command = NoteIncursion(
             paths=paths,
             project_root=str(self._workspace.root),
@@ -153,45 +181,18 @@ class Reports:
         noted = (recorded.event for recorded in outcome.recorded)
         self._noted_here.update(e.id for e in noted if isinstance(e, IncursionNoted))
 
-    def _write_letter(self, owner: str, changes: list[Change]) -> None:
-        from moot.flows.mail.letters import Letter, send_letter
-
-        paths = list(dict.fromkeys(change.file.path for change in changes))
-        many = f"{len(paths)} files" if len(paths) > 1 else paths[0]
-        lines = [_describe(change) for change in changes[:SHOWN]]
-        if len(changes) > SHOWN:
-            lines.append(f"- and {len(changes) - SHOWN} more changes")
-        letter = Letter(
-            to=(owner,),
-            subject=" ".join(f"INFO: changed by someone unknown: {many}".split())[:200],
-            body="\n".join(
-                ("What you hold was changed by someone unknown:", "", *lines, "", _ADVICE)
-            ),
-            importance="high",
-        )
+    def _write_letter(self, owner: str, verdict: Verdict, changes: list[HeldChange]) -> None:
         try:
-            send_letter(self._workspace, SYSTEM, letter)
+            write_letter(self._workspace, owner, verdict, changes)
         except MootError as error:
             self._tell(f"{owner} was not told: {error}")
-        shown = _list_paths(paths)
-        sentence = f"changed by someone unknown, while {owner} holds it: {shown}"
+        shown = _list_paths(each.change.path for each in changes)
+        sentence = f"{describe_verdict(verdict)}, while {owner} holds it: {shown}"
         self._tell(sentence)
-        self._tell_person("\n".join((owner, *map(_describe, changes))), sentence)
-
-
-_ADVICE: Final = (
-    "Who did it is not known: nobody's hook or command was seen doing it. Look at the files before"
-    " you go on."
-)
+        self._tell_person("\n".join((owner, *map(describe_change, changes))), sentence)
 
 
 def _list_paths(paths: Iterable[str]) -> str:
     names = list(dict.fromkeys(paths))
     more = f" and {len(names) - SHOWN_IN_LINE} more" if len(names) > SHOWN_IN_LINE else ""
     return ", ".join(names[:SHOWN_IN_LINE]) + more
-
-
-def _describe(change: Change) -> str:
-    act = "deleted" if change.after == "" else "made" if change.before == "" else "changed"
-    ids = f"{change.before or 'nothing'} -> {change.after or 'nothing'}"
-    return f"- {change.file.path} in {change.file.root}: {act} ({ids})"

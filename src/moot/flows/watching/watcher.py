@@ -9,6 +9,7 @@ ends the run.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from moot.core.errors import MootError
 from moot.core.paged_map import PagedMap
-from moot.flows.guard.call_notes import start_notes
 from moot.flows.watching.held_files import HeldFiles, find_uncommitted
 from moot.flows.watching.reports import Reports, TellPerson, tell_nobody
 from moot.protocols.presence import STREAM
@@ -85,11 +85,10 @@ class Watcher:
         self._live: PagedMap[Reservation] | None = None
         self._told: set[str] = set()
         self._troubles = 0
+        self._looked_ns = 0
         self.has_looked = threading.Event()
 
     def run(self, over: threading.Event) -> None:
-        with self._never_raising():
-            start_notes(self._workspace.path)
         while not over.is_set():
             with self._never_raising(over):
                 self._refresh()
@@ -121,7 +120,11 @@ class Watcher:
         folders, is_first = self._files.folders, True
         try:
             for paths in self._watch(folders, over, int(PAUSE_SECONDS * 1000)):
+                looked_ns = time.time_ns()
                 self._look(paths)
+                if not is_first:  # what the system told until its answer before this one
+                    self._files.compared_ns = self._looked_ns
+                self._looked_ns = looked_ns
                 if is_first:  # nobody told what happened before the system began to watch
                     self._compare_all()
                     is_first = False

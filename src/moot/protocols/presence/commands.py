@@ -203,7 +203,8 @@ class Resume(Command, frozen=True):
 
 
 class NoteIncursion(Command, frozen=True):
-    """Put on record that you changed paths which others hold, past the guard.
+    """Put on record that you changed paths which others hold, past the guard; or, `was_refused`,
+    that you tried to and nothing was changed.
 
     `blob_before` and `blob_after` are git's ids of the one file that is named, before and after.
     """
@@ -218,6 +219,7 @@ class NoteIncursion(Command, frozen=True):
     sub_agent_kind: str | UnsetType = UNSET
     blob_before: str | None = None
     blob_after: str | None = None
+    was_refused: bool = False
 
 
 class BeginSubAgent(Command, frozen=True):

@@ -494,7 +494,8 @@ def _messages_for(state: State, name: str, epoch: int) -> tuple[str, ...]:
 
 
 def _note_incursion(case: OverlapCase[ask.NoteIncursion], numbers: NextNumbers) -> Iterator[Event]:
-    incursions = tuple(_incursions(case, numbers, "slipped_past"))
+    outcome: IncursionOutcome = "refused" if case.command.was_refused else "slipped_past"
+    incursions = tuple(_incursions(case, numbers, outcome))
     yield from _sign_of_sub_agent(case, acts=bool(incursions))
     yield from incursions
 

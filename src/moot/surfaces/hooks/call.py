@@ -115,7 +115,7 @@ def read_call(tool: Tool, data: bytes, here: str) -> HookCall:
         cwd=os.path.join(here, sent.get("cwd", "")),
         name=sent.get("tool_name", ""),
         input=sent.get("tool_input", {}),
-        call_id=sent.get("tool_use_id", ""),
+        call_id=sent.get("tool_use_id") or _make_up_id(sent),
         going_on=sent.get("stop_hook_active", False),
         duration_ms=duration if isinstance(duration, int) else None,
         response=sent.get("tool_response", sent.get("error")),
@@ -126,6 +126,16 @@ def read_call(tool: Tool, data: bytes, here: str) -> HookCall:
         message=_printable(sent.get("message")),
         model=_printable(sent.get("model")),
     )
+
+
+def _make_up_id(sent: Mapping[str, Any]) -> str:
+    """The id of a call whose tool sends none, from what is the same before and after it."""
+    if "tool_name" not in sent:
+        return ""
+    from moot.workspace.call_journal import MADE_UP
+
+    same = msgspec.json.encode([sent["tool_name"], sent.get("tool_input")], order="sorted")
+    return f"{MADE_UP}{sha256(same).hexdigest()[:24]}"
 
 
 def _printable(value: Any) -> str:

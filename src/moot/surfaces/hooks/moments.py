@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from moot.core.quoted import OwnText, join, one_line, say
 from moot.flows.tools.coding_tools import HookMoment
 from moot.surfaces.hooks import answers
+from moot.surfaces.hooks.announced import announce, find_overwritten
 from moot.surfaces.hooks.call import HookCall
-from moot.surfaces.hooks.overwritten import find_overwritten
 from moot.surfaces.hooks.touched import files_read, shell_folder, shell_text, touched
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ def before(call: HookCall, session: Session) -> str:
     if text is not None:
         from moot.api.guard import commands
 
-        held_back = commands.before_command(session, call.call_id, text, shell_folder(call))
+        folder = shell_folder(call)
+        held_back = commands.before_command(session, call.call_id, text, folder, tool=call.name)
         if not held_back.allowed:
             from moot.surfaces.hooks.command_reasons import explain_destruction
 
@@ -47,6 +48,8 @@ def before(call: HookCall, session: Session) -> str:
         paths,
         whole=find_overwritten(call, paths),
         call_id=call.call_id,
+        tool=call.name,
+        announced=announce(call, paths),
         tells_unmerged=call.tool.tells_before,
         tells_end=text is None,  # Codex applies such a patch itself, and tells no end of it
     )

@@ -1,0 +1,290 @@
+"""Who changed a file: a change, what could have made it, and the verdict. Pure: no disk, no clock.
+
+    proved       the bytes are those that one agent's calls announced
+    only known   one command, and nobody else known to be at work; this proves nothing
+    unknown      everything else
+
+Only what is proved may be put on record as somebody's doing. Bytes that were there before (a
+removal, a committed version) prove it only if nothing else could have made them: a script may put
+back the same version that another call announced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+# More readings of one edit, or more edits of one file at the same time, are not followed.
+MOST_RESULTS: Final = 32
+MOST_IN_A_ROW: Final = 5
+_BOM: Final = "\ufeff"
+
+
+class TextEdit(msgspec.Struct, frozen=True, array_like=True):
+    """`old` becomes `new`, once or everywhere."""
+
+    old: str
+    new: str
+    everywhere: bool = False
+
+
+class Hunk(msgspec.Struct, frozen=True, array_like=True):
+    """Lines `old` become `new`, behind a line `context` if one is named."""
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    context: str = ""
+    at_end: bool = False
+
+
+class Announced(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a call's input says that one file becomes: the `whole` text, `edits` one after the
+    other, `hunks` of a patch, or no file (`removed`)."""
+
+    whole: str | None = None
+    edits: tuple[TextEdit, ...] = ()
+    hunks: tuple[Hunk, ...] = ()
+    removed: bool = False
+
+
+class Might(StrEnum):
+    """How somebody might have made a change.
+
+    EDIT: a call that names this very file. COMMAND: a shell command, or the program of a run.
+    BESIDE: an edit of other files. UNGUARDED: an agent whose calls no hook tells.
+    """
+
+    EDIT = "edit"
+    COMMAND = "command"
+    BESIDE = "beside"
+    UNGUARDED = "unguarded"
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """Somebody who was at work when the file may have changed.
+
+    `who` is the agent, or a sub-agent of it (amber-otter/2); empty if only that there is one is
+    known. `predicted` are git's ids of what its call announced, `announced` the edit itself.
+    """
+
+    who: str
+    might: Might
+    predicted: frozenset[str] = frozenset()
+    announced: Announced | None = None
+
+    @property
+    def is_announced(self) -> bool:
+        return bool(self.predicted) or self.announced is not None
+
+
+class FileChange(msgspec.Struct, frozen=True):
+    """A file that is another than it was: git's ids before and after (empty: no file; None: not
+    known). It happened in `since_ns` to `until_ns`. `data` are the bytes before, where needed.
+
+    `is_new`: these bytes were never seen in this file before.
+    """
+
+    worktree: str
+    path: str
+    before: str | None
+    after: str | None
+    since_ns: int
+    until_ns: int
+    is_new: bool = True
+    data: bytes | None = None
+
+
+class Certainty(StrEnum):
+    """How sure it is."""
+
+    PROVED = "proved"
+    ONLY_KNOWN = "only known"
+    UNKNOWN = "unknown"
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """`who` is empty if it is unknown."""
+
+    certainty: Certainty
+    who: str = ""
+
+
+UNKNOWN: Final = Verdict(Certainty.UNKNOWN)
+
+
+def explain(
+    change: FileChange, causes: Sequence[Cause], holder: str, identify: Callable[[bytes], str]
+) -> Verdict:
+    """Say who made a change of what `holder` holds. `identify` gives git's id of bytes.
+
+    What is the holder's own is so with any number of its calls; somebody else is the only one known
+    by one single command.
+    """
+    announcers = {cause.who for cause in _find_announcers(change, causes, identify)}
+    if len(announcers) == 1 and "" not in announcers:
+        (who,) = announcers
+        others = (cause for cause in causes if cause.who != who)
+        if change.is_new or not any(map(_can_be_anything, others)):
+            return Verdict(Certainty.PROVED, who)
+    if causes and all(cause.who == holder for cause in causes):
+        return Verdict(Certainty.ONLY_KNOWN, holder)
+    if len(causes) == 1 and causes[0].might is Might.COMMAND and causes[0].who:
+        return Verdict(Certainty.ONLY_KNOWN, causes[0].who)
+    return UNKNOWN
+
+
+def predict(announced: Announced, before: bytes | None) -> list[bytes | None]:
+    """The bytes that a file may have afterwards (None: no file); nothing if it cannot be told.
+
+    `before` is None if there is no file. Tools keep the line ends and the byte order mark that a
+    file has; where they differ, every reading is given.
+    """
+    if announced.removed:
+        return [None]
+    text = _decode(b"" if before is None else before)
+    if announced.whole is not None:
+        return list(dict.fromkeys(_as_file(announced.whole, text or "")))
+    if text is None:
+        return []
+    results: Iterable[str] = ()
+    if announced.edits:
+        results = _apply_edits(announced.edits, text)
+    elif announced.hunks:
+        results = _apply_hunks(announced.hunks, text)
+    return [result.encode("utf-8", "surrogateescape") for result in dict.fromkeys(results)]
+
+
+def _find_announcers(
+    change: FileChange, causes: Sequence[Cause], identify: Callable[[bytes], str]
+) -> Iterator[Cause]:
+    if change.after is None:
+        return
+    for cause in causes:
+        if change.after in cause.predicted:
+            yield cause
+    by_who: dict[str, list[Cause]] = {}
+    for cause in causes:
+        if cause.announced is not None:
+            by_who.setdefault(cause.who, []).append(cause)
+    for own in by_who.values():
+        if change.data is not None and len(own) <= MOST_IN_A_ROW:
+            edits = [cause.announced for cause in own if cause.announced is not None]
+            if change.after in _results_in_a_row(edits, change.data, identify):
+                yield own[0]
+
+
+def _results_in_a_row(
+    edits: Sequence[Announced], data: bytes, identify: Callable[[bytes], str]
+) -> set[str]:
+    """Ids of what some of one agent's edits make of the bytes, one after the other, in any order.
+
+    A tool may ask for several edits of one file before it makes the first.
+    """
+    reached: set[str] = set()
+    waiting = [(data, tuple(range(len(edits))))]
+    while waiting and len(reached) < MOST_RESULTS:
+        bytes_now, left = waiting.pop()
+        for at in left:
+            for result in predict(edits[at], bytes_now):
+                reached.add("" if result is None else identify(result))
+                if result is not None:
+                    waiting.append((result, tuple(each for each in left if each != at)))
+    return reached
+
+
+def _can_be_anything(cause: Cause) -> bool:
+    """Could it have made bytes that it has not announced? A call that edits this file makes what it
+    announced; one that edits other files makes nothing of this one."""
+    if cause.might is Might.BESIDE:
+        return False
+    return cause.might is not Might.EDIT or not cause.is_announced
+
+
+def _decode(data: bytes) -> str | None:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _as_file(text: str, before: str) -> Iterator[bytes]:
+    """The text as it is, and with the line ends and the mark of what was there."""
+    texts = [text]
+    if "\r\n" in before:
+        texts.append(text.replace("\r\n", "\n").replace("\n", "\r\n"))
+    elif "\r\n" in text:
+        texts.append(text.replace("\r\n", "\n"))
+    for each in texts:
+        yield each.encode("utf-8", "surrogateescape")
+        if before.startswith(_BOM) and not each.startswith(_BOM):
+            yield (_BOM + each).encode("utf-8", "surrogateescape")
+
+
+def _apply_edits(edits: Sequence[TextEdit], text: str) -> Iterator[str]:
+    """On the text as it is; and, if it has Windows line ends, as tools do it that hide them."""
+    yield from _apply_in_turn(edits, text)
+    if "\r\n" in text:
+        plain = [
+            TextEdit(
+                each.old.replace("\r\n", "\n"), each.new.replace("\r\n", "\n"), each.everywhere
+            )
+            for each in edits
+        ]
+        for result in _apply_in_turn(plain, text.replace("\r\n", "\n")):
+            yield result.replace("\n", "\r\n")
+
+
+def _apply_in_turn(edits: Sequence[TextEdit], text: str) -> Iterable[str]:
+    results = {text: None}
+    for edit in edits:
+        fresh = (each for result in results for each in _apply_edit(edit, result))
+        results = dict.fromkeys(list(fresh)[:MOST_RESULTS])
+    return results
+
+
+def _apply_edit(edit: TextEdit, text: str) -> Iterator[str]:
+    """Nothing if `old` is not there: then the tool refuses the edit."""
+    if not edit.old:
+        if not text:
+            yield edit.new
+        return
+    if edit.old not in text:
+        return
+    if not edit.everywhere:
+        yield text.replace(edit.old, edit.new, 1)
+    yield text.replace(edit.old, edit.new)
+    if not edit.new and not edit.old.endswith("\n"):  # the rest of the line goes with it
+        yield text.replace(f"{edit.old}\n", "", -1 if edit.everywhere else 1)
+
+
+def _apply_hunks(hunks: Sequence[Hunk], text: str) -> Iterator[str]:
+    """As Codex and opencode apply a patch whose lines are there exactly so."""
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    at, parts = 0, list[tuple[int, int, tuple[str, ...]]]()
+    for hunk in hunks:
+        if hunk.context:
+            if hunk.context not in lines[at:]:
+                return
+            at = lines.index(hunk.context, at) + 1
+        if not hunk.old:
+            parts.append((len(lines), 0, hunk.new))
+            continue
+        found = _find_lines(lines, hunk, at)
+        if found is None:
+            return
+        parts.append((found, len(hunk.old), hunk.new))
+        at = found + len(hunk.old)
+    for start, count, new in sorted(parts, key=lambda part: part[0], reverse=True):
+        lines[start : start + count] = new
+    yield "\n".join([*lines, ""])
+
+
+def _find_lines(lines: Sequence[str], hunk: Hunk, at: int) -> int | None:
+    last = len(lines) - len(hunk.old)
+    places = (last,) if hunk.at_end and last >= at else range(at, last + 1)
+    return next((at for at in places if tuple(lines[at : at + len(hunk.old)]) == hunk.old), None)

@@ -1,0 +1,167 @@
+"""The function that explains a change: whatever was at work, nobody is named without proof."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.flows.guard.who_changed import (
+    UNKNOWN,
+    Announced,
+    Cause,
+    Certainty,
+    FileChange,
+    Hunk,
+    Might,
+    TextEdit,
+    Verdict,
+    explain,
+    predict,
+)
+from moot.system.git_objects import blob_id
+
+BEFORE = b"one\ntwo\nthree\n"
+AGENTS = ("amber-otter", "teal-crane", "gray-heron", "")
+NAMED = [name for name in AGENTS if name]
+TEXTS = st.text("abc\n", max_size=12)
+
+
+def change(after: bytes | None, *, is_new: bool = True, data: bytes = BEFORE) -> FileChange:
+    blob = "" if after is None else blob_id(after)
+    return FileChange("/w", "a.txt", blob_id(data), blob, 10, 20, is_new, data)
+
+
+def announcing(who: str, after: bytes | None, might: Might = Might.EDIT) -> Cause:
+    return Cause(who, might, frozenset({"" if after is None else blob_id(after)}))
+
+
+@st.composite
+def causes(draw: st.DrawFn) -> Cause:
+    who, might = draw(st.sampled_from(AGENTS)), draw(st.sampled_from(Might))
+    if might is not Might.EDIT or draw(st.booleans()):
+        return Cause(who, might)
+    if draw(st.booleans()):
+        return announcing(who, draw(TEXTS).encode())
+    return Cause(who, might, frozenset(), Announced(edits=(TextEdit("two", draw(TEXTS)),)))
+
+
+@given(st.lists(causes(), max_size=5), TEXTS, st.booleans(), st.sampled_from(NAMED))
+def test_proved_are_only_bytes_that_this_agent_alone_announced(
+    at_work: list[Cause], text: str, is_new: bool, holder: str
+) -> None:
+    made = change(text.encode(), is_new=is_new)
+    verdict = explain(made, at_work, holder, blob_id)
+    announcers = {cause.who for cause in at_work if _announces(cause, made)}
+    if verdict.certainty is Certainty.PROVED:
+        assert announcers == {verdict.who}
+        others = [cause for cause in at_work if cause.who != verdict.who]
+        assert is_new or all(each.is_announced or each.might is Might.BESIDE for each in others)
+    elif is_new and len(announcers) == 1 and "" not in announcers:
+        pytest.fail("the bytes are those that one agent announced")
+
+
+def _announces(cause: Cause, made: FileChange) -> bool:
+    if made.after in cause.predicted:
+        return True
+    results = predict(cause.announced, made.data) if cause.announced is not None else []
+    return made.after in {"" if each is None else blob_id(each) for each in results}
+
+
+@given(st.lists(causes(), max_size=5), TEXTS, st.booleans(), st.sampled_from(NAMED))
+def test_the_only_one_known_is_one_command_or_the_holder(
+    at_work: list[Cause], text: str, is_new: bool, holder: str
+) -> None:
+    verdict = explain(change(text.encode(), is_new=is_new), at_work, holder, blob_id)
+    if verdict.certainty is Certainty.ONLY_KNOWN:
+        assert {cause.who for cause in at_work} == {verdict.who}
+        assert verdict.who == holder or [each.might for each in at_work] == [Might.COMMAND]
+    if verdict.certainty is Certainty.UNKNOWN:
+        assert verdict == UNKNOWN
+
+
+@given(st.lists(causes(), max_size=4), causes(), TEXTS, st.sampled_from(NAMED))
+def test_one_more_at_work_never_turns_suspicion_to_another(
+    at_work: list[Cause], more: Cause, text: str, holder: str
+) -> None:
+    """Who is named before is still named, or nobody is; unless the new one announced the bytes."""
+    made = change(text.encode())
+    before = explain(made, at_work, holder, blob_id)
+    after = explain(made, [*at_work, more], holder, blob_id)
+    if before.who and after.who and not _announces(more, made):
+        assert after.who == before.who
+
+
+@given(st.lists(causes(), max_size=5), TEXTS, st.sampled_from(NAMED))
+def test_the_order_of_causes_does_not_matter(at_work: list[Cause], text: str, holder: str) -> None:
+    made = change(text.encode())
+    verdicts = {explain(made, order, holder, blob_id) for order in (at_work, at_work[::-1])}
+    assert len(verdicts) == 1
+
+
+def test_without_anybody_at_work_it_is_unknown() -> None:
+    assert explain(change(b"x"), [], "teal-crane", blob_id) == UNKNOWN
+
+
+def test_what_was_there_before_proves_nothing_beside_another_command() -> None:
+    made = change(b"committed\n", is_new=False)
+    edit = announcing("amber-otter", b"committed\n")
+    proved = Verdict(Certainty.PROVED, "amber-otter")
+    assert explain(made, [edit], "teal-crane", blob_id) == proved
+    script = Cause("gray-heron", Might.COMMAND)
+    assert explain(made, [edit, script], "teal-crane", blob_id) == UNKNOWN
+    other = announcing("teal-crane", b"something else\n")
+    assert explain(made, [edit, other], "teal-crane", blob_id) == proved
+
+
+def test_the_same_announcement_of_two_proves_nothing() -> None:
+    both = [announcing(who, b"x\n") for who in ("amber-otter", "gray-heron")]
+    assert explain(change(b"x\n"), both, "teal-crane", blob_id) == UNKNOWN
+
+
+def test_several_edits_of_one_agent_are_followed_in_any_order() -> None:
+    edits = [TextEdit("one", "ONE"), TextEdit("three", "THREE")]
+    own = [Cause("teal-crane", Might.EDIT, frozenset(), Announced(edits=(each,))) for each in edits]
+    script = Cause("gray-heron", Might.COMMAND)
+    made = change(b"ONE\ntwo\nTHREE\n")
+    proved = Verdict(Certainty.PROVED, "teal-crane")
+    assert explain(made, [*own, script], "teal-crane", blob_id) == proved
+    assert explain(change(b"ONE\ntwo\nthree.\n"), [*own, script], "teal-crane", blob_id) == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("announced", "before", "after"),
+    [
+        (Announced(whole="x\n"), None, b"x\n"),
+        (Announced(whole="x\ny\n"), b"a\r\nb\r\n", b"x\r\ny\r\n"),
+        (Announced(whole="x\n"), b"\xef\xbb\xbfa\n", b"\xef\xbb\xbfx\n"),
+        (Announced(edits=(TextEdit("two", "2"),)), BEFORE, b"one\n2\nthree\n"),
+        (Announced(edits=(TextEdit("o", "0", True),)), BEFORE, b"0ne\ntw0\nthree\n"),
+        (Announced(edits=(TextEdit("one\ntwo", "x"),)), b"one\r\ntwo\r\n", b"x\r\n"),
+        (Announced(edits=(TextEdit("two", ""),)), BEFORE, b"one\nthree\n"),
+        (Announced(edits=(TextEdit("", "new\n"),)), None, b"new\n"),
+        (Announced(hunks=(Hunk(("two",), ("2", "2b")),)), BEFORE, b"one\n2\n2b\nthree\n"),
+        (Announced(hunks=(Hunk(("a",), ("b",), "two"),)), b"a\ntwo\na", b"a\ntwo\nb\n"),
+        (Announced(hunks=(Hunk((), ("four",)),)), BEFORE, BEFORE + b"four\n"),
+        (Announced(removed=True), BEFORE, None),
+    ],
+)
+def test_what_a_call_announces_leads_to_these_bytes(
+    announced: Announced, before: bytes | None, after: bytes | None
+) -> None:
+    assert after in predict(announced, before)
+
+
+@pytest.mark.parametrize(
+    ("announced", "before"),
+    [
+        (Announced(edits=(TextEdit("four", "4"),)), BEFORE),
+        (Announced(edits=(TextEdit("", "new"),)), BEFORE),
+        (Announced(hunks=(Hunk(("four",), ("4",)),)), BEFORE),
+        (Announced(hunks=(Hunk(("two",), ("2",), "no such line"),)), BEFORE),
+        (Announced(edits=(TextEdit("a", "b"),)), b"\xff\xfe"),
+        (Announced(), BEFORE),
+    ],
+)
+def test_what_cannot_be_applied_predicts_nothing(announced: Announced, before: bytes) -> None:
+    assert predict(announced, before) == []
