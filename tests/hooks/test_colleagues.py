@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from moot.flows.tools import HOOK_TOOLS, hook_command
-from moot.flows.tools.hook_command import is_ours
+from moot.flows.tools.hook_command import FAILED, is_ours
 from tests.hooks.yard import IDENTITY, OTTER, Yard, call
 
 FIRST_CALLS = {
@@ -132,6 +132,7 @@ def test_lines_that_reach_a_colleague_step_aside(
     assert len(found) >= 5
     # The ledger is as far away as its owner: on another machine neither is there.
     shutil.move(str(yard.root), tmp_path / "elsewhere")
+    shutil.move(str(yard.keys), tmp_path / "their keys")
     for _event, command in found:
         done = run_as_colleague(command, far, path_without_moot, tmp_path, said)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
@@ -179,7 +180,7 @@ def test_without_moot_an_edit_is_refused_where_a_workspace_is_or_was(
     folder = yard.other if sign == "worktree" else yard.root
     if sign == "key folder":
         shutil.rmtree(yard.root / ".moot")
-    blocking = [command for _event, command in commands(yard.root, tool) if "exit 2" in command]
+    blocking = [command for _event, command in commands(yard.root, tool) if FAILED in command]
     assert len(blocking) == 1
     done = subprocess.run(
         ["sh", "-c", blocking[0]],

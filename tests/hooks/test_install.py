@@ -101,7 +101,10 @@ def test_edits_fail_closed_and_other_moments_open(yard: Yard, tool: str) -> None
         assert handler["command"].endswith("echo 'moot hook failed' >&2; exit 2; }") == (
             event == BEFORE[tool]
         )
-        assert handler["command"].endswith("|| true") == (event != BEFORE[tool])
+        is_open = handler["command"].endswith("|| true")
+        assert is_open == (event not in (BEFORE[tool], "ConfigChange"))
+        if event == "ConfigChange":  # open, too, but for the answer no
+            assert handler["command"].endswith("|| [ $? -ne 2 ] || exit 2")
         usual = 10_000 if tool == "gemini" else 10
         codex_cuts_it = (tool, event) == ("codex", "SessionEnd")
         assert handler["timeout"] == (3 if codex_cuts_it else usual)

@@ -517,6 +517,20 @@ class Session:
                 hint="run this yourself, outside of `moot run`",
             )
 
+    def require_no_agent_around(self, what: str) -> None:
+        """Refuse an agent, and whatever runs below a coding tool or `moot run`: a model may have
+        started it, under whichever name and in whichever environment."""
+        from moot.flows.launch.tool_around import find_run_around, find_tool_around
+
+        self.require_no_agent(what)
+        around = find_tool_around(self.env, os.getpid()) or find_run_around(self.env, os.getpid())
+        if around is not None or self.tool_session is not None:
+            raise Refused(
+                "human_key_required",
+                f"this runs below {around or 'a coding tool'}: {what} is for people",
+                hint="run this yourself, in a terminal outside of coding tools and of `moot run`",
+            )
+
     def require_self_or_person(self, name: str) -> None:
         """An agent ends or renews only itself; a person, or a caller without a name, anyone."""
         if self.acting in (None, name) or self.acts_as_person():

@@ -153,3 +153,23 @@ def try_hooks(session: Session, tool: str) -> TriedHooks:
         mcp_answer=Quoted("" if server is None else server.answer),
         reading=send_reading(tool, guarded, session.env) if probe.passed else None,
     )
+
+
+def has_lost_hooks(session: Session, tool: str) -> bool:
+    """True if the settings of `tool`, which have changed, no longer hold our hooks.
+
+    False where a person took them out by `moot hook uninstall`, and outside of a workspace. The
+    ledger is not opened: whatever state it is in, the answer comes at once.
+    """
+    from moot.flows.guard.guarded_paths import find_guarded_folder
+    from moot.flows.tools.guard_files import is_guard_whole
+    from moot.flows.tools.hook_stamps import Stamp, last_stamped, stamp
+
+    guarded = find_guarded_folder(session.folder, session.home)
+    if guarded is None or is_guard_whole(tool, guarded, session.env):
+        return False
+    place = tool, guarded.worktree_root
+    if last_stamped(guarded.workspace, Stamp.TAKEN_OUT, *place) is not None:
+        return False
+    stamp(guarded.workspace, Stamp.KEPT, *place)
+    return True

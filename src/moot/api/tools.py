@@ -90,6 +90,7 @@ def install(
     be merged, as `inner_repository` inside a repository of its own; then none is touched.
     """
     from moot.flows.tools.hook_health import find_problems
+    from moot.flows.tools.hook_stamps import Stamp, forget
     from moot.flows.tools.install import WantedParts, install_hooks, uninstall_hooks
     from moot.flows.tools.tool_trust import store_trust
 
@@ -103,6 +104,7 @@ def install(
         if done.changed and not share:  # it was asked for whole
             uninstall_hooks(tool, guarded, env=session.env)
         raise
+    forget(guarded.workspace, Stamp.TAKEN_OUT, tool, guarded.worktree_root)
     problems = find_problems(session.folder, session.env, session.home)
     changed = [str(path) for path in done.changed]
     server = _mcp_set_up(tool, guarded, session.env, done.no_server) if mcp else None
@@ -138,10 +140,12 @@ def uninstall(
     others keep their changes. That its sessions are not watched from now on is on record. Refused
     as `hooks_shared` if other worktrees or projects would be unguarded with this one; `everywhere`
     takes it out of all of them, and without a `tool` it takes out everything of every tool. Refused
-    as `settings_unreadable` if a file cannot be read.
+    as `settings_unreadable` if a file cannot be read. Refused as `human_key_required` to an agent,
+    and to anyone below a coding tool or `moot run`.
     """
     from moot.flows.tools.worktrees import all_worktrees
 
+    session.require_no_agent_around("taking the guard out")
     if tool is not None:
         require_tool(tool)
     elif not everywhere:
@@ -164,14 +168,16 @@ def _uninstall_in(
     session: Session, tool: str, guarded: GuardedPaths, roots: Sequence[Path]
 ) -> list[Path]:
     """Take one tool's hooks out of these worktrees, and put on record that nobody watches them."""
-    from moot.flows.tools.hook_stamps import forget_spoken
+    from moot.flows.tools.hook_stamps import Stamp, forget, last_stamped, stamp
     from moot.flows.tools.install import uninstall_hooks
 
     changed: list[Path] = []
     for root in roots:
         changed += uninstall_hooks(tool, replace(guarded, worktree_root=root), env=session.env)[1]
     for root in roots:
-        forget_spoken(guarded.workspace, tool, root)
+        if last_stamped(guarded.workspace, Stamp.SPOKE, tool, root) is not None:
+            forget(guarded.workspace, Stamp.SPOKE, tool, root)
+            stamp(guarded.workspace, Stamp.TAKEN_OUT, tool, root)  # for sessions that go on
         if changed and tool in CODING_TOOLS:
             from moot.flows.observed.sessions import note_hook_removed
 
@@ -230,7 +236,10 @@ def ensure_hooks(
     from moot.flows.tools.install import WantedParts, install_hooks, is_installed, is_outdated
 
     if not is_installed(tool, guarded, env=env):
+        from moot.flows.tools.hook_stamps import Stamp, forget
+
         install_hooks(tool, guarded, WantedParts(server=mcp), env=env)
+        forget(guarded.workspace, Stamp.TAKEN_OUT, tool, guarded.worktree_root)
         return True
     if is_outdated(tool, guarded, env=env):
         from moot.flows.tools.mcp_health import find_entry

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from os.path import isdir
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +17,7 @@ from moot.api.guard.commands import CommandVerdict
 from moot.core.errors import Refused
 from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder
 from moot.flows.guard.input_files import read_script_file
+from moot.flows.guard.off_limits import may_carry_hooks
 from moot.flows.guard.shell.act import DestructiveAct, InputKind, Reach
 from moot.flows.guard.shell.acts import UNREAD, destructive_acts
 from moot.flows.guard.shell.script import Surroundings
@@ -45,6 +47,8 @@ def check_command(session: Session, text: str, folder: str) -> CommandVerdict:
 
         if act is UNREAD and guarded is not None:
             _require_unnamed(guarded, text)
+        if guarded is not None:
+            _require_hooks_left(session, act, here, guarded, text)
         for reached in find_reached(act, Path(here), session.home):
             from moot.api.guard.command_verdict import judge_reached, note_attempt
 
@@ -53,6 +57,7 @@ def check_command(session: Session, text: str, folder: str) -> CommandVerdict:
                 note_attempt(there, reached)
                 continue
             _require_armed(reached)
+            _require_hooks_kept(session, reached)
             verdict = judge_reached(there, reached)
             refused = None if verdict.allowed else verdict
             others[str(reached.guarded.worktree_root)] = reached.guarded
@@ -112,6 +117,45 @@ def _require_unnamed(guarded: GuardedPaths, text: str) -> None:
                 f"{UNREAD.name} names {name}, which only `{owner}` itself writes",
                 hint="split it into several commands",
             )
+
+
+def _require_hooks_left(
+    session: Session, act: DestructiveAct, here: str, guarded: GuardedPaths, text: str
+) -> None:
+    """Refused if a file that carries our hooks would be written or removed, also outside of here:
+    the user's own settings serve all of their projects. What an act reaches that cannot be told is
+    taken for such a file if the text names one."""
+    from moot.flows.guard.destruction import find_written
+
+    if act.reach is Reach.NAMED:
+        from moot.flows.tools.guard_files import require_unnamed
+
+        require_unnamed(act.name, text, guarded, session.env)
+        return
+    is_removing = act.name in _REMOVING and not act.only_called
+    _require_out_of_reach(session, act.name, find_written(act, here), is_removing, guarded)
+
+
+def _require_hooks_kept(session: Session, reached: ReachedFiles) -> None:
+    """The same for what a patch or an archive would write, what git would throw away, and what it
+    would remove with a folder that it does not track."""
+    act, root = reached.act, reached.guarded.worktree_root
+    if act.reach.is_commit:
+        return
+    for is_removing in (False, True):
+        paths = [str(root / path) for path in reached.paths if path.endswith("/") is is_removing]
+        _require_out_of_reach(session, act.name, paths, is_removing, reached.guarded)
+
+
+def _require_out_of_reach(
+    session: Session, act: str, paths: Iterable[str], is_removing: bool, guarded: GuardedPaths
+) -> None:
+    """Files are looked into only where one of these may be meant, or a folder would go."""
+    meant = [each for each in paths if may_carry_hooks(each) or (is_removing and isdir(each))]
+    if meant:
+        from moot.flows.tools.guard_files import require_out_of_reach
+
+        require_out_of_reach(act, meant, is_removing, guarded, session.env)
 
 
 def _require_armed(reached: ReachedFiles) -> None:

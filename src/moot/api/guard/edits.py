@@ -12,7 +12,7 @@ the question at hand needs.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -66,6 +66,7 @@ def before_edit(
     paths: Sequence[str],
     *,
     whole: Sequence[str] = (),
+    predict: Callable[[], Mapping[str, bytes | None]] = dict,
     call_id: str = "",
     tool: str = "",
     announced: Mapping[str, Announced] = {},
@@ -79,9 +80,11 @@ def before_edit(
 
     All or none of a workspace: one file that another agent holds, under whatever name, stops all,
     and the attempt is on record once as an INCURSION. Refused as `not_for_agents` for files that
-    belong to git or Moot alone, as `other_root` if the agent holds another file under this name,
-    as `actor_required` if nobody knows who acts, as `copy_failed` if there is no room for a copy of
-    what stands there. Asking again for what one holds changes nothing, so a repeat needs no key.
+    belong to git or Moot alone, and for those that carry our hooks unless `predict` (what each of
+    `paths` would hold, None if it would be gone) shows that they are kept; as `other_root` if the
+    agent holds another file under this name, as `actor_required` if nobody knows who acts, as
+    `copy_failed` if there is no room for a copy of what stands there. Asking again for what one
+    holds changes nothing, so a repeat needs no key.
 
     Changes of the files on another worktree, or on a branch that agents here worked on, which are
     not merged here are given with the verdict, once for each session and version, if
@@ -103,6 +106,7 @@ def before_edit(
         from moot.flows.guard.gone_workspaces import require_none_gone
 
         require_none_gone(unguarded, session.keys_path)
+    _require_hooks_kept(session, paths, all_guarded, predict)
     for guarded in all_guarded:
         require_allowed(guarded.scopes, guarded.worktree_root, guarded.workspace)
         there = session.in_workspace(guarded.workspace)
@@ -122,6 +126,31 @@ def before_edit(
             unmerged += select_untold(changes, guarded, reader)
         _begin_edit(there, guarded, (tool, call_id), announced, tells_end=tells_end)
     return msgspec.structs.replace(verdict, unmerged=unmerged) if unmerged else verdict
+
+
+def _require_hooks_kept(
+    session: Session,
+    paths: Sequence[str],
+    all_guarded: Sequence[GuardedPaths],
+    predict: Callable[[], Mapping[str, bytes | None]],
+) -> None:
+    """Refused if the edit would take our hooks out of a file; nearly every file has another name.
+
+    The user's own settings lie in no workspace: they are asked about where the session works.
+    """
+    from moot.flows.guard.off_limits import may_carry_hooks
+
+    if not any(map(may_carry_hooks, paths)):
+        return
+    from moot.flows.guard.guarded_paths import find_guarded_folder
+    from moot.flows.tools.guard_files import require_hooks_kept
+
+    around = find_guarded_folder(session.folder, session.home)
+    every = {each.worktree_root: each for each in all_guarded}
+    if around is not None:
+        every.setdefault(around.worktree_root, around)
+    for guarded in every.values():
+        require_hooks_kept(paths, predict(), guarded, session.env)
 
 
 def _begin_edit(

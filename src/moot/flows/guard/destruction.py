@@ -99,6 +99,16 @@ def _moved_head(act: DestructiveAct, folder: str, home: Path | None) -> Iterator
         yield ReachedFiles(act, guarded)
 
 
+def find_written(act: DestructiveAct, folder: str) -> list[str]:
+    """The files, absolute, that an act would write or remove, as far as it names them."""
+    if act.reach is not Reach.WRITTEN:
+        return []
+    is_known = act.folder is not None and UNKNOWN not in act.folder
+    where = act.folder if act.folder is not None and is_known else folder
+    known = tuple(word for word in act.paths if word.is_known)
+    return list(islice(_on_disk(act._replace(paths=known), where), MOST_PATHS))
+
+
 def _anywhere(
     act: DestructiveAct, session_folder: Path, home: Path | None
 ) -> Iterator[ReachedFiles]:

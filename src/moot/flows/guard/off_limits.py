@@ -15,8 +15,24 @@ from moot.core.errors import Refused
 from moot.core.quoted import quote_name
 
 _OWNERS: Final = {".git": "git", ".moot": "moot"}
+# What files are called that may carry hooks of ours (`tools/guard_files.py`).
+_HOOK_FILES: Final = frozenset(
+    {
+        *("settings.json", "settings.local.json", "hooks.json", "config.toml"),
+        *("opencode.json", "opencode.jsonc", "opencode-plugin.js"),
+        *(".moot-opencode.js", "moot-opencode.js"),
+        *("pre-commit", "pre-commit.legacy", "pre-merge-commit", "prepare-commit-msg"),
+        *("pre-rebase", "post-merge", "commit-msg"),
+    }
+)
 # In the root of a worktree.
 _FOR_PEOPLE: Final = frozenset({"moot.toml"})
+
+
+def may_carry_hooks(path: str) -> bool:
+    """True if a file of this name, or the one it leads to, may carry hooks of ours."""
+    names = os.path.basename(path), os.path.basename(os.path.realpath(path))
+    return any(name.lower() in _HOOK_FILES for name in names)
 
 
 def require_allowed(scopes: Iterable[str], root: Path, workspace: Path) -> None:

@@ -25,7 +25,5 @@ def is_our_plugin(path: Path, guarded: GuardedPaths) -> bool:
 
 
 def is_whole_plugin(path: Path, guarded: GuardedPaths) -> bool:
-    try:
-        return path.read_text("utf-8") in hook_files.our_plugin_texts(guarded)
-    except (OSError, ValueError):
-        return False
+    texts = hook_files.our_plugin_texts(guarded)
+    return any(hook_files.is_same_plugin(path, text) for text in texts)

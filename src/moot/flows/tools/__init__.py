@@ -17,7 +17,8 @@ mcp_entries.py     what tells each tool to start `moot mcp`; mcp_files.py puts i
 mcp_probe.py       the server as a tool starts it: does it offer its tools?
 tool_trust.py      Codex runs only hooks its user trusts, Gemini CLI only in trusted folders
 hook_health.py     whether what is installed also works; hook_status.py tells it for each worktree
-hook_stamps.py     when a tool's hook last spoke
+hook_stamps.py     when a tool's hook last spoke, and what was done to it
+guard_files.py     the files that carry our hooks: would a change take them out?
 hook_probe.py      an edit that must be refused, sent through what is installed
 """
 

@@ -14,7 +14,7 @@ import msgspec
 
 
 class HookMoment(StrEnum):
-    """When a tool calls us. Only before an edit can anything be stopped."""
+    """When a tool calls us. Only an edit, and a change of settings, can be stopped."""
 
     BEFORE = "before"
     AFTER = "after"
@@ -23,6 +23,7 @@ class HookMoment(StrEnum):
     END = "end"
     SUB_AGENT_END = "sub_agent_end"
     ASKS_PERSON = "asks_person"
+    CONFIG_CHANGE = "config_change"
 
 
 class Rewriting(StrEnum):
@@ -47,8 +48,9 @@ class Tool(msgspec.Struct, frozen=True):
     `go_on`: the decision that makes the model go on instead of stopping; empty if there is none.
     `tells_failure`: a call that failed has an event of its own, or none at all.
     `rewritings`: what it makes of a path; those under a tool name are for that one only.
-    `whole_file`: the tools that write a file whole (of patches, what they add) and do not look
-    whether it changed since the model read it. Claude Code looks itself.
+    `whole_file`: the tools that write a file whole (of patches, what they add) and may do so
+    although the model has not seen what is in it. Claude Code looks itself at files that were read,
+    and since 2.1.326 writes those that were not.
     `tells_before`: text for the model can be passed with an edit that is allowed.
     `shows_message`: a hook's `systemMessage` is shown to its person.
     `login_shell`: its commands run in login shells, which may have another PATH than the tool.
@@ -99,7 +101,11 @@ _FILES: Final = {
 
 CLAUDE: Final = Tool(
     name="claude",
-    events={**_COMMON, "Notification": HookMoment.ASKS_PERSON},
+    events={
+        **_COMMON,
+        "Notification": HookMoment.ASKS_PERSON,
+        "ConfigChange": HookMoment.CONFIG_CHANGE,
+    },
     edits=_FILES,
     patches={},
     shells={"Bash": "command"},
@@ -109,6 +115,7 @@ CLAUDE: Final = Tool(
     tells_failure=True,
     tells_before=True,
     shows_message=True,
+    whole_file=frozenset({"Write"}),
     # Its source is not public. Hooks see absolute paths; both are claimed to be on the safe side.
     rewritings=(Rewriting.TRIMMED, Rewriting.HOME),
 )

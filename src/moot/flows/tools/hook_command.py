@@ -9,12 +9,18 @@
 Before an edit it is closed: if moot cannot be started or fails, the edit is refused where a
 workspace is, or where this user's key folder says that one was. A colleague who has neither is not
 disturbed. At every other moment a failure is nothing: measured, Gemini CLI would else drop results
-or go round in circles.
+or go round in circles. Before a change of settings (`ConfigChange`) only the exit code 2 counts: it
+is the answer that the change takes our entries away.
+
+No line holds `${...}`: Gemini CLI puts values in for it itself, knows no nesting, and what is left
+is no shell command. So paths that are known when a line is written are in it literally, and the
+others are written as `$NAME` alone, which Gemini CLI and the shell read alike.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -27,17 +33,24 @@ from moot.flows.tools.coding_tools import TOOLS, HookMoment
 THIN_CLIENT: Final = "surfaces/hooks/thin.py"
 _PACKAGE: Final = Path(os.path.abspath(__file__)).parents[2]
 FAILED: Final = "echo 'moot hook failed' >&2; exit 2"
-# Where a user's keys are if MOOT_KEYS does not say it: usually, and on a Mac.
-_KEY_FOLDER: Final = "${MOOT_KEYS:-${XDG_DATA_HOME:-$HOME/.local/share}/moot/keys}"
-_MAC_KEY_FOLDER: Final = "${MOOT_KEYS:-$HOME/Library/Application Support/moot/keys}"
+# Where a user's keys may be; what does not exist is passed over.
+_KEY_FOLDERS: Final = (
+    '"$MOOT_KEYS"',
+    '"$XDG_DATA_HOME"/moot/keys',
+    '"$HOME"/.local/share/moot/keys',
+    '"$HOME/Library/Application Support/moot/keys"',
+)
+_KEYS_OF_LEDGER: Final = re.compile(r"\|\| \[ -e .*?/([\w.-]+)'? \] \|\| exit 0")
 _TESTS: Final = {"-x": os.X_OK, "-r": os.R_OK}
 
 
 class Workspace(NamedTuple):
-    """By what a command tells that a workspace is or was there: its folder, and its ledger's id."""
+    """By what a command tells that a workspace is or was there: its folder, and its ledger's id in
+    the user's key folder. To compare lines (`without_key_folder`) that folder need not be known."""
 
     folder: Path
     ledger: str
+    keys: str = ""
 
 
 def moot_words() -> tuple[str, ...]:
@@ -69,11 +82,10 @@ def hook_command(tool: str, event: str, workspace: Workspace | None) -> str:
     """Without a `workspace`, one is looked for when the command fails."""
     start = _start(hook_words(tool))
     if not _is_before(tool, event):
-        return f"{start} || true"
+        return f"{start} || {_otherwise(tool, event)}"
     if workspace is None:
         return f"{start} || {{ {_fail_near_a_workspace()}; exit 0; }}"
-    keys = _MAC_KEY_FOLDER if sys.platform == "darwin" else _KEY_FOLDER
-    ledger = f'"{keys}/{workspace.ledger}"'
+    ledger = shlex.quote(f"{workspace.keys}/{workspace.ledger}")
     there = f"[ -e {shlex.quote(str(workspace.folder))} ] || [ -e {ledger} ]"
     return f"{start} || {{ {there} || exit 0; {FAILED}; }}"
 
@@ -82,8 +94,15 @@ def shared_hook_command(tool: str, event: str) -> str:
     """Steps aside where there is neither a workspace nor moot."""
     start = f"command -v moot >/dev/null 2>&1 && moot hook {tool}"
     if not _is_before(tool, event):
-        return f"{start} || true"
+        return f"{start} || {_otherwise(tool, event)}"
     return f"{start} || {{ {_fail_near_a_workspace()}; exit 0; }}"
+
+
+def without_key_folder(text: str) -> str:
+    """Return a command, or a plugin with one in it, without the name of the user's key folder.
+
+    Below `moot run` the folder that a tool finds is a lent one, and the line is the same."""
+    return _KEYS_OF_LEDGER.sub(r"|| [ -e \1 ] || exit 0", text)
 
 
 def first_hook_command(tool: str, event: str) -> str:
@@ -134,17 +153,26 @@ def _is_before(tool: str, event: str) -> bool:
     return TOOLS[tool].events[event] is HookMoment.BEFORE
 
 
+def _otherwise(tool: str, event: str) -> str:
+    """What follows a hook that failed, at a moment that stops nothing but a change of settings."""
+    is_refusal = TOOLS[tool].events[event] is HookMoment.CONFIG_CHANGE
+    return "[ $? -ne 2 ] || exit 2" if is_refusal else "true"
+
+
 def _fail_near_a_workspace() -> str:
     """Up from here, and up from the folder that all worktrees of the repository share.
 
-    The same text on every system: colleagues may have another one.
+    The same text on every system: colleagues may have another one. The name of the variable is one
+    that no environment has, so that Gemini CLI leaves it to the shell.
     """
     shared = 'cd "$(git rev-parse --git-common-dir 2>/dev/null || echo .)" && pwd -P'
-    made_in = f'"{_KEY_FOLDER}"/*/made-in "{_MAC_KEY_FOLDER}"/*/made-in'
+    made_in = " ".join(f"{folder}/*/made-in" for folder in _KEY_FOLDERS)
     return (
-        f'for d in "$(pwd -P)" "$({shared})"; do while [ -n "$d" ]; do'
-        f' if [ -n "$MOOT_HOME$MOOT_AGENT" ] || [ -e "$d/.moot" ] || grep -qxFse "$d" {made_in};'
-        f" then {FAILED}; fi; d=${{d%/*}}; done; done"
+        f'for moot_d in "$(pwd -P)" "$({shared})"; do'
+        ' while [ -n "$moot_d" ] && [ "$moot_d" != / ]; do'
+        ' if [ -n "$MOOT_HOME$MOOT_AGENT" ] || [ -e "$moot_d/.moot" ]'
+        f' || grep -qxFse "$moot_d" {made_in}; then {FAILED}; fi;'
+        ' moot_d=$(dirname "$moot_d"); done; done'
     )
 
 

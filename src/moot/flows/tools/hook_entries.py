@@ -16,7 +16,8 @@ class Settings(NamedTuple):
 
     `file` is the project's, `local` one beside it that is never committed, if the tool has one.
     `shorter` are events that the tool itself allows less time. `names` are what the tool shows its
-    person while the hook of an event runs, where it would else show a command line.
+    person while the hook of an event runs, where it would else show a command line. `later` are
+    events that earlier lines lack: those guard all the same, and are renewed.
     """
 
     tool: str
@@ -27,6 +28,7 @@ class Settings(NamedTuple):
     local: str | None = None
     shorter: Mapping[str, int] = {}
     names: Mapping[str, str] = {}
+    later: tuple[str, ...] = ()
 
 
 SETTINGS: Final[Mapping[str, Settings]] = {
@@ -46,8 +48,10 @@ SETTINGS: Final[Mapping[str, Settings]] = {
                 "SessionEnd",
                 "SubagentStop",
                 "Notification",
+                "ConfigChange",
             ),
             local=".claude/settings.local.json",
+            later=("ConfigChange",),
         ),
         Settings(
             "codex",

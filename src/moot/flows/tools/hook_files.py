@@ -7,7 +7,8 @@ doubled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -22,7 +23,7 @@ from moot.workspace.trust import read_trust_file
 
 Merge = Callable[[str | None], str]
 Mend = Callable[[str], str | None]
-_ALL: Final = ("", "*", ".*")  # matchers that leave out nothing
+MATCHES_ALL: Final = ("", "*", ".*")  # matchers that leave out nothing
 # What an event runs, by the event.
 CommandOf = Callable[[str], str]
 
@@ -40,7 +41,7 @@ def files_for(
     tool: str, chosen: SettingsFile, guarded: GuardedPaths, env: Mapping[str, str]
 ) -> list[InstalledFile]:
     """What is written for this user alone, the settings themselves last."""
-    workspace = None if chosen.reach is Reach.USER else _workspace_of(guarded)
+    workspace = None if chosen.reach is Reach.USER else _workspace_of(guarded, env)
     command = partial(hook_command.hook_command, tool, workspace=workspace)
     if tool != "opencode":
         return [_hooks(tool, chosen, command)]
@@ -125,34 +126,55 @@ def accepted_forms(tool: str, guarded: GuardedPaths) -> list[CommandOf]:
 def is_complete(tool: str, file: SettingsFile, guarded: GuardedPaths) -> bool:
     """True if this file alone has the tool ask us, in whichever form."""
     if tool == "opencode":
-        return any(_read(plugin) == text for plugin, text in plugin_texts(file, guarded))
+        return any(is_same_plugin(*plugin) for plugin in plugin_texts(file, guarded))
     return not missing_events(tool, read_document(file.path), accepted_forms(tool, guarded))
 
 
 def is_outdated(tool: str, file: SettingsFile, guarded: GuardedPaths) -> bool:
     """True if an earlier moot wrote it, for this user alone, and its guard is whole: it is only not
-    called when a file was read. Lines that everyone has are not replaced for that."""
+    called when a file was read, or when settings change. Lines that everyone has are not replaced
+    for that."""
     if tool == "opencode":
         return False  # a plugin counts only as this moot writes it
-    document, event = read_document(file.path), TOOLS[tool].event_named(HookMoment.AFTER)
-    own = (_workspace_of(guarded), None)
-    commands = (hook_command.hook_command(tool, event, workspace) for workspace in own)
-    found = [
-        one for command in commands for one in json_settings.matchers(document, event, command)
+    document, after = read_document(file.path), TOOLS[tool].event_named(HookMoment.AFTER)
+    own = [
+        partial(hook_command.hook_command, tool, workspace=workspace)
+        for workspace in (_workspace_of(guarded), None)
     ]
+    found = [
+        matcher
+        for matcher, command in json_settings.matched_commands(document, after)
+        if _is_form(command, after, own)
+    ]
+    if not found:
+        return False
+    if set(hook_entries.SETTINGS[tool].later) & set(_events_without(tool, document, own)):
+        return True
     wanted = set(TOOLS[tool].reads)
-    return bool(found) and not any(one in _ALL or wanted <= set(one.split("|")) for one in found)
+    return not any(one in MATCHES_ALL or wanted <= set(one.split("|")) for one in found)
 
 
 def missing_events(
-    tool: str, document: json_settings.Document, forms: list[CommandOf]
+    tool: str, document: json_settings.Document, forms: Sequence[CommandOf]
 ) -> list[str]:
-    """Events at which none of these commands runs."""
+    """Events at which none of these commands runs, but for those that earlier lines lack."""
+    later = hook_entries.SETTINGS[tool].later
+    return [event for event in _events_without(tool, document, forms) if event not in later]
+
+
+def _events_without(
+    tool: str, document: json_settings.Document, forms: Sequence[CommandOf]
+) -> list[str]:
     return [
         event
         for event in hook_entries.SETTINGS[tool].events
-        if not {form(event) for form in forms} & set(json_settings.commands(document, event))
+        if not any(_is_form(one, event, forms) for one in json_settings.commands(document, event))
     ]
+
+
+def _is_form(command: str, event: str, forms: Sequence[CommandOf]) -> bool:
+    plain = hook_command.without_key_folder
+    return plain(command) in {plain(form(event)) for form in forms}
 
 
 def is_shared(tool: str, guarded: GuardedPaths) -> bool:
@@ -163,7 +185,7 @@ def is_shared(tool: str, guarded: GuardedPaths) -> bool:
     if tool == "opencode":
         plugin = project.parent / opencode_plugin.SHARED
         is_named = plugin in opencode_plugin.named(document, project)
-        return is_named and _read(plugin) == opencode_plugin.text(command)
+        return is_named and is_same_plugin(plugin, opencode_plugin.text(command))
     return not missing_events(tool, document, [command])
 
 
@@ -174,6 +196,12 @@ def plugin_texts(file: SettingsFile, guarded: GuardedPaths) -> list[tuple[Path, 
     own = opencode_plugin.text(partial(hook_command.hook_command, "opencode", workspace=workspace))
     listed = opencode_plugin.named(read_document(file.path), file.path)
     return [(path, shared if path.name == opencode_plugin.SHARED else own) for path in listed]
+
+
+def is_same_plugin(path: Path, text: str) -> bool:
+    """True if the file has this text, whichever key folder it names."""
+    plain, found = hook_command.without_key_folder, _read(path)
+    return found is not None and plain(found) == plain(text)
 
 
 def our_plugin_texts(guarded: GuardedPaths) -> tuple[str, ...]:
@@ -239,7 +267,13 @@ def _holds(
 ) -> bool:
     hooks = document.get("hooks")
     there = hooks.get(event) if isinstance(hooks, dict) else None
-    return isinstance(there, list) and all(entry in there for entry in added)
+    known = [_plain(entry) for entry in there] if isinstance(there, list) else []
+    return all(_plain(entry) in known for entry in added)
+
+
+def _plain(entry: json_settings.Document) -> str:
+    """An entry as text, whichever key folder it names: below `moot run` that is a lent one."""
+    return hook_command.without_key_folder(json.dumps(entry, sort_keys=True))
 
 
 def _plugin(path: Path, text: str, reach: Reach) -> InstalledFile:
@@ -271,12 +305,20 @@ def _plugin_list(file: SettingsFile, entry: str) -> InstalledFile:
     return InstalledFile(file.path, merge, mend, file.reach)
 
 
-def _workspace_of(guarded: GuardedPaths) -> hook_command.Workspace:
+def _workspace_of(
+    guarded: GuardedPaths, env: Mapping[str, str] | None = None
+) -> hook_command.Workspace:
+    """With the key folder of `env`; without one, only to compare lines."""
     try:
         origin = read_trust_file(guarded.workspace / "trust.json").origin
     except (OSError, MootError):
         origin = ""
-    return hook_command.Workspace(guarded.workspace, origin.rpartition("/")[2])
+    keys = ""
+    if env is not None:
+        from moot.workspace.workspace import key_folder
+
+        keys = str(key_folder(env).path)
+    return hook_command.Workspace(guarded.workspace, origin.rpartition("/")[2], keys)
 
 
 def _no_command(_event: str) -> str:

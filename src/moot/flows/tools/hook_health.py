@@ -165,12 +165,9 @@ def gemini_off(setup: Setup) -> Breaches:
 def plugin_missing(setup: Setup) -> Breaches:
     file = setup.files.get("opencode")
     for path, text in hook_files.plugin_texts(file, setup.guarded) if file is not None else ():
-        try:
-            same = path.read_text("utf-8") == text
-        except OSError:
+        if not path.is_file():
             yield "the plugin is not there: opencode goes on without it", str(path)
-            continue
-        if not same:
+        elif not hook_files.is_same_plugin(path, text):
             yield "the plugin is not the one this moot installs", str(path)
         elif problem := why_not_loaded(path, setup.env):
             yield f"the plugin does not load: {problem}", str(path)

@@ -1,7 +1,8 @@
-"""When a tool's hook last spoke in a worktree: one small file each, whose time is all it says.
+"""What happened to the guard of a tool in a worktree: a small file each, whose time is all it says.
 
-Written at the start of a session, and at most once a minute at other moments: a hook runs before
-every edit. Nothing rests on it but what `moot hook status` tells.
+spoke      the tool's hook spoke; at most once a minute, because it runs before every edit
+taken-out  a person took the hooks out (`moot hook uninstall`): they are not missed
+kept       the tool was told to keep its hooks although its settings lost them
 """
 
 from __future__ import annotations
@@ -9,46 +10,56 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from moot.core.sha256 import sha256
 
-FOLDER: Final = "hooks/spoke"
+FOLDER: Final = "hooks"
 PAUSE_SECONDS: Final = 60.0
+
+
+class Stamp(StrEnum):
+    """What is noted, by the folder that it is in."""
+
+    SPOKE = "spoke"
+    TAKEN_OUT = "taken-out"
+    KEPT = "kept"
 
 
 def stamp_spoken(workspace: Path, tool: str, worktree: Path, *, at_start: bool) -> None:
     """Note that the hook speaks now. It is no matter if that cannot be written."""
-    file = _stamp(workspace, tool, worktree)
+    spoke = last_stamped(workspace, Stamp.SPOKE, tool, worktree) or 0.0
+    if at_start or time.time() - spoke >= PAUSE_SECONDS:
+        stamp(workspace, Stamp.SPOKE, tool, worktree)
+
+
+def stamp(workspace: Path, kind: Stamp, tool: str, worktree: Path) -> None:
+    """Note that it happens now."""
+    file = _file(workspace, kind, tool, worktree)
     with suppress(OSError):
-        if not at_start and time.time() - _time_of(file) < PAUSE_SECONDS:
-            return
         os.makedirs(os.path.dirname(file), exist_ok=True)
         with open(file, "wb"):
             os.utime(file)
 
 
-def last_spoken(workspace: Path, tool: str, worktree: Path) -> float | None:
-    """Seconds since the epoch; None if the hook never spoke there."""
-    return _time_of(_stamp(workspace, tool, worktree)) or None
+def last_stamped(workspace: Path, kind: Stamp, tool: str, worktree: Path) -> float | None:
+    """Seconds since the epoch; None if it never happened there."""
+    try:
+        return os.stat(_file(workspace, kind, tool, worktree)).st_mtime
+    except OSError:
+        return None
 
 
-def forget_spoken(workspace: Path, tool: str, worktree: Path) -> None:
-    file = _stamp(workspace, tool, worktree)
+def forget(workspace: Path, kind: Stamp, tool: str, worktree: Path) -> None:
+    file = _file(workspace, kind, tool, worktree)
     with suppress(OSError):
         os.unlink(file)
     with suppress(OSError):
         os.rmdir(os.path.dirname(file))
 
 
-def _time_of(file: str) -> float:
-    try:
-        return os.stat(file).st_mtime
-    except OSError:
-        return 0.0
-
-
-def _stamp(workspace: Path, tool: str, worktree: Path) -> str:
+def _file(workspace: Path, kind: Stamp, tool: str, worktree: Path) -> str:
     name = sha256(os.fsencode(os.path.realpath(worktree))).hexdigest()[:16]
-    return os.path.join(workspace, FOLDER, f"{tool}-{name}")
+    return os.path.join(workspace, FOLDER, kind, f"{tool}-{name}")

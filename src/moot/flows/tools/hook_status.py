@@ -15,7 +15,7 @@ from moot.core.findings import Finding, Severity
 from moot.flows.guard.guarded_paths import GuardedPaths
 from moot.flows.tools.hook_files import is_outdated
 from moot.flows.tools.hook_health import find_problems_of
-from moot.flows.tools.hook_stamps import last_spoken
+from moot.flows.tools.hook_stamps import Stamp, last_stamped
 from moot.flows.tools.install import TOOLS, find_installed
 from moot.flows.tools.mcp_health import FoundEntry, find_entry
 from moot.flows.tools.settings_files import Reach, SettingsFile
@@ -75,7 +75,7 @@ def _state_of(tool: str, guarded: GuardedPaths, env: Mapping[str, str], here: Pa
         root,
         file,
         trusted,
-        last_spoken(guarded.workspace, tool, root),
+        last_stamped(guarded.workspace, Stamp.SPOKE, tool, root),
         found,
         problems,
         _mend(tool, problems[0], root, here) if problems else None,

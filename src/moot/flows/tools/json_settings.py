@@ -90,30 +90,39 @@ def without_item(document: Document, key: str, ours: Callable[[str], bool]) -> D
 
 def commands(document: Document, event: str) -> list[str]:
     """The commands that run at an event."""
+    return [command for _matcher, command in matched_commands(document, event)]
+
+
+def matched_commands(document: Document, event: str) -> list[tuple[str, str]]:
+    """The same, each with the calls it runs for; an empty matcher: for all of them."""
+    return [
+        (str(entry.get("matcher") or ""), command)
+        for entry in entries(document, event)
+        for command in commands_of(entry)
+    ]
+
+
+def entries(document: Document, event: str) -> list[Any]:
+    """What a document has at an event."""
     hooks = document.get("hooks")
-    entries = hooks.get(event) if isinstance(hooks, dict) else None
-    found = entries if isinstance(entries, list) else []
-    return [command for entry in found for command in _commands(entry)]
+    found = hooks.get(event) if isinstance(hooks, dict) else None
+    return found if isinstance(found, list) else []
 
 
-def matchers(document: Document, event: str, command: str) -> list[str]:
-    """For which calls a command runs at an event; an empty text: for all of them."""
-    hooks = document.get("hooks")
-    entries = hooks.get(event) if isinstance(hooks, dict) else None
-    found = entries if isinstance(entries, list) else []
-    return [str(entry.get("matcher") or "") for entry in found if command in _commands(entry)]
+def commands_of(entry: Any) -> list[str]:
+    """The commands of one entry."""
+    return [handler["command"] for handler in handlers_of(entry)]
 
 
-def _commands(entry: Any) -> list[str]:
+def handlers_of(entry: Any) -> list[Document]:
+    """The handlers of one entry that run a command."""
     handlers = entry.get("hooks") if isinstance(entry, dict) else None
-    if not isinstance(handlers, list):
-        return []
-    commands = (one.get("command") for one in handlers if isinstance(one, dict))
-    return [command for command in commands if isinstance(command, str)]
+    found = handlers if isinstance(handlers, list) else []
+    return [one for one in found if isinstance(one, dict) and isinstance(one.get("command"), str)]
 
 
 def _has(entry: Any, ours: Callable[[str], bool]) -> bool:
-    return any(map(ours, _commands(entry)))
+    return any(map(ours, commands_of(entry)))
 
 
 def _stripped(entry: Any, ours: Callable[[str], bool]) -> Any:

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from moot.flows.guard.guarded_paths import GuardedPaths
 from moot.flows.tools.settings_files import Reach
-from moot.workspace.workspace import key_folder
 
 NAME: Final = "opencode-plugin.js"
 SHARED: Final = ".moot-opencode.js"
@@ -34,6 +33,8 @@ def text(command: Callable[[str], str]) -> str:
 
 def place(guarded: GuardedPaths, reach: Reach, env: Mapping[str, str]) -> Path:
     if reach is Reach.USER:
+        from moot.workspace.workspace import key_folder  # a hook has no use for all of it
+
         return key_folder(env).path / "hooks" / USERS
     return guarded.workspace / NAME
 

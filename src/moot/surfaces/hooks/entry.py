@@ -43,6 +43,7 @@ SECONDS: Final = 8.0
 READING_SECONDS: Final = 1.0  # nobody waits longer to be told who holds what was read
 SECONDS_VARIABLE: Final = "MOOT_HOOK_SECONDS"
 UNREADABLE: Final = 2
+REFUSED: Final = 2  # how a tool is told to keep the settings it has
 # Variables that tools set in the shells they start: whose session it is.
 SESSION_VARIABLES: Final[Mapping[str, str]] = {
     "CLAUDE_CODE_SESSION_ID": "claude",
@@ -133,7 +134,9 @@ def answer(
 
         session = session_for(env, call.cwd, call.tool_session, stays_open)
         try:
-            reply = Reply(HANDLERS[call.moment](call, session))
+            said = HANDLERS[call.moment](call, session)
+            refuses = bool(said) and call.moment is HookMoment.CONFIG_CHANGE
+            reply = Reply(err=said, code=REFUSED) if refuses else Reply(said)
         finally:
             session.close(checkpoint=call.moment in CHECKPOINTED)
             if call.session != TEST_SESSION:

@@ -1,6 +1,6 @@
 """The moments at which a coding tool calls: each asks the library and puts its answer into words.
 
-Only before an edit can anything be stopped.
+Only an edit can be stopped, and a change of settings that would take our hooks out.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from moot.flows.guard.unmerged import UnmergedChange
 
 SHOWN_INCURSIONS: Final = 3
+# What Claude Code calls a change of files in which hooks of ours may be.
+SETTINGS_SOURCES: Final = frozenset({"user_settings", "project_settings", "local_settings"})
 # How a session starts together with its tool, so that nothing of before is still running in it.
 NEW_PROCESS: Final = frozenset({"startup", "resume"})
 
@@ -47,6 +49,7 @@ def before(call: HookCall, session: Session) -> str:
         session,
         paths,
         whole=find_overwritten(call, paths),
+        predict=lambda: _predict(call, paths),
         call_id=call.call_id,
         tool=call.name,
         announced=announce(call, paths),
@@ -65,6 +68,12 @@ def before(call: HookCall, session: Session) -> str:
     moot = answers.moot_command(call.tool, session, verdict.agent)
     tool_name = find_tool_names(call.tool.name, session)
     return _block(call, session, explain_held(verdict.holders, verdict.agent, moot, tool_name))
+
+
+def _predict(call: HookCall, paths: Sequence[str]) -> Mapping[str, bytes | None]:
+    from moot.surfaces.hooks.predicted import predict_results
+
+    return predict_results(call, paths)
 
 
 def after(call: HookCall, session: Session) -> str:
@@ -174,6 +183,20 @@ def asks_person(call: HookCall, session: Session) -> str:
     return answers.ALLOW
 
 
+def config_change(call: HookCall, session: Session) -> str:
+    """Why the tool is to keep the hooks it has: its settings have lost ours. Nothing for every
+    other change, and where a person took them out."""
+    from moot.api.tool_checks import has_lost_hooks
+
+    if call.source not in SETTINGS_SOURCES or not has_lost_hooks(session, call.tool.name):
+        return answers.ALLOW
+    return (
+        f"moot: the settings of {call.tool.name} no longer hold the hooks of Moot, so this session"
+        f" keeps those it has. To put them back: `moot hook install {call.tool.name}`; a person"
+        f" takes them out with `moot hook uninstall {call.tool.name}`."
+    )
+
+
 def _held_line(call: HookCall, session: Session, files: Sequence[str]) -> OwnText:
     """Who holds what was read, if anybody else does and that was not told yet."""
     if not files:
@@ -246,4 +269,5 @@ HANDLERS: Final[Mapping[HookMoment, Callable[[HookCall, Session], str]]] = {
     HookMoment.END: end,
     HookMoment.SUB_AGENT_END: sub_agent_end,
     HookMoment.ASKS_PERSON: asks_person,
+    HookMoment.CONFIG_CHANGE: config_change,
 }
