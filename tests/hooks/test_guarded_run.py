@@ -40,6 +40,12 @@ def guard():
                           timeout={SECONDS})
     agents = json.loads(done.stdout)["data"]["agents"]
     return next(one["guarded"] for one in agents if one["agent"] == os.environ["MOOT_AGENT"])
+
+def wait_until(state):
+    for _ in range(30):
+        if guard() == state:
+            return
+    sys.exit("it never was " + state)
 """
 
 
@@ -343,11 +349,12 @@ def test_a_tool_that_appears_below_and_is_silent_is_told_once(ready: Yard) -> No
         ran = presence.run(session, ["script"], name=FINCH, watch=watch)
     assert (ran.exit_status, ran.tools) == (128 + 15, ())
     assert watch.silent == ["claude"]
-    assert unguarded(ready) == [(FINCH, "claude", True, "no hook spoke")]
+    assert watch.files == ["written.txt"]
+    assert unguarded(ready) == []
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_tool_whose_hook_speaks_late_was_unguarded_until_then(ready: Yard) -> None:
+def test_a_tool_that_takes_long_to_start_is_not_called_unguarded(ready: Yard) -> None:
     put_claude(ready, "sys.stdin.readline(); speak(); print(guard(), flush=True)")
     put_claude(ready, "subprocess.run(['claude'], check=True)", name="script")
 
@@ -368,19 +375,144 @@ def test_a_tool_whose_hook_speaks_late_was_unguarded_until_then(ready: Yard) -> 
         for descriptor in (wait, told, before):
             os.close(descriptor)
     assert (ran.exit_status, watch.silent) == (0, ["claude"])
-    (span,) = ready.ok("status")["unguarded"]
-    (spoke,) = [
-        one["since"] for one in ready.ok("trace", "observed")["sessions"] if "s1" in one["session"]
-    ]
-    assert (span["why"], span["until"]) == ("no hook spoke", spoke)
+    assert unguarded(ready) == []
+    assert ready.ok("trace", "observed")["counted"] == "observed 0, gaps 0"
 
 
-def test_a_tool_that_was_expected_and_never_spoke_is_a_gap_with_its_files(ready: Yard) -> None:
+def test_files_that_changed_while_no_hook_spoke_are_noted_without_blame(ready: Yard) -> None:
+    """Who changed them is not known: the tool shows no call."""
     put_claude(ready, "Path('a.txt').write_text('changed')")
     done = run(ready, "--", "claude")
     assert done.code == 0
     assert "no hook spoke, and these files changed meanwhile: a.txt" in done.err
+    assert unguarded(ready) == []
+    with ready.workspace() as space, space.store.read() as view:
+        (stream,) = [row.key for row in view.rows("observed.sessions")]
+        bodies = [record.body for record in view.records(stream)]
+    names = [body.type.partition(".")[2] for body in bodies]
+    assert names == ["observing_begun", "unseen_changes_noted", "observing_ended"]
+    assert bodies[1].data["files"] == ["a.txt"]
+
+
+SHOWN = """
+import datetime
+def show(name="Write", cwd=None, session="s9"):
+    at = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+    use = {"type": "tool_use", "id": "t1", "name": name, "input": {}}
+    line = {"sessionId": session, "cwd": cwd or os.getcwd(), "timestamp": at,
+            "message": {"role": "assistant", "content": [use]}}
+    file = Path(os.environ["HOME"]) / ".claude/projects/x/s9.jsonl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(line) + "\\n")
+"""
+
+
+def test_a_call_that_the_tool_shows_and_no_hook_was_asked_about_is_unguarded(ready: Yard) -> None:
+    put_claude(ready, f"{SHOWN}\nshow()\nPath('a.txt').write_text('changed')")
+    done = run(ready, "--", "claude")
+    assert done.code == 0
+    assert "unguarded: claude shows a call that no hook was asked about" in done.err
     assert unguarded(ready) == [(FINCH, "claude", True, "no hook spoke")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["show('Read')", "show(cwd='/elsewhere')", "speak(); show(session='s1')"],
+    ids=["it only reads", "it works elsewhere", "its hook has spoken"],
+)
+def test_other_calls_that_a_tool_shows_prove_nothing(ready: Yard, body: str) -> None:
+    put_claude(ready, f"{SHOWN}\n{body}")
+    done = run(ready, "--", "claude")
+    assert (done.code, unguarded(ready)) == (0, [])
+    assert "unguarded" not in done.err
+
+
+# Settings that lose our hooks while the tool runs.
+
+
+class Losing(RunWatch):
+    """Hears what is told of settings that change."""
+
+    def __init__(self) -> None:
+        self.lost: list[tuple[str, str, bool]] = []
+        self.heard: list[str] = []
+
+    def hooks_lost(self, tool: str, worktree: str, *, is_kept: bool) -> None:
+        self.lost.append((tool, worktree, is_kept))
+
+    def hooks_heard(self, tool: str) -> None:
+        self.heard.append(tool)
+
+
+# What a program does to the settings, which it has as `file`.
+FILE = "file = Path('.claude/settings.local.json')"
+LOSSES = {
+    "removed": "file.unlink()",
+    "emptied": "file.write_text('{}')",
+    "its folder removed": "import shutil; shutil.rmtree(file.parent)",
+    "no shell": "file.write_text(file.read_text().replace('|Bash', ''))",
+    "a short time": "file.write_text(file.read_text().replace(': 10', ': 1'))",
+    "switched off": "file.with_name('settings.json').write_text('{\"disableAllHooks\": true}')",
+}
+HARMLESS = {
+    "another setting": "file.write_text(json.dumps(json.loads(file.read_text()) | {'model': 1}))",
+    "another hook": "file.write_text(file.read_text().replace('{', '{\"mine\": [],', 1))",
+    "more time": "file.write_text(file.read_text().replace(': 10', ': 30'))",
+    "the project's settings": "file.with_name('settings.json').write_text('{}')",
+}
+
+
+def run_watched(yard: Yard, body: str) -> Losing:
+    """A run of a tool whose hook has spoken, and which then does this."""
+    put_claude(yard, f"speak(); {FILE}\n{body}")
+    watch = Losing()
+    with session_in(yard) as session:
+        ran = presence.run(session, ["claude"], name=FINCH, watch=watch)
+    assert ran.exit_status == 0
+    return watch
+
+
+@pytest.fixture
+def attentive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings are looked at all the time."""
+    monkeypatch.setattr(guard_proof, "LOOK_SECONDS", 0.05)
+
+
+@pytest.mark.usefixtures("attentive")
+@pytest.mark.parametrize("how", LOSSES)
+def test_hooks_that_are_removed_while_the_tool_runs_are_told_and_on_record(
+    ready: Yard, how: str
+) -> None:
+    watch = run_watched(ready, f"{LOSSES[how]}\nwait_until('unguarded')")
+    assert watch.lost == [("claude", str(ready.root), False)]
+    assert unguarded(ready) == [(FINCH, "claude", True, "hook off")]
+
+
+@pytest.mark.parametrize("how", HARMLESS)
+def test_any_other_change_of_settings_is_none_of_ours(ready: Yard, how: str) -> None:
+    """The last look is when the program has ended."""
+    watch = run_watched(ready, HARMLESS[how])
+    assert (watch.lost, unguarded(ready)) == ([], [])
+
+
+CHANGED = """
+def changed(source="local_settings"):
+    said = {"session_id": "s1", "cwd": os.getcwd(), "hook_event_name": "ConfigChange",
+            "source": source, "file_path": ".claude/settings.local.json"}
+    return subprocess.run(["moot", "hook", "claude"], input=json.dumps(said), text=True,
+                          stderr=subprocess.DEVNULL, timeout=60).returncode
+"""
+
+
+@pytest.mark.usefixtures("attentive")
+def test_a_tool_that_keeps_its_hooks_is_not_unguarded_for_long(ready: Yard) -> None:
+    """Claude Code asks before it lets go of them, a moment after the files were changed."""
+    steps = [CHANGED, LOSSES["removed"], "wait_until('unguarded')", "assert changed() == 2"]
+    watch = run_watched(ready, "\n".join([*steps, "wait_until('guarded')"]))
+    assert watch.lost == [("claude", str(ready.root), False)]
+    assert watch.heard == ["claude"]
+    (span,) = ready.ok("status")["unguarded"]
+    assert (span["why"], span["until"] is not None) == ("hook off", True)
 
 
 def test_a_tool_under_a_run_of_its_own_is_that_runs(ready: Yard) -> None:

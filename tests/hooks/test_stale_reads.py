@@ -14,6 +14,7 @@ from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
 ADD = "*** Begin Patch\n*** Add File: a.txt\n+mine\n*** End Patch"
 # How each tool writes a file whole.
 WHOLE: dict[str, dict[str, Any]] = {
+    "claude-write": {},
     "gemini-write": {},
     "opencode-write": {},
     "codex-patch": {"tool_input": {"command": ADD}},
@@ -100,6 +101,17 @@ def test_a_session_that_printed_the_file_has_seen_it(yard: Yard) -> None:
     assert write(yard).out == ""
 
 
+@pytest.mark.parametrize("tool", ["claude", "gemini", "opencode"])
+def test_a_session_that_read_the_file_with_its_tool_has_seen_it(yard: Yard, tool: str) -> None:
+    start(yard, tool)
+    change(yard)
+    shown = call(f"{tool}-read-done", yard.root, session_id="one")
+    assert yard.hook(tool, shown, OTTER).out == ""
+    assert write(yard, f"{tool}-write").out == ""
+    (yard.root / "a.txt").write_text("by a person\n", encoding="utf-8")
+    assert "changed by someone unknown" in reason(write(yard, f"{tool}-write"))
+
+
 def test_what_a_command_put_back_is_told_to_the_one_who_left_it(yard: Yard) -> None:
     """The holder does not know that its own work is gone."""
     start(yard, "opencode")
@@ -118,8 +130,8 @@ def test_what_a_command_put_back_is_told_to_the_one_who_left_it(yard: Yard) -> N
     assert write(yard, "opencode-write").out == ""
 
 
-@pytest.mark.parametrize("name", ["claude-write", "claude-edit", "gemini-replace", "opencode-edit"])
-def test_tools_that_look_themselves_are_not_asked_twice(yard: Yard, name: str) -> None:
+@pytest.mark.parametrize("name", ["claude-edit", "gemini-replace", "opencode-edit"])
+def test_what_fails_where_the_old_text_is_gone_is_not_asked_for(yard: Yard, name: str) -> None:
     start(yard, name.partition("-")[0])
     change(yard)
     assert write(yard, name).out == ""

@@ -1,9 +1,12 @@
 """While a program runs and when it ends: has the hook of each coding tool spoken?
 
-That a hook is expected is on record before the program starts. A tool whose hook stays silent, also
-one that appears only among the processes below, is reported once and is on record from the time it
-was seen. If no hook has spoken at all, the files that changed are told and are on record, too.
-Whatever goes wrong here is told and never ends the run.
+That a hook is expected is on record before the program starts. A tool whose hook is not heard, also
+one that appears only among the processes below, is told once: it may still be starting. That it
+works unchecked is on record only if it shows a call itself that no hook was asked about. If no hook
+has spoken at all, the files that changed are told and are on record, too.
+
+The settings that the guard depends on are watched: if they lose our hooks, that is told at once and
+is on record, until a hook is heard again. Whatever goes wrong here is told and never ends the run.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
@@ -24,9 +27,12 @@ if TYPE_CHECKING:
     from moot.api.run_watch import RunWatch
     from moot.api.session import Session
     from moot.core.clock import Millis
+    from moot.flows.guard.guarded_paths import GuardedPaths
     from moot.system.footprint import Footprint
+    from moot.system.process_tree import Process
 
 LOOK_SECONDS: Final = 2.0
+ASKED_MILLIS: Final = 10_000  # so long a tool may show a call before its hook asks about it
 
 
 class GuardProof:
@@ -39,12 +45,20 @@ class GuardProof:
         self._workspace = session.workspace
         self._agent = session.actor()
         self._watch = watch
-        self._tools = dict.fromkeys(start.tool for start in starts)
+        self._tools = {start.tool: start for start in starts}
         self._unguarded = {start.tool: start.problems for start in starts if start.problems}
         self._silent = SilentTools(PATIENCE_SECONDS)
         self._since: Millis = self._workspace.engine.clock()
-        self._seen_at: dict[str, Millis] = {}  # a tool -> when it was first seen, on the record
+        self._shown: set[str] = set()  # tools that showed a call which no hook was asked about
+        self._lost: set[str] = (
+            set()
+        )  # tools whose settings lost our hooks, and none was heard since
         self._before = self._picture() if starts else None
+        self._settings = {
+            start.tool: _WatchedSettings(start.tool, start.guarded, start.env)
+            for start in starts
+            if not start.problems and start.guarded is not None
+        }
 
     def begin(self) -> None:
         """Put down what is expected, or that nobody checks."""
@@ -64,38 +78,95 @@ class GuardProof:
 
         processes = processes_of_run(program, "MOOT_AGENT", self._agent)
         silent = self._silent.look(processes, self._count_spoken, time.monotonic())
-        now = self._workspace.engine.clock()
-        for tool in self._silent.seen:
-            self._seen_at.setdefault(tool, now)
         for tool in silent:
             if tool not in self._unguarded:
                 self._watch.silent_tool(tool)
-                since = self._since if tool in self._tools else self._seen_at[tool]
-                self._note_silent(tool, since)
+        self._look_for_unasked(self._silent.told, processes)
+        self._look_at_settings()
+
+    def _look_for_unasked(self, tools: set[str], processes: Sequence[Process] = ()) -> None:
+        """Record the tools that show a call which no hook was asked about.
+
+        Only if every process of that tool is one of ours: another's calls would look the same. A
+        call of the last seconds may still be asked about, as long as its tool runs.
+        """
+        from moot.flows.launch.shown_calls import find_shown_calls
+        from moot.flows.observed.run_guard import was_asked
+        from moot.flows.observed.sessions import NO_HOOK
+
+        now = self._workspace.engine.clock()
+        until = now - ASKED_MILLIS if processes else now
+        for tool in sorted(tools - self._shown - set(self._unguarded)):
+            if self._count_spoken(tool) or self._runs_elsewhere(tool, processes):
+                continue
+            start = self._tools.get(tool)
+            env = self._session.env if start is None else start.env
+            folder = self._session.folder if start is None else start.folder
+            calls = find_shown_calls(tool, env, str(folder), self._since)
+            unasked = [
+                call.at
+                for call in calls
+                if call.at <= until and not was_asked(self._workspace, tool, call.session)
+            ]
+            if unasked:
+                self._shown.add(tool)
+                self._watch.unasked_call(tool)
+                self._note_unguarded(tool, NO_HOOK, max(self._since, min(unasked)))
+
+    def _runs_elsewhere(self, tool: str, processes: Sequence[Process]) -> bool:
+        from moot.flows.launch.silent_tools import tool_of_process
+        from moot.system.process_tree import list_processes
+
+        ours = {process.pid for process in processes}
+        others = (each for each in list_processes() if each.pid not in ours)
+        return any(tool_of_process(each.words) == tool for each in others)
+
+    def _look_at_settings(self) -> None:
+        """Tell and record that our hooks are gone from what a tool reads, and that it kept them."""
+        from moot.flows.observed import run_guard, sessions
+
+        for tool, settings in self._settings.items():
+            lost = settings.look()
+            if lost is not None:
+                is_kept = settings.is_kept()
+                self._watch.hooks_lost(tool, lost, is_kept=is_kept)
+                if not is_kept:
+                    self._lost.add(tool)
+                    self._note_unguarded(tool, sessions.HOOK_OFF, None)
+                    sessions.note_hooks_lost(self._workspace, self._agent, tool)
+            elif tool in self._lost:
+                if settings.is_kept():
+                    sessions.note_hooks_kept(self._workspace, self._agent, tool)
+                if sessions.is_hook_heard(self._workspace, self._agent, tool):
+                    self._lost.discard(tool)
+                    now = self._workspace.engine.clock()
+                    run_guard.note_hook_spoke(self._workspace, self._agent, tool, now)
+                    self._watch.hooks_heard(tool)
 
     def end(self) -> None:
         """The program has ended: close what was watched, and say what nobody checked."""
         from moot.flows.observed import run_guard, sessions
 
+        self._look_at_settings()
         tools = dict.fromkeys((*self._tools, *self._silent.seen))
+        self._look_for_unasked(set(tools))
         spoke = {tool: self._count_spoken(tool) > 0 for tool in tools}
         files = self._changed_files() if tools and not any(spoke.values()) else ()
         if files:
             self._watch.unseen_changes(files)
         for tool in tools:
-            if tool not in self._tools and not spoke[tool]:
-                self._note_silent(tool, self._seen_at[tool])
+            if files and tool not in self._tools and tool not in self._shown:
+                run_guard.expect_hook(self._workspace, self._agent, tool)
             run_guard.end_run(self._workspace, self._agent, tool, self._since, files)
         if tools:
             tests = sessions.end_sessions_of_run(self._workspace, self._agent, self._since)
             if tests is not None:
                 self._watch.noticed(tests)
 
-    def _note_silent(self, tool: str, since: Millis) -> None:
+    def _note_unguarded(self, tool: str, why: str, since: Millis | None) -> None:
         from moot.flows.observed.run_guard import note_unguarded
-        from moot.flows.observed.sessions import NO_HOOK
 
-        note_unguarded(self._workspace, self._agent, tool, NO_HOOK, since)
+        note_unguarded(self._workspace, self._agent, tool, why, since)
         self._tell_person(tool)
 
     def _tell_person(self, tool: str) -> None:
@@ -126,6 +197,43 @@ class GuardProof:
         changes = compare_footprints(root, (), self._before, self._picture())
         paths = (change.path for change in changes if not change.path.startswith(".git/"))
         return tuple(os.fsencode(path).decode("utf-8", "backslashreplace") for path in paths)
+
+
+class _WatchedSettings:
+    """The files by which one tool is guarded, as they were when it started."""
+
+    def __init__(self, tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> None:
+        from moot.flows.tools import guard_files
+
+        self._place = tool, guarded, env
+        self._stamp = guard_files.stamp_guard(*self._place)
+        self._first = guard_files.read_guard(*self._place)
+        self._whole_at = time.time()
+        self._is_lost = False
+
+    def look(self) -> str | None:
+        """The worktree whose settings have newly lost our hooks; None if nothing is new."""
+        from moot.flows.tools import guard_files
+
+        looked_at, stamp = time.time(), guard_files.stamp_guard(*self._place)
+        if stamp == self._stamp:
+            self._whole_at = self._whole_at if self._is_lost else looked_at
+            return None
+        self._stamp, was_lost = stamp, self._is_lost
+        is_weaker = guard_files.is_weaker(self._first, guard_files.read_guard(*self._place))
+        self._is_lost = is_weaker and not guard_files.is_guard_whole(*self._place)
+        if not self._is_lost:
+            self._whole_at = looked_at
+            return None
+        return None if was_lost else str(self._place[1].worktree_root)
+
+    def is_kept(self) -> bool:
+        """True if the tool was told to keep its hooks since they were last whole."""
+        from moot.flows.tools.hook_stamps import Stamp, last_stamped
+
+        tool, guarded, _env = self._place
+        kept_at = last_stamped(guarded.workspace, Stamp.KEPT, tool, guarded.worktree_root)
+        return kept_at is not None and kept_at >= self._whole_at
 
 
 @contextmanager

@@ -15,11 +15,11 @@ import msgspec
 
 from moot.core.errors import MootError, Refused, Unavailable
 from moot.core.findings import Finding
+from moot.flows.guard.guarded_paths import GuardedPaths
 
 if TYPE_CHECKING:
     from moot.api.run_watch import RunWatch
     from moot.api.session import Session
-    from moot.flows.guard.guarded_paths import GuardedPaths
     from moot.flows.launch.started_tools import StartedTool
 
 # A start that only tells something, or only asks who you are, edits nothing.
@@ -29,11 +29,15 @@ _TELLING: Final = frozenset({"--version", "-v", "-V", "--help", "-h", "login", "
 class GuardedStart(msgspec.Struct, frozen=True):
     """A coding tool that is about to start; `problems` are why its hook would not run.
 
-    They are empty unless the caller wants the tool unguarded.
+    They are empty unless the caller wants the tool unguarded. `guarded` is the worktree whose
+    settings it reads, `env` and `folder` what it finds.
     """
 
     tool: str
     problems: tuple[Finding, ...] = ()
+    guarded: GuardedPaths | None = None
+    env: Mapping[str, str] = {}
+    folder: str = ""
 
 
 def prepare_start(
@@ -65,7 +69,8 @@ def _prepare_tool(
 
     guarded = _guarded_by(session, started)
     if unguarded:
-        return GuardedStart(started.tool, find_guard_problems(started, guarded))
+        problems = find_guard_problems(started, guarded)
+        return GuardedStart(started.tool, problems, guarded, started.env, started.folder)
     if not started.is_other_user:
         _install(started, guarded, mcp, watch)
     problems = find_guard_problems(started, guarded)
@@ -78,12 +83,12 @@ def _prepare_tool(
         problems = find_guard_problems(started, guarded)
     if problems:
         raise _guard_off(started.tool, problems)
-    return GuardedStart(started.tool)
+    return GuardedStart(started.tool, (), guarded, started.env, started.folder)
 
 
 def _guarded_by(session: Session, started: StartedTool) -> GuardedPaths:
     """The worktree that the tool will work in, which may be another one of this workspace."""
-    from moot.flows.guard.guarded_paths import GuardedPaths, find_guarded_folder
+    from moot.flows.guard.guarded_paths import find_guarded_folder
     from moot.flows.launch.tool_settings import read_tool_start
 
     own = GuardedPaths(session.workspace.path, session.place.worktree)

@@ -44,7 +44,16 @@ class RunWatch:
         tests ended that ran after the last edit."""
 
     def silent_tool(self, tool: str) -> None:
-        """A coding tool runs below the program, and its hook has said nothing for a while."""
+        """A coding tool runs below the program, and its hook was not heard yet."""
+
+    def unasked_call(self, tool: str) -> None:
+        """A coding tool shows a call itself that no hook was asked about."""
+
+    def hooks_lost(self, tool: str, worktree: str, *, is_kept: bool) -> None:
+        """Settings have lost our hooks while their tool runs; `is_kept`: it keeps those it has."""
+
+    def hooks_heard(self, tool: str) -> None:
+        """A tool whose settings had lost our hooks asks all the same."""
 
     def unseen_changes(self, files: Sequence[str]) -> None:
         """A coding tool has ended, no hook has spoken, and these files have changed meanwhile."""

@@ -5,7 +5,6 @@
     arrive      another `moot run`, started by the program, brings a new agent
     depart      that one has ended
     forged      a trace's history is looked at, and a forged record in it reported
-    unhooked    a tool's hook was taken away: its sessions are not watched any more
     gone        sessions whose programs are gone from this machine are ended
     hook        a coding tool's hook, if whoever started the run can answer it
 
@@ -137,13 +136,6 @@ class RunRequests:
         report_if_forged(self._session.workspace, fields[0].decode())
         return (OK,)
 
-    def _unhooked(self, fields: list[bytes]) -> Sequence[bytes]:
-        from moot.flows.observed.sessions import note_hook_removed
-
-        worktree = Path(os.fsdecode(fields[1]))
-        note_hook_removed(self._session.workspace, fields[0].decode(), worktree)
-        return (OK,)
-
     def _arrive(self, fields: list[bytes]) -> Sequence[bytes]:
         from moot.flows.presence.arrival import enter_fresh
         from moot.flows.presence.starting_names import register_in_family
@@ -210,7 +202,6 @@ _HANDLERS: Final[Mapping[bytes, Callable[[RunRequests, list[bytes]], Sequence[by
     b"operation": RunRequests._operation,
     b"settle": RunRequests._settle,
     b"forged": RunRequests._forged,
-    b"unhooked": RunRequests._unhooked,
     b"arrive": RunRequests._arrive,
     b"depart": RunRequests._depart,
     b"gone": RunRequests._gone,

@@ -44,6 +44,13 @@ def processes_of_run(root: int, variable: str, value: str) -> list[Process]:
     return [process for process in found.values() if process.words]
 
 
+def list_processes() -> list[Process]:
+    """All processes that can be seen, with their words."""
+    if not (_PROC / "self" / "stat").exists():
+        return [process for _pid, process in _list_by_ps()]
+    return [process._replace(words=_words_of(pid)) for pid, process in _list_by_proc()]
+
+
 def list_ancestors(pid: int) -> list[Process]:
     """The processes above this one, the nearest first, as far as they can be seen."""
     has_proc = (_PROC / "self" / "stat").exists()

@@ -1,7 +1,8 @@
 """After a file was read: does another agent hold it? The model is told before it thinks about it.
 
-A pure look. Nothing is reserved, nothing goes on record, and reading is never stopped: the edit is
-what would be refused, and by then a minute of thinking may be in vain.
+A look. Nothing is reserved, nothing goes on record, and reading is never stopped: the edit is what
+would be refused, and by then a minute of thinking may be in vain. Only which version was read is
+remembered, if others changed the file since the session last saw it.
 """
 
 from __future__ import annotations
@@ -46,7 +47,26 @@ def after_read(session: Session, paths: Sequence[str]) -> ReadFiles:
         name = there.known_actor()
         if name is not None:
             told += _untold_holders(there, guarded, name)
+            _note_seen(there, guarded, name)
     return ReadFiles(name, tuple(told))
+
+
+def _note_seen(session: Session, guarded: GuardedPaths, name: str) -> None:
+    """Remember the versions that the session has now seen, where it would else be held back for
+    them before it writes the file whole."""
+    from contextlib import suppress
+
+    from moot.core.errors import MootError
+    from moot.flows.guard.copies import Copies, Editor
+    from moot.flows.guard.stale_reads import find_unseen
+    from moot.workspace.file_versions import FILE
+
+    has_session = session.tool_session is not None and bool(session.tool_session.keys)
+    if not has_session or not (guarded.workspace / FILE).is_file():
+        return  # nobody saw it begin
+    editor = Editor(name, session.tool_session_name, session.clock())
+    with suppress(MootError, OSError), Copies(guarded.workspace, guarded.worktree_root) as copies:
+        find_unseen(copies, guarded.scopes, editor)
 
 
 def _untold_holders(session: Session, guarded: GuardedPaths, name: str) -> Iterator[Holder]:

@@ -1,11 +1,9 @@
 """Whole files written from memory: has the session seen what it is about to overwrite?
 
-What a session knows of a file is the version it last left there, was told of, or showed itself by a
-shell command that prints files; else the file as it was when the session began. A version that
-somebody else made after that is unseen. It is told once: then the session is taken to know it.
-
-What a reading tool showed is not noted (docs/decisions/0020), so a session that read the new
-version by one of them is held back once without need.
+What a session knows of a file is the version it last left there, was told of, read with a reading
+tool or showed itself by a shell command that prints files; else the file as it was when the session
+began. A version that somebody else made after that is unseen. It is told once: then the session is
+taken to know it.
 """
 
 from __future__ import annotations

@@ -27,6 +27,11 @@ class SilentTools:
         self._reported: dict[str, int] = {}
 
     @property
+    def told(self) -> set[str]:
+        """Every tool that was found silent once."""
+        return set(self._reported)
+
+    @property
     def seen(self) -> set[str]:
         """Every tool that was seen at all."""
         return {tool for _, tool in self._first_seen}
@@ -49,9 +54,6 @@ class SilentTools:
                 self._reported[tool] = waited
                 silent.append(tool)
         return silent
-
-    def first_seen(self, tool: str) -> float:
-        return min(at for (_, known), at in self._first_seen.items() if known == tool)
 
 
 def tool_of_process(words: tuple[str, ...]) -> str | None:

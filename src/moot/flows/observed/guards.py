@@ -73,7 +73,7 @@ def guards_of_active(workspace: Workspace, names: Iterable[str]) -> dict[str, st
 def count_unguarded(workspace: Workspace) -> int:
     """How many work here now while nobody checks their edits: only of a session or run on record is
     that known."""
-    names = dict.fromkeys(row.agent for _stream, row in _all_rows(workspace))
+    names = dict.fromkeys(row.agent for _stream, row in all_rows(workspace))
     active = filter(_is_active(workspace), names)
     return sum(_guard_of(workspace, name) is Guard.UNGUARDED for name in active)
 
@@ -97,7 +97,7 @@ def _is_active(workspace: Workspace) -> Callable[[str], bool]:
 
 def list_unguarded(workspace: Workspace) -> list[UnguardedSpan]:
     """The times in which tools worked unchecked, of the newest runs, oldest first."""
-    rows = [row for row in _all_rows(workspace) if row[1].session.startswith(RUN)]
+    rows = [row for row in all_rows(workspace) if row[1].session.startswith(RUN)]
     newest = sorted(rows, key=lambda row: (row[1].at, row[0]))[-MOST_RUNS:]
     return [span for stream, _ in newest for span in _spans_of(_state(workspace, stream))]
 
@@ -138,7 +138,7 @@ def rows_of(workspace: Workspace, agent: str) -> list[tuple[str, SessionRow]]:
     return [(row.key, msgspec.json.decode(row.value, type=SessionRow)) for row in rows]
 
 
-def _all_rows(workspace: Workspace) -> Iterator[tuple[str, SessionRow]]:
+def all_rows(workspace: Workspace) -> Iterator[tuple[str, SessionRow]]:
     after = ""
     while True:
         with workspace.store.read() as view:

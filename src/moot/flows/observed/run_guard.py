@@ -2,8 +2,10 @@
 
 A coding tool under `moot run` has a record of its own (`run:TOOL`) beside those of its sessions,
 which its hook begins. It says that a hook is expected; from when to when nobody checked (started
-with `--unguarded`, or its hook stayed silent); and which files changed although no hook spoke. What
-a hook says is never written here: `guarded` is read off the sessions that hooks have begun.
+with `--unguarded`, its hooks were removed, or the tool itself shows a call that no hook was asked
+about); and which files changed although no hook spoke. That a hook was not heard yet is nothing to
+record. What a hook says is never written here: `guarded` is read off the sessions that hooks have
+begun.
 """
 
 from __future__ import annotations
@@ -14,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 from moot.core.clock import Millis
 from moot.core.machine import Command
 from moot.engine.job import Job
-from moot.flows.observed.guards import SessionRow, rows_of
-from moot.flows.observed.sessions import NO_HOOK, open_record
+from moot.flows.observed.guards import SessionRow, all_rows, rows_of
+from moot.flows.observed.sessions import open_record
 from moot.protocols.observed import RUN
 from moot.protocols.observed.commands import (
     BeginObserving,
@@ -70,10 +72,8 @@ def count_spoken(workspace: Workspace, agent: str, tool: str, since: Millis) -> 
 def end_run(
     workspace: Workspace, agent: str, tool: str, since: Millis, files: Iterable[str] = ()
 ) -> None:
-    """A tool's program has ended. If no hook has spoken, its whole time went unchecked.
-
-    `files` are those that changed meanwhile; they are noted only if no hook has spoken.
-    """
+    """A tool's program has ended. `files` are those that changed meanwhile; they are noted only if
+    no hook has spoken. By whom they were changed is not known."""
     record = open_record(workspace, agent, f"{RUN}{tool}")
     spoke_at = when_hook_spoke(workspace, agent, tool, since)
     if not record.state.agent:
@@ -84,10 +84,12 @@ def end_run(
     else:
         changed = tuple(files)[:MOST_FILES]
         commands += [NoteUnseenChanges(files=changed)] if changed else []
-        now = workspace.engine.clock()
-        if record.state.blind_since is None and record.state.since < now:
-            commands.append(NoteGap(since=record.state.since, until=now, why=NO_HOOK))
     _execute(workspace, agent, tool, *commands, EndObserving(reason=ENDED))
+
+
+def was_asked(workspace: Workspace, tool: str, session: str) -> bool:
+    """True if a hook has ever spoken for this session of a tool, whoever it acted as."""
+    return any(row.session == f"{tool}:{session}" for _stream, row in all_rows(workspace))
 
 
 def _sessions_begun(

@@ -8,7 +8,6 @@ thinking leaves no tool calls.
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -79,8 +78,6 @@ def end_session(workspace: Workspace, agent: str, session: str, reason: str) -> 
 
 def note_hook_removed(workspace: Workspace, tool: str, worktree: Path) -> int:
     """Our hook was taken away from `tool` in a worktree: nobody watches its sessions there."""
-    if workspace.let_runner_do(b"unhooked", tool.encode(), os.fsencode(worktree)):
-        return 0
     from moot.protocols.presence import STREAM, sorted_index
     from moot.protocols.presence.machine import MACHINE as PRESENCE
 
@@ -95,6 +92,36 @@ def note_hook_removed(workspace: Workspace, tool: str, worktree: Path) -> int:
                 workspace.engine.execute(record.stream, StopWatching(why=HOOK_OFF), SYSTEM)
                 stopped += 1
     return stopped
+
+
+def note_hooks_lost(workspace: Workspace, agent: str, tool: str) -> None:
+    """The settings of `tool` have lost our hooks while it runs as `agent`: nobody may be asked."""
+    for record in _open_sessions(workspace, agent, tool):
+        workspace.engine.execute(record.stream, StopWatching(why=HOOK_OFF), agent)
+
+
+def note_hooks_kept(workspace: Workspace, agent: str, tool: str) -> None:
+    """The running tool has kept its hooks all the same: end the time in which nobody was asked."""
+    now = workspace.engine.clock()
+    for record in _open_sessions(workspace, agent, tool):
+        blind = record.state.blind_since
+        if blind is not None and blind < now:
+            gap = NoteGap(since=blind, until=now, why=record.state.blind_why)
+            workspace.engine.execute(record.stream, gap, agent)
+
+
+def is_hook_heard(workspace: Workspace, agent: str, tool: str) -> bool:
+    """True if a session of `tool` is watched now: a hook spoke after the newest stop."""
+    records = _open_sessions(workspace, agent, tool)
+    return any(record.state.blind_since is None for record in records)
+
+
+def _open_sessions(workspace: Workspace, agent: str, tool: str) -> list[WatchedSession]:
+    return [
+        record
+        for record in list_sessions(workspace, agent)
+        if record.state.session.startswith(f"{tool}:") and not record.state.ended
+    ]
 
 
 def end_sessions_of_run(workspace: Workspace, agent: str, since: Millis) -> str | None:

@@ -5,6 +5,7 @@ Everything that is said here goes to standard error: standard output belongs to 
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -207,8 +208,23 @@ class _Commentary(RunWatch):
         _say(f"{name} works here until {self._program} ends{more}")
 
     def silent_tool(self, tool: str) -> None:
+        _say(f"{tool} runs, and its hook was not heard yet: a first start may take a minute")
+
+    def unasked_call(self, tool: str) -> None:
         word = paint("unguarded", "red", sys.stderr)
-        _say(f"{word}: {tool} runs and its hook is silent: nothing checks its edits")
+        _say(f"{word}: {tool} shows a call that no hook was asked about: nothing checks its edits")
+
+    def hooks_lost(self, tool: str, worktree: str, *, is_kept: bool) -> None:
+        mend = f"`cd {shlex.quote(worktree)} && moot hook install {tool}` puts them back"
+        gone = f"the hooks of {tool} were removed from its settings in {visible(worktree)}"
+        if is_kept:
+            _say(f"{gone}; this session keeps them, the next would be unguarded: {mend}")
+        else:
+            word = paint("unguarded", "red", sys.stderr)
+            _say(f"{word}: {gone}: nothing may check its edits; {mend}")
+
+    def hooks_heard(self, tool: str) -> None:
+        _say(f"{tool} still asks before it edits: it keeps the hooks that it started with")
 
     def unseen_changes(self, files: Sequence[str]) -> None:
         word = paint("unguarded", "red", sys.stderr)
