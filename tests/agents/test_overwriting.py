@@ -49,6 +49,28 @@ def test_nothing_is_overwritten_from_memory(stage: Stage, tool: Tool) -> None:
 
 
 @EACH
+def test_a_file_that_was_never_read_is_not_overwritten_unseen(stage: Stage, tool: Tool) -> None:
+    """Claude Code looks itself only at files that it has read."""
+    file = str(stage.file("kept.txt"))
+    first = tool.shell("true")
+    model = Model(first, tool.write(file, "unread"), before_turn=change_before(stage, 1))
+    stage.perform(model, tool.command, agent=OTTER)
+    assert stage.file("kept.txt").read_text("utf-8") == THEIRS
+    assert "kept.txt was changed by someone unknown" in model.heard
+    assert stage.yard.events("INCURSION") == []
+
+
+@EACH
+def test_what_the_tool_does_with_an_unread_file_by_itself(stage: Stage, tool: Tool) -> None:
+    """Every tool overwrites it, also Claude Code since 2.1.326."""
+    stage.uninstall()
+    file = str(stage.file("kept.txt"))
+    steps = (tool.shell("true"), tool.write(file, "unread"))
+    stage.perform(Model(*steps, before_turn=change_before(stage, 1)), tool.command)
+    assert stage.file("kept.txt").read_text("utf-8") == "unread\n"
+
+
+@EACH
 def test_who_reads_it_again_may_write_it(stage: Stage, tool: Tool) -> None:
     file = str(stage.file("kept.txt"))
     read, write = tool.read(file), tool.write(file, "with theirs in mind")

@@ -14,8 +14,8 @@ from typing import NamedTuple, Protocol
 from tests.agents.loopback import Use
 
 PACKAGES = {
-    "claude": "@anthropic-ai/claude-code@2.1.197",
-    "codex": "@openai/codex@0.166.0",
+    "claude": "@anthropic-ai/claude-code@2.1.326",
+    "codex": "@openai/codex@0.169.0",
     "gemini": "@google/gemini-cli@0.61.0",
     "opencode": "opencode-ai@1.18.33",
 }
