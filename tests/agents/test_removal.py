@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from moot.flows.launch import silent_tools
-from tests.agents.loopback import MAIN, Model, Use
+from tests.agents.loopback import MAIN, Model
 from tests.agents.stage import EACH, MOOT_RUN, Stage, each_of
 from tests.agents.tools import Tool
 from tests.hooks.yard import CRANE, OTTER
@@ -22,8 +24,7 @@ FILES = {
     "gemini": ".gemini/settings.json",
     "opencode": "opencode.json",
 }
-# Longer than Claude Code takes to see that its settings were changed (measured: 2 to 4 seconds).
-SEEN_SECONDS = 8
+WAIT_SECONDS = 90.0
 LOSSES: dict[str, Callable[[Path], object]] = {
     "rm": lambda file: file.unlink(),
     "rm -r": lambda file: shutil.rmtree(file.parent),
@@ -31,19 +32,37 @@ LOSSES: dict[str, Callable[[Path], object]] = {
 }
 
 
-def before_turn(number: int, act: Callable[[], object]) -> Callable[[str, int], None]:
-    """Something happens while the model thinks for the given time."""
+def at_turns(*acts: tuple[int, Callable[[], object]]) -> Callable[[str, int], None]:
+    """Something happens while the model thinks for the given times."""
 
     def happen(who: str, turn: int) -> None:
-        if (who, turn) == (MAIN, number):
-            act()
+        for number, act in acts:
+            if (who, turn) == (MAIN, number):
+                act()
 
     return happen
 
 
-def waits(tool: Tool) -> Use:
-    """A call during which the tool has time to look at its settings again."""
-    return tool.shell(f"python3 -c 'import time; time.sleep({SEEN_SECONDS})'")
+def wait_for(is_there: Callable[[], bool]) -> Callable[[], None]:
+    def wait() -> None:
+        until = time.monotonic() + WAIT_SECONDS
+        while not is_there() and time.monotonic() < until:
+            threading.Event().wait(0.2)
+
+    return wait
+
+
+def was_kept(stage: Stage) -> bool:
+    """Our hook was asked, and said that the tool keeps its hooks."""
+    return any((stage.yard.root / ".moot/hooks/kept").glob("*"))
+
+
+def add_hook(file: Path, event: str, command: str, **more: str) -> None:
+    """Somebody else's hook, beside ours."""
+    settings = json.loads(file.read_text("utf-8"))
+    handler = {"type": "command", "command": command, "timeout": 5}
+    settings["hooks"].setdefault(event, []).append({**more, "hooks": [handler]})
+    file.write_text(json.dumps(settings), encoding="utf-8")
 
 
 @each_of("claude")
@@ -54,9 +73,11 @@ def test_claude_keeps_its_hooks_when_its_settings_lose_them(
     """Somebody removes them while the session runs: a script, another program."""
     stage.yard.reserve(CRANE, "held.txt")
     file = stage.file(FILES[tool.name])
-    steps = (tool.shell("true"), waits(tool), tool.write(str(stage.file("held.txt"))))
-    model = Model(*steps, before_turn=before_turn(1, lambda: LOSSES[how](file)))
+    held = tool.write(str(stage.file("held.txt")))
+    acts = at_turns((1, lambda: LOSSES[how](file)), (2, wait_for(lambda: was_kept(stage))))
+    model = Model(tool.shell("true"), tool.shell("true"), *[held] * 5, before_turn=acts)
     stage.perform(model, tool.command, agent=OTTER)
+    assert was_kept(stage)
     assert not stage.file("held.txt").exists()
     assert "held.txt is held by teal-crane" in model.heard
     assert not file.exists() or file.read_text("utf-8") == "{}"
@@ -65,57 +86,70 @@ def test_claude_keeps_its_hooks_when_its_settings_lose_them(
 @each_of("claude")
 def test_claude_takes_every_other_change_of_its_settings(stage: Stage, tool: Tool) -> None:
     """A hook that is added to them runs; so the change was not refused."""
-    file, seen = stage.file(FILES[tool.name]), stage.file("seen.txt")
-
-    def add() -> None:
-        settings = json.loads(file.read_text("utf-8"))
-        handler = {"type": "command", "command": f"touch {seen}", "timeout": 5}
-        settings["hooks"]["PreToolUse"].append({"matcher": "Write", "hooks": [handler]})
-        file.write_text(json.dumps(settings), encoding="utf-8")
-
-    steps = (tool.shell("true"), waits(tool), tool.write(str(stage.file("free.txt"))))
-    stage.perform(Model(*steps, before_turn=before_turn(1, add)), tool.command, agent=OTTER)
-    assert stage.file("free.txt").exists()
+    file, asked, seen = (stage.file(name) for name in (FILES[tool.name], "asked", "seen"))
+    add_hook(file, "ConfigChange", f"touch {asked}")
+    change = (1, lambda: add_hook(file, "PreToolUse", f"touch {seen}", matcher="Write"))
+    acts = at_turns(change, (2, wait_for(asked.exists)))
+    free = [tool.write(str(stage.file(f"free{number}.txt"))) for number in range(10)]
+    stage.perform(
+        Model(tool.shell("true"), tool.shell("true"), *free, before_turn=acts),
+        tool.command,
+        agent=OTTER,
+    )
+    assert stage.file("free9.txt").exists()
     assert seen.exists()
+    assert not was_kept(stage)
 
 
 @each_of("claude")
 def test_a_person_takes_them_out_of_a_running_claude(stage: Stage, tool: Tool) -> None:
     stage.yard.reserve(CRANE, "held.txt")
-    steps = (tool.shell("true"), waits(tool), tool.write(str(stage.file("held.txt"))))
-    model = Model(*steps, before_turn=before_turn(1, stage.uninstall))
+    file, asked = stage.file(FILES[tool.name]), stage.file("asked")
+    add_hook(file, "ConfigChange", f"touch {asked}")
+    acts = at_turns((1, stage.uninstall), (2, wait_for(asked.exists)))
+    held = tool.write(str(stage.file("held.txt")))
+    model = Model(tool.shell("true"), tool.shell("true"), *[held] * 10, before_turn=acts)
     stage.perform(model, tool.command, agent=OTTER)
     assert stage.file("held.txt").read_text("utf-8") == "written\n"
+    assert not was_kept(stage)
 
 
 @EACH
 def test_the_person_at_the_run_is_told_that_hooks_were_removed(stage: Stage, tool: Tool) -> None:
-    """Whether the tool keeps those it has or reads them again: what it writes is still checked."""
+    """Each tool keeps those that it has: what it writes is still checked."""
     stage.yard.reserve(CRANE, "held.txt")
     file = stage.file(FILES[tool.name])
-    steps = (tool.shell("true"), waits(tool), tool.write(str(stage.file("held.txt"))))
-    model = Model(*steps, before_turn=before_turn(1, lambda: LOSSES["write {}"](file)))
-    played = stage.perform(model, (*MOOT_RUN, *tool.command))
+    told = wait_for(lambda: was_kept(stage) or bool(stage.yard.ok("status")["unguarded"]))
+    acts = at_turns((1, lambda: LOSSES["write {}"](file)), (2, told))
+    steps = (tool.shell("true"), tool.shell("true"), tool.write(str(stage.file("held.txt"))))
+    played = stage.perform(Model(*steps, before_turn=acts), (*MOOT_RUN, *tool.command))
     assert f"the hooks of {tool.name} were removed from its settings" in played.err
     assert not stage.file("held.txt").exists()
+    assert "held.txt is held by teal-crane" in played.model.heard
     for span in stage.yard.ok("status")["unguarded"]:
         assert (span["why"], span["until"] is not None) == ("hook off", True)
+
+
+def carried(stage: Stage) -> object:
+    """What the settings say of hooks; opencode itself adds other things to its file."""
+    settings = json.loads(stage.file(FILES[stage.tool.name]).read_text("utf-8"))
+    return settings.get("plugin"), settings.get("hooks")
 
 
 @EACH
 def test_an_agent_does_not_remove_the_file_that_carries_its_hooks(stage: Stage, tool: Tool) -> None:
     name = FILES[tool.name]
-    before = stage.file(name).read_bytes()
+    before = carried(stage)
     shells = [tool.shell(f"rm -f {name}"), tool.shell(f"echo '{{}}' > {name}")]
     model = stage.play(*shells, tool.write(str(stage.file(name)), "{}"))
-    assert stage.file(name).read_bytes() == before
+    assert carried(stage) == before
     assert model.heard_last.count("[not_for_agents]") >= 3
 
 
 @EACH
 def test_an_agent_does_not_uninstall_its_guard(stage: Stage, tool: Tool) -> None:
     """Not even without its name, and with nothing in its environment."""
-    before = stage.file(FILES[tool.name]).read_bytes()
+    before = carried(stage)
     path = stage.yard.env["PATH"]
     keys, home = stage.yard.env["MOOT_KEYS"], stage.yard.env["HOME"]
     bare = f"env -i PATH='{path}' HOME='{home}' MOOT_KEYS='{keys}'"
@@ -125,7 +159,7 @@ def test_an_agent_does_not_uninstall_its_guard(stage: Stage, tool: Tool) -> None
         f"{bare} moot hook uninstall {tool.name} --all",
     ]
     model = stage.play(*map(tool.shell, texts))
-    assert stage.file(FILES[tool.name]).read_bytes() == before
+    assert carried(stage) == before
     assert model.heard_last.count("[human_key_required]") >= 3
     assert "is for people" in model.heard_last
 

@@ -19,7 +19,7 @@ PACKAGES = {
     "gemini": "@google/gemini-cli@0.61.0",
     "opencode": "opencode-ai@1.18.33",
 }
-SECONDS = 120.0
+SECONDS = 300.0
 
 
 class Write(Protocol):
@@ -136,7 +136,7 @@ TOOLS = {
             lambda _url: {"FAKE_KEY": "fake"},
             lambda file, line="written": Use("apply_patch", {}, _patch(file, line)),
             lambda file: Use("exec_command", {"cmd": f"cat {file}"}),
-            lambda text: Use("exec_command", {"cmd": text}),
+            lambda text: Use("exec_command", {"cmd": text, "yield_time_ms": 30_000}),
         ),
         Tool(
             "gemini",

@@ -66,7 +66,7 @@ def before_edit(
     paths: Sequence[str],
     *,
     whole: Sequence[str] = (),
-    predict: Callable[[], Mapping[str, bytes | None]] = dict,
+    predict: Callable[[], Mapping[str, bytes | None]] | None = None,
     call_id: str = "",
     tool: str = "",
     announced: Mapping[str, Announced] = {},
@@ -132,7 +132,7 @@ def _require_hooks_kept(
     session: Session,
     paths: Sequence[str],
     all_guarded: Sequence[GuardedPaths],
-    predict: Callable[[], Mapping[str, bytes | None]],
+    predict: Callable[[], Mapping[str, bytes | None]] | None,
 ) -> None:
     """Refused if the edit would take our hooks out of a file; nearly every file has another name.
 
@@ -149,8 +149,9 @@ def _require_hooks_kept(
     every = {each.worktree_root: each for each in all_guarded}
     if around is not None:
         every.setdefault(around.worktree_root, around)
+    results = {} if predict is None else predict()
     for guarded in every.values():
-        require_hooks_kept(paths, predict(), guarded, session.env)
+        require_hooks_kept(paths, results, guarded, session.env)
 
 
 def _begin_edit(
