@@ -1,13 +1,17 @@
 """Settings that every test shares: property tests without deadlines, signals as at a terminal,
-temporary folders in memory, people's keys that open at once."""
+temporary folders in memory, people's keys that open at once, no coding tool above."""
 
 from __future__ import annotations
 
 import gc
+import os
+from itertools import takewhile
 
 import pytest
 from hypothesis import settings
 
+from moot.flows.launch import tool_around
+from moot.system.process_tree import Process, list_ancestors
 from tests.default_signals import restore_default_signals
 from tests.keys.cheap_locks import make_locks_cheap
 from tests.memory_folder import keep_temporary_files_in_memory
@@ -24,6 +28,15 @@ settings.load_profile("moot")
 restore_default_signals()
 keep_temporary_files_in_memory()
 make_locks_cheap()
+
+
+def _list_ancestors_below_the_tests(pid: int) -> list[Process]:
+    """What is above the tests is nobody's business: a coding tool may run them."""
+    above = list_ancestors(pid) if pid != os.getpid() else []
+    return list(takewhile(lambda process: process.pid != os.getpid(), above))
+
+
+tool_around.list_ancestors = _list_ancestors_below_the_tests
 
 # Many thousand collected tests stay until the end: nobody need look through them again and again.
 gc.disable()
