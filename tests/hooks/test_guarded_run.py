@@ -488,6 +488,34 @@ def test_hooks_that_are_removed_while_the_tool_runs_are_told_and_on_record(
     assert unguarded(ready) == [(FINCH, "claude", True, "hook off")]
 
 
+CALLED = """
+def called():
+    said = {"session_id": "s1", "cwd": os.getcwd(), "hook_event_name": "PostToolUse",
+            "tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "t1"}
+    subprocess.run(["moot", "hook", "claude"], input=json.dumps(said), text=True, check=True,
+                   stdout=subprocess.DEVNULL, timeout=60)
+"""
+
+
+@pytest.mark.usefixtures("attentive")
+def test_a_call_that_ends_after_the_loss_does_not_prove_that_hooks_are_kept(ready: Yard) -> None:
+    """It began before, and the tool has not read its settings again."""
+    steps = [CALLED, LOSSES["removed"], "wait_until('unguarded')", "called()"]
+    watch = run_watched(ready, "\n".join([*steps, "assert guard() == 'unguarded'"]))
+    assert watch.heard == []
+    assert unguarded(ready) == [(FINCH, "claude", True, "hook off")]
+
+
+@pytest.mark.usefixtures("attentive")
+def test_a_hook_that_speaks_later_does(ready: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard_proof, "SETTLED_SECONDS", 0.0)
+    until_guarded = "for _ in range(10):\n    called()\n    if guard() == 'guarded': break"
+    steps = [CALLED, LOSSES["removed"], "wait_until('unguarded')", until_guarded]
+    watch = run_watched(ready, "\n".join(steps))
+    assert watch.heard == ["claude"]
+    assert unguarded(ready) == [(FINCH, "claude", True, "hook off")]
+
+
 @pytest.mark.parametrize("how", HARMLESS)
 def test_any_other_change_of_settings_is_none_of_ours(ready: Yard, how: str) -> None:
     """The last look is when the program has ended."""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS: Final = 2.0
 ASKED_MILLIS: Final = 10_000  # so long a tool may show a call before its hook asks about it
+SETTLED_SECONDS: Final = 10.0  # so long a tool may take to read changed settings (measured: 2 to 4)
 
 
 class GuardProof:
@@ -50,9 +51,9 @@ class GuardProof:
         self._silent = SilentTools(PATIENCE_SECONDS)
         self._since: Millis = self._workspace.engine.clock()
         self._shown: set[str] = set()  # tools that showed a call which no hook was asked about
-        self._lost: set[str] = (
-            set()
-        )  # tools whose settings lost our hooks, and none was heard since
+        self._losing: set[str] = set()  # tools whose settings lost our hooks: to be recorded
+        self._lost: dict[str, float] = {}  # those that are on record, and since when
+        self._settled: set[str] = set()  # of those: they have read their settings again by now
         self._before = self._picture() if starts else None
         self._settings = {
             start.tool: _WatchedSettings(start.tool, start.guarded, start.env)
@@ -87,8 +88,8 @@ class GuardProof:
     def _look_for_unasked(self, tools: set[str], processes: Sequence[Process] = ()) -> None:
         """Record the tools that show a call which no hook was asked about.
 
-        Only if every process of that tool is one of ours: another's calls would look the same. A
-        call of the last seconds may still be asked about, as long as its tool runs.
+        Only if no other process of that tool works there: its calls would look the same. A call of
+        the last seconds may still be asked about, as long as its tool runs.
         """
         from moot.flows.launch.shown_calls import find_shown_calls
         from moot.flows.observed.run_guard import was_asked
@@ -97,12 +98,12 @@ class GuardProof:
         now = self._workspace.engine.clock()
         until = now - ASKED_MILLIS if processes else now
         for tool in sorted(tools - self._shown - set(self._unguarded)):
-            if self._count_spoken(tool) or self._runs_elsewhere(tool, processes):
-                continue
             start = self._tools.get(tool)
             env = self._session.env if start is None else start.env
-            folder = self._session.folder if start is None else start.folder
-            calls = find_shown_calls(tool, env, str(folder), self._since)
+            folder = str(self._session.folder) if start is None else start.folder
+            if self._count_spoken(tool) or _has_others(tool, folder, processes):
+                continue
+            calls = find_shown_calls(tool, env, folder, self._since)
             unasked = [
                 call.at
                 for call in calls
@@ -113,35 +114,44 @@ class GuardProof:
                 self._watch.unasked_call(tool)
                 self._note_unguarded(tool, NO_HOOK, max(self._since, min(unasked)))
 
-    def _runs_elsewhere(self, tool: str, processes: Sequence[Process]) -> bool:
-        from moot.flows.launch.silent_tools import tool_of_process
-        from moot.system.process_tree import list_processes
-
-        ours = {process.pid for process in processes}
-        others = (each for each in list_processes() if each.pid not in ours)
-        return any(tool_of_process(each.words) == tool for each in others)
-
     def _look_at_settings(self) -> None:
         """Tell and record that our hooks are gone from what a tool reads, and that it kept them."""
         from moot.flows.observed import run_guard, sessions
 
+        work = self._workspace, self._agent
         for tool, settings in self._settings.items():
             lost = settings.look()
             if lost is not None:
                 is_kept = settings.is_kept()
                 self._watch.hooks_lost(tool, lost, is_kept=is_kept)
-                if not is_kept:
-                    self._lost.add(tool)
-                    self._note_unguarded(tool, sessions.HOOK_OFF, None)
-                    sessions.note_hooks_lost(self._workspace, self._agent, tool)
-            elif tool in self._lost:
-                if settings.is_kept():
-                    sessions.note_hooks_kept(self._workspace, self._agent, tool)
-                if sessions.is_hook_heard(self._workspace, self._agent, tool):
-                    self._lost.discard(tool)
-                    now = self._workspace.engine.clock()
-                    run_guard.note_hook_spoke(self._workspace, self._agent, tool, now)
-                    self._watch.hooks_heard(tool)
+                self._losing |= set() if is_kept else {tool}
+            if tool in self._losing:
+                self._note_unguarded(tool, sessions.HOOK_OFF, None)
+                sessions.note_hooks_lost(*work, tool)
+                self._losing.discard(tool)
+                self._lost[tool] = time.monotonic()
+            elif tool in self._lost and self._still_asks(tool, settings):
+                run_guard.note_hook_spoke(*work, tool, self._workspace.engine.clock())
+                del self._lost[tool]
+                self._settled.discard(tool)
+                self._watch.hooks_heard(tool)
+
+    def _still_asks(self, tool: str, settings: _WatchedSettings) -> bool:
+        """True if the tool kept its hooks, or one was heard after it had time to lose them: a call
+        that began before the loss is still asked about."""
+        from moot.flows.observed import sessions
+
+        work = self._workspace, self._agent
+        if settings.is_kept():
+            sessions.note_hooks_kept(*work, tool)
+            return True
+        if time.monotonic() - self._lost[tool] < SETTLED_SECONDS:
+            return False
+        if tool not in self._settled:
+            sessions.note_hooks_lost(*work, tool)
+            self._settled.add(tool)
+            return False
+        return sessions.is_hook_heard(*work, tool)
 
     def end(self) -> None:
         """The program has ended: close what was watched, and say what nobody checked."""
@@ -197,6 +207,17 @@ class GuardProof:
         changes = compare_footprints(root, (), self._before, self._picture())
         paths = (change.path for change in changes if not change.path.startswith(".git/"))
         return tuple(os.fsencode(path).decode("utf-8", "backslashreplace") for path in paths)
+
+
+def _has_others(tool: str, folder: str, ours: Sequence[Process]) -> bool:
+    """True if a process of this tool that is none of ours works in `folder`, or may."""
+    from moot.flows.launch.silent_tools import tool_of_process
+    from moot.system.process_tree import find_folder, list_processes
+
+    known = {process.pid for process in ours}
+    others = [each for each in list_processes() if each.pid not in known]
+    folders = (find_folder(each.pid) for each in others if tool_of_process(each.words) == tool)
+    return any(each in (None, os.path.realpath(folder)) for each in folders)
 
 
 class _WatchedSettings:

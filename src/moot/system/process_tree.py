@@ -51,6 +51,14 @@ def list_processes() -> list[Process]:
     return [process._replace(words=_words_of(pid)) for pid, process in _list_by_proc()]
 
 
+def find_folder(pid: int) -> str | None:
+    """The folder that a process works in; None if that cannot be told."""
+    try:
+        return os.readlink(_PROC / str(pid) / "cwd")
+    except OSError:
+        return None
+
+
 def list_ancestors(pid: int) -> list[Process]:
     """The processes above this one, the nearest first, as far as they can be seen."""
     has_proc = (_PROC / "self" / "stat").exists()
