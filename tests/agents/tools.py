@@ -47,7 +47,10 @@ def cache() -> Path:
 
 
 def installed() -> Path:
-    """The folder with the tools' commands; installed from npm on first use (1.1 GB)."""
+    """The folder with the tools' commands; installed from npm on first use (1.1 GB).
+
+    They need Node 22 or newer.
+    """
     folder = cache() / "node_modules" / ".bin"
     if not all((folder / name).exists() for name in PACKAGES):
         cache().mkdir(parents=True, exist_ok=True)
