@@ -79,6 +79,8 @@ def uninstall(shell: Shell, tool: str | None, everywhere: bool) -> Answer:
     other worktrees share the same hooks, this is refused and says which; --all takes them out of
     every worktree, and without TOOL everything of every tool.
 
+    Only people do this: it is refused to agents, and below a coding tool or `moot run`.
+
     Examples:
       moot hook uninstall claude
       moot hook uninstall codex --all

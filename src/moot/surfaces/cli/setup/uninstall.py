@@ -17,6 +17,8 @@ def uninstall(shell: Shell) -> Answer:
     Files that nobody changed since are restored byte for byte. The record, the keys and the
     settings stay, and this says where they are and how they go. Doing it again changes nothing.
 
+    Only people do this: it is refused to agents, and below a coding tool or `moot run`.
+
     Examples:
       moot uninstall
     """
