@@ -262,7 +262,8 @@ def program(yard: Yard, body: str) -> str:
     return f"{folder}:{os.environ['PATH']}"
 
 
-def test_a_run_in_which_no_hook_spoke_is_one_gap(tmp_path: Path) -> None:
+def test_a_run_in_which_no_hook_spoke_is_no_gap(tmp_path: Path) -> None:
+    """Nobody knows that it did anything: it shows no call, and changed nothing."""
     root = tmp_path / "project"
     root.mkdir()
     yard = Yard(root, tmp_path / "keys")
@@ -270,9 +271,8 @@ def test_a_run_in_which_no_hook_spoke_is_one_gap(tmp_path: Path) -> None:
     path = program(yard, "print('worked')")
     done = yard.spawn("run", "--name", "coral-finch", "--", "claude", PATH=path)
     assert done.code == 0, done
-    (one,) = sessions(yard)
-    assert (one["agent"], one["observed"], one["ended"]) == ("coral-finch", 0, True)
-    assert [gap["why"] for gap in one["gaps"]] == ["no hook spoke"]
+    assert sessions(yard) == []
+    assert yard.ok("status")["unguarded"] == []
 
 
 def test_a_run_whose_hook_spoke_is_closed_without_a_gap(tmp_path: Path) -> None:

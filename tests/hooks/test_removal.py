@@ -315,6 +315,8 @@ def test_a_file_of_such_a_name_elsewhere_is_free(armed: Yard) -> None:
         "rm .codex/hooks.json",
         "rm opencode.json",
         "cd .gemini && rm settings.json",
+        f"rm $(echo {LOCAL})",
+        f"F={LOCAL}; rm ${{F%x}}",
         "rm .git/hooks/pre-commit",
         "echo > .git/hooks/pre-merge-commit",
     ],

@@ -25,7 +25,7 @@ PLACES = {
 def lines(tool: str, folder: Path, name: str, at: str) -> list[dict[str, Any]]:
     """As they were captured, with what does not matter left out."""
     if tool == "claude":
-        use = {"type": "tool_use", "id": "toolu_0_0", "name": name, "input": {}}
+        use: dict[str, Any] = {"type": "tool_use", "id": "toolu_0_0", "name": name, "input": {}}
         message = {"role": "assistant", "content": [use]}
         line = {"sessionId": "s1", "cwd": str(folder), "timestamp": at, "message": message}
         return [{"type": "mode"}, {"message": {"role": "user", "content": "do it"}}, line]
@@ -37,11 +37,11 @@ def lines(tool: str, folder: Path, name: str, at: str) -> list[dict[str, Any]]:
             {"timestamp": at, "type": "response_item", "payload": {"type": "message"}},
             {"timestamp": at, "type": "response_item", "payload": call},
         ]
-    call = {"id": "1", "name": name, "args": {}, "status": "success"}
+    called: dict[str, Any] = {"id": "1", "name": name, "args": {}, "status": "success"}
     return [
         {"sessionId": "s1", "kind": "main"},
         {"$set": {"messages": []}},
-        {"id": "m1", "timestamp": at, "type": "gemini", "toolCalls": [call]},
+        {"id": "m1", "timestamp": at, "type": "gemini", "toolCalls": [called]},
     ]
 
 
