@@ -154,9 +154,9 @@ def test_an_agent_does_not_uninstall_its_guard(stage: Stage, tool: Tool) -> None
     keys, home = stage.yard.env["MOOT_KEYS"], stage.yard.env["HOME"]
     bare = f"env -i PATH='{path}' HOME='{home}' MOOT_KEYS='{keys}'"
     texts = [
-        "moot hook uninstall --all",
-        "env -u MOOT_AGENT moot uninstall",
-        f"{bare} moot hook uninstall {tool.name} --all",
+        f"{stage.moot} hook uninstall --all",
+        f"env -u MOOT_AGENT {stage.moot} uninstall",
+        f"{bare} {stage.moot} hook uninstall {tool.name} --all",
     ]
     model = stage.play(*map(tool.shell, texts))
     assert carried(stage) == before
