@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import os
 from itertools import takewhile
+from unittest import mock
 
 import pytest
 from hypothesis import settings
@@ -36,7 +37,7 @@ def _list_ancestors_below_the_tests(pid: int) -> list[Process]:
     return list(takewhile(lambda process: process.pid != os.getpid(), above))
 
 
-tool_around.list_ancestors = _list_ancestors_below_the_tests
+mock.patch.object(tool_around, "list_ancestors", _list_ancestors_below_the_tests).start()
 
 # Many thousand collected tests stay until the end: nobody need look through them again and again.
 gc.disable()
