@@ -94,8 +94,8 @@ def test_nobody_uninstalls_below_a_tool_or_a_run(
 def test_what_really_runs_below_a_run_is_refused_whatever_its_environment(armed: Yard) -> None:
     folder = armed.root.parent / "bin"
     put_program(folder, "moot", MOOT)
-    path, keys = f"{folder}:{armed.env['PATH']}", armed.env["MOOT_KEYS"]
-    bare = f"env -i PATH={path} MOOT_KEYS={keys} HOME={armed.env['HOME']}"
+    path = f"{folder}:{armed.env['PATH']}"
+    bare = f'env -i PATH={path} MOOT_KEYS="$MOOT_KEYS" HOME={armed.env["HOME"]}'
     script = put_program(folder, "agent", f"#!/bin/sh\n{bare} moot --json hook uninstall --all\n")
     before = snapshot(armed.root / ".claude")
     done = subprocess.run(
