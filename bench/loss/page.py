@@ -61,6 +61,7 @@ def facts(figures: Figures) -> list[Fact]:
             f"{_share(figures.only_one_known, figures)}",
         ),
         Fact("... unknown, told to the holder", _share(figures.unknown, figures)),
+        Fact("Changed, and given back within 5 s before anybody looked", f"{figures.given_back:,}"),
         Fact("... without any record", f"{len(figures.unrecorded)} (aim 0)"),
         Fact("Refused calls", f"{figures.refused:,}"),
         Fact("Needless refusals", f"{len(figures.needless)} of {figures.calls:,}: {share}"),

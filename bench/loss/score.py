@@ -35,6 +35,8 @@ from moot.workspace.workspace import Workspace
 MOST_NEEDLESS: Final = 0.01
 _MILLION: Final = 1_000_000
 _SLACK_NS: Final = 20 * _MILLION
+# Who gives a file back so soon after it was changed need not be told of it any more.
+_SOON_NS: Final = 5_000 * _MILLION
 _ENDS: Final = ("scope_released", "scope_expired", "scope_taken_over", "scope_freed")
 _COMMAND_OF: Final = re.compile(r"while ([a-z0-9-]+)'s command ran")
 _UNSEEN: Final = ("after you last saw it", "not seen by you as it is now")
@@ -100,6 +102,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     harmless_commands: int
     accused: tuple[str, ...]
     overwrites: int
+    given_back: int
     proved: int
     only_one_known: int
     only_one_right: int
@@ -135,7 +138,8 @@ def score(top: Path, seed: int, seconds: float, in_runs: int) -> Figures:
     refused = [each for each in before if each.reason]
     needless = [each for each in refused if each.is_needless]
     again = [each for each in needless if any(text in each.reason for text in _UNSEEN)]
-    overwrites = list(_find_overwrites(writes, record.holds, top))
+    found = list(_find_overwrites(writes, record.holds, top))
+    overwrites = [each for each in found if not each.is_given_back or _find_record(each, record)]
     told = [_find_record(each, record) for each in overwrites]
     suspected = [each for each in record.letters if each.suspect]
     lost, between, saved = _find_lost(top, writes, hooks)
@@ -157,6 +161,7 @@ def score(top: Path, seed: int, seconds: float, in_runs: int) -> Figures:
         ),
         accused=tuple(_show_call(each) for each in hooks if each.is_accused),
         overwrites=len(overwrites),
+        given_back=len(found) - len(overwrites),
         proved=told.count("incursion"),
         only_one_known=told.count("suspect"),
         only_one_right=sum(_is_right(each, writes) for each in suspected),
@@ -187,6 +192,12 @@ class Overwrite(NamedTuple):
     write: Write
     change: Change
     hold: Hold
+
+    @property
+    def is_given_back(self) -> bool:
+        """Its holder gave the file back a moment later."""
+        until = self.hold.until_ns
+        return until is not None and until - self.write.at_ns < _SOON_NS
 
 
 def _find_overwrites(writes: list[Write], holds: list[Hold], top: Path) -> Iterator[Overwrite]:
@@ -378,6 +389,10 @@ def _note_hold(
         holds[data["fencing"]] = Hold(actor, data["key"], data["worktree"], since, None)
     elif kind in _ENDS and number in holds:
         holds[number] = holds[number]._replace(until_ns=at_ns)
+    elif kind == "agent_left":
+        own = {key: hold for key, hold in holds.items() if hold.owner == actor}
+        ended = {key: hold for key, hold in own.items() if hold.until_ns is None}
+        holds |= {key: hold._replace(until_ns=at_ns) for key, hold in ended.items()}
 
 
 def _show(incursion: Incursion) -> str:

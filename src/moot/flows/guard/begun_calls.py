@@ -108,10 +108,11 @@ def _describe_files(
         if says is None or present is None or (present.blob and present.data is None):
             yield CallFile(root, scope, before)
             continue
-        from moot.flows.guard.who_changed import predict
+        from moot.flows.guard.who_changed import identify_words, predict
 
         results = predict(says, present.data if present.blob else None)
-        blobs = (REMOVED if each is None else copies.identify(each) for each in results)
+        blobs = [REMOVED if each is None else copies.identify(each) for each in results]
+        blobs += [identify_words(each) for each in results if each is not None]
         edit = b"" if says.whole is not None or says.removed else msgspec.json.encode(says)
         yield CallFile(root, scope, before, tuple(blobs), edit)
 

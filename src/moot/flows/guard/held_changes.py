@@ -23,6 +23,7 @@ from moot.flows.guard.who_changed import (
     Might,
     Verdict,
     explain,
+    identify_words,
 )
 from moot.protocols.presence import STREAM
 from moot.protocols.presence.machine import MACHINE as PRESENCE
@@ -102,6 +103,8 @@ class Evidence:
             data = self._copies.read_version(change.before)
             is_new = self._is_new(change) if others else True
             change = msgspec.structs.replace(change, data=data, is_new=is_new)
+        if any(cause.who == holder and cause.predicted for cause in causes):
+            change = msgspec.structs.replace(change, words=self._identify_words(change))
         return explain(change, causes, holder, self._copies.identify)
 
     def find_session(self, change: FileChange, who: str) -> str:
@@ -187,6 +190,14 @@ class Evidence:
                 and observe_liveness(self.state, name, observation).liveness is Liveness.ACTIVE
             )
         return self._unguarded
+
+    def _identify_words(self, change: FileChange) -> str:
+        """Of what is there now; empty if that is another version, or in another worktree."""
+        is_here = change.worktree == str(self._copies.root)
+        present = self._copies.read(change.path) if is_here else None
+        if present is None or present.blob != change.after or present.data is None:
+            return ""
+        return identify_words(present.data)
 
     def _is_new(self, change: FileChange) -> bool:
         """Was this version never seen in the file before?"""

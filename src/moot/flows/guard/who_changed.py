@@ -11,11 +11,14 @@ back the same version that another call announced.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Final
 
 import msgspec
+
+from moot.core.sha256 import sha256
 
 # More readings of one edit, or more edits of one file at the same time, are not followed.
 MOST_RESULTS: Final = 32
@@ -84,7 +87,8 @@ class FileChange(msgspec.Struct, frozen=True):
     """A file that is another than it was: git's ids before and after (empty: no file; None: not
     known). It happened in `since_ns` to `until_ns`. `data` are the bytes before, where needed.
 
-    `is_new`: these bytes were never seen in this file before.
+    `is_new`: these bytes were never seen in this file before. `words` identifies the words of what
+    is there now (`identify_words`), where needed.
     """
 
     worktree: str
@@ -95,6 +99,7 @@ class FileChange(msgspec.Struct, frozen=True):
     until_ns: int
     is_new: bool = True
     data: bytes | None = None
+    words: str = ""
 
 
 class Certainty(StrEnum):
@@ -129,11 +134,23 @@ def explain(
         others = (cause for cause in causes if cause.who != who)
         if change.is_new or not any(map(_can_be_anything, others)):
             return Verdict(Certainty.PROVED, who)
-    if causes and all(cause.who == holder for cause in causes):
+    own = [cause for cause in causes if cause.who == holder]
+    if change.words and any(change.words in cause.predicted for cause in own):
+        return Verdict(Certainty.ONLY_KNOWN, holder)  # a formatter ran behind its edit
+    if len(own) == len(causes) and any(map(_can_be_anything, own)):
         return Verdict(Certainty.ONLY_KNOWN, holder)
     if len(causes) == 1 and causes[0].might is Might.COMMAND and causes[0].who:
         return Verdict(Certainty.ONLY_KNOWN, causes[0].who)
     return UNKNOWN
+
+
+def identify_words(data: bytes) -> str:
+    """Return an id of the words of a file, which a formatter leaves as they are.
+
+    Order does not count: formatters sort imports.
+    """
+    words = b" ".join(sorted(re.findall(rb"\w+", data)))
+    return f"words:{sha256(words).hexdigest()[:40]}"
 
 
 def predict(announced: Announced, before: bytes | None) -> list[bytes | None]:

@@ -3,7 +3,8 @@
 A run puts on record only what its own agent is proved to have done, under that agent's key; an
 agent that works in another run, or by its hooks alone, is put on record there. Of every other
 change that is not its own the holder gets one letter from the system, whichever run or hook sees it
-first; letters to one holder are at least a minute apart and tell of all changes since.
+first; letters to one holder come after pauses that grow up to a minute, and tell of all changes
+since.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from moot.flows.watching.held_files import Change, HeldFile
     from moot.workspace.workspace import Workspace
 
-LETTER_PAUSE_SECONDS: Final = 60.0
+FIRST_PAUSE_SECONDS: Final = 2.0
+LONGEST_PAUSE_SECONDS: Final = 60.0
 SHOWN_IN_LINE: Final = 3
 MOST_INCURSIONS: Final = 20
 MOST_PATHS: Final = 200
@@ -63,7 +65,8 @@ class Reports:
         self._tell = tell
         self._tell_person = tell_person
         self._waiting: dict[str, list[HeldChange]] = {}
-        self._written_at: dict[str, float] = {}
+        # by holder: when it got its last letter, and how long the pause after it is
+        self._last_letters: dict[str, tuple[float, float]] = {}
         self._noted_here: set[str] = set()
         self._lacks_copies = False
 
@@ -100,7 +103,7 @@ class Reports:
     def _sort_out(self, explained: list[HeldChange]) -> None:
         """What is proved is left to whose doing it is; everything else is told to the holder."""
         for each in explained:
-            if not each.is_proved and is_untold(self._workspace.path, each):
+            if not each.is_proved:
                 self._waiting.setdefault(each.held.owner, []).append(each)
         proved = (each for each in explained if each.is_proved and each.verdict.who == self._name)
         changes = (each.change for each in proved)
@@ -129,16 +132,26 @@ class Reports:
             self._tell(f"no copies are kept of what others hold: {error}")
 
     def write_letters(self, *, is_last: bool = False) -> None:
-        """To each holder whose last letter is a while ago; at the end of the run to all."""
+        """To each holder whose last letter is a while ago; at the end of the run to all.
+
+        What another run or hook has told meanwhile is left out: it is claimed only now, so that
+        nothing is lost with a run that is killed while it waits.
+        """
         now = time.monotonic()
         for owner in list(self._waiting):
-            if is_last or now - self._written_at.get(owner, 0.0) >= LETTER_PAUSE_SECONDS:
-                self._written_at[owner] = now
-                by_verdict: dict[Verdict, list[HeldChange]] = {}
-                for each in self._waiting.pop(owner):
+            written_at, pause = self._last_letters.get(owner, (0.0, 0.0))
+            if not is_last and now - written_at < pause:
+                continue
+            by_verdict: dict[Verdict, list[HeldChange]] = {}
+            for each in self._waiting.pop(owner):
+                if is_untold(self._workspace.path, each):
                     by_verdict.setdefault(each.verdict, []).append(each)
-                for verdict, told in by_verdict.items():
-                    self._write_letter(owner, verdict, told)
+            for verdict, told in by_verdict.items():
+                self._write_letter(owner, verdict, told)
+            if by_verdict:
+                is_quiet = now - written_at > 2 * LONGEST_PAUSE_SECONDS
+                longer = FIRST_PAUSE_SECONDS if is_quiet else pause * 2
+                self._last_letters[owner] = now, min(longer, LONGEST_PAUSE_SECONDS)
 
     def _is_noted(self, change: FileChange) -> bool:
         """Was the agent's own hook faster?"""
