@@ -15,7 +15,7 @@ import pytest
 
 from moot.surfaces.hooks.entry import Reply
 from moot.system.git_objects import blob_id
-from tests.hooks.yard import CRANE, OTTER, Yard, call
+from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
 
 HERON = "gray-heron"
 TESTS = "python -m pytest -q"
@@ -56,6 +56,11 @@ class Hand:
     def writes(self, text: str, file: str = "a.txt", number: int = 2) -> None:
         """The hook lets it write."""
         assert self._hook(self._edit("claude-write", text, file, number)) == Reply()
+
+    def is_told(self, text: str, file: str = "a.txt", number: int = 2) -> None:
+        """The hook refuses a whole write over a version that its session has not seen, once."""
+        refused = self._hook(self._edit("claude-write", text, file, number))
+        assert "after you last saw it" in reason(refused)
 
     def has_written(self, text: str, file: str = "a.txt", number: int = 2) -> str:
         return self._hook(self._edit("claude-write-done", text, file, number)).out
@@ -379,6 +384,7 @@ def test_an_unended_call_remains_a_possible_explanation_until_its_session_ends(
     scene.otter.has_run("sh destroy.sh")
     assert scene.mail() == [UNKNOWN]
     scene.heron.end()
+    scene.crane.is_told("again\n", number=5)
     scene.crane.edits("again\n", number=5)
     scene.otter.runs("sh destroy.sh", 6)
     scene.put("destroyed again\n")
@@ -400,6 +406,7 @@ def test_a_background_command_remains_possible_until_its_processes_are_gone(scen
     finally:
         left.kill()
         left.wait(60)
+    scene.crane.is_told("again\n", number=5)
     scene.crane.edits("again\n", number=5)
     scene.otter.runs("make", 6)  # this look finds that it is gone
     scene.otter.has_run("make", 6)
@@ -423,6 +430,7 @@ def test_what_a_background_process_changes_between_calls_is_told(scene: Scene) -
 
 def test_what_changes_between_two_edits_of_the_holder_is_told(scene: Scene) -> None:
     scene.put("changed between\n")
+    scene.crane.is_told("second\n", number=3)
     scene.crane.edits("second\n", number=3)
     assert (scene.accused(), scene.mail()) == ([], [UNKNOWN])
 
@@ -478,3 +486,23 @@ def test_what_is_proved_is_on_record_with_both_versions(scene: Scene) -> None:
     scene.put("the heron's\n", "p.txt")
     assert "on record" in scene.heron.has_written("the heron's\n", "p.txt")
     assert scene.accused() == [(HERON, CRANE, "p.txt")]
+
+
+def test_a_person_who_writes_while_the_holder_edits_is_not_taken_for_the_holder(
+    scene: Scene,
+) -> None:
+    scene.crane.writes("second\n", number=3)
+    scene.put("a person's\n")
+    scene.crane.has_written("second\n", number=3)
+    assert scene.accused() == []
+    assert scene.mail() == ["INFO: changed by someone unknown: a.txt"]
+    assert scene.author("a person's\n") is None
+
+
+def test_a_formatter_behind_the_holders_edit_makes_no_letter(scene: Scene) -> None:
+    scene.otter.runs("python -m pytest -q")
+    scene.crane.writes("f( 1,2 )\n", number=3)
+    scene.put("f(1, 2)\n")
+    scene.crane.has_written("f( 1,2 )\n", number=3)
+    scene.is_silent()
+    assert scene.author("f(1, 2)\n") == CRANE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from moot.flows.guard.who_changed import (
     TextEdit,
     Verdict,
     explain,
+    identify_words,
     predict,
 )
 from moot.system.git_objects import blob_id
@@ -165,3 +167,34 @@ def test_what_a_call_announces_leads_to_these_bytes(
 )
 def test_what_cannot_be_applied_predicts_nothing(announced: Announced, before: bytes) -> None:
     assert predict(announced, before) == []
+
+
+def test_an_own_edit_that_announced_other_bytes_did_not_make_these() -> None:
+    announced = announcing("amber-otter", b"announced\n")
+    made = change(b"a person's\n")
+    assert explain(made, [announced], "amber-otter", blob_id) == UNKNOWN
+    command = Cause("amber-otter", Might.COMMAND)
+    own = Verdict(Certainty.ONLY_KNOWN, "amber-otter")
+    assert explain(made, [announced, command], "amber-otter", blob_id) == own
+
+
+@pytest.mark.parametrize(
+    ("written", "formatted"),
+    [
+        (b"import b, a\nf( 1,2 )\n", b"import a, b\n\nf(1, 2)\n"),
+        (b'x = {"a":1}', b"x = {'a': 1,\n}\n"),
+    ],
+)
+def test_what_a_formatter_makes_of_an_own_edit_is_the_holders(
+    written: bytes, formatted: bytes
+) -> None:
+    edit = Cause("amber-otter", Might.EDIT, frozenset({blob_id(written), identify_words(written)}))
+    tests = Cause("teal-crane", Might.COMMAND)
+    made = msgspec.structs.replace(change(formatted), words=identify_words(formatted))
+    own = Verdict(Certainty.ONLY_KNOWN, "amber-otter")
+    assert explain(made, [edit, tests], "amber-otter", blob_id) == own
+    assert explain(made, [edit, tests], "teal-crane", blob_id) == UNKNOWN, (
+        "no proof against another"
+    )
+    other = msgspec.structs.replace(made, words=identify_words(b"other words"))
+    assert explain(other, [edit, tests], "amber-otter", blob_id) == UNKNOWN

@@ -386,3 +386,27 @@ def test_moot_run_watches_for_its_program(yard: Yard) -> None:
     assert f"moot: {only}, while teal-crane holds it: a.txt" in done.err
     assert incursions(yard) == []
     assert letters(yard) == [f"INFO: {only}: a.txt"]
+
+
+def test_a_run_that_is_killed_while_it_waits_has_claimed_nothing(yard: Yard) -> None:
+    """Another that saw the same change tells of it."""
+    from moot.flows.guard.held_changes import HeldChange
+    from moot.flows.guard.who_changed import UNKNOWN, FileChange
+    from moot.flows.watching.reports import Reports
+
+    hold(yard, CRANE, yard.root, "a.txt")
+    (held,) = yard.presence.live
+    first = FileChange(str(yard.root), "a.txt", "1" * 40, "2" * 40, 1, 2)
+    second = FileChange(str(yard.root), "a.txt", "2" * 40, "3" * 40, 3, 4)
+    with yard.workspace() as workspace:
+        killed, other = (Reports(workspace, OTTER, lambda _line: None) for _ in range(2))
+        killed._sort_out([HeldChange(first, held, UNKNOWN)])
+        killed.write_letters()
+        killed._sort_out([HeldChange(second, held, UNKNOWN)])
+        killed.write_letters()  # too soon after the first: it waits, and is never heard of again
+        assert len(yard.told_changes()) == 1
+        other._sort_out([HeldChange(second, held, UNKNOWN)])
+        other.write_letters()
+        assert len(yard.told_changes()) == 2
+        killed.write_letters(is_last=True)
+        assert len(yard.told_changes()) == 2
