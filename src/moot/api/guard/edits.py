@@ -12,7 +12,7 @@ the question at hand needs.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -66,7 +66,6 @@ def before_edit(
     paths: Sequence[str],
     *,
     whole: Sequence[str] = (),
-    predict: Callable[[], Mapping[str, bytes | None]] | None = None,
     call_id: str = "",
     tool: str = "",
     announced: Mapping[str, Announced] = {},
@@ -80,11 +79,10 @@ def before_edit(
 
     All or none of a workspace: one file that another agent holds, under whatever name, stops all,
     and the attempt is on record once as an INCURSION. Refused as `not_for_agents` for files that
-    belong to git or Moot alone, and for those that carry our hooks unless `predict` (what each of
-    `paths` would hold, None if it would be gone) shows that they are kept; as `other_root` if the
-    agent holds another file under this name, as `actor_required` if nobody knows who acts, as
-    `copy_failed` if there is no room for a copy of what stands there. Asking again for what one
-    holds changes nothing, so a repeat needs no key.
+    belong to git or Moot alone, and for those that carry our hooks unless `announced` shows that
+    they are kept; as `other_root` if the agent holds another file under this name, as
+    `actor_required` if nobody knows who acts, as `copy_failed` if there is no room for a copy of
+    what is there. Asking again for what one holds changes nothing, so a repeat needs no key.
 
     Changes of the files on another worktree, or on a branch that agents here worked on, which are
     not merged here are given with the verdict, once for each session and version, if
@@ -106,7 +104,7 @@ def before_edit(
         from moot.flows.guard.gone_workspaces import require_none_gone
 
         require_none_gone(unguarded, session.keys_path)
-    _require_hooks_kept(session, paths, all_guarded, predict)
+    _require_hooks_kept(session, paths, all_guarded, announced)
     for guarded in all_guarded:
         require_allowed(guarded.scopes, guarded.worktree_root, guarded.workspace)
         there = session.in_workspace(guarded.workspace)
@@ -132,7 +130,7 @@ def _require_hooks_kept(
     session: Session,
     paths: Sequence[str],
     all_guarded: Sequence[GuardedPaths],
-    predict: Callable[[], Mapping[str, bytes | None]] | None,
+    announced: Mapping[str, Announced],
 ) -> None:
     """Refused if the edit would take our hooks out of a file; nearly every file has another name.
 
@@ -149,9 +147,8 @@ def _require_hooks_kept(
     every = {each.worktree_root: each for each in all_guarded}
     if around is not None:
         every.setdefault(around.worktree_root, around)
-    results = {} if predict is None else predict()
     for guarded in every.values():
-        require_hooks_kept(paths, results, guarded, session.env)
+        require_hooks_kept(paths, announced, guarded, session.env)
 
 
 def _begin_edit(

@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 from moot.core.errors import MootError, Refused
 from moot.flows.guard.guarded_paths import GuardedPaths
 from moot.flows.guard.off_limits import may_carry_hooks
+from moot.flows.guard.who_changed import Announced, predict
 from moot.flows.tools import (
     HOOK_TOOLS,
     companion_hooks,
@@ -120,14 +121,14 @@ def is_guard_whole(tool: str, guarded: GuardedPaths, env: Mapping[str, str]) -> 
 
 def require_hooks_kept(
     paths: Iterable[str],
-    results: Mapping[str, bytes | None],
+    announced: Mapping[str, Announced],
     guarded: GuardedPaths,
     env: Mapping[str, str],
 ) -> None:
     """Refused if an edit of one of these files would remove or switch off a hook of ours.
 
-    `results` are the bytes that each would hold afterwards, None if it would be gone; one that is
-    not among them cannot be told, and then may not be edited so.
+    `announced` is what the edit makes of each. A file of which that cannot be told may not be
+    edited so; where there are several readings, each of them must keep the hooks.
     """
     asked = {_real(path): path for path in paths if may_carry_hooks(path)}
     if not asked:
@@ -136,12 +137,15 @@ def require_hooks_kept(
         path = asked.get(_real(str(file.path)))
         if path is None:
             continue
-        before = read_marks(file.tool, file.path, _bytes_of(file.path))
-        if path not in results:
+        data = _bytes_of(file.path)
+        before = read_marks(file.tool, file.path, data)
+        results = predict(announced[path], data) if path in announced else []
+        if not results:
             raise _refused(
                 file, "this edit may change", "write the file whole, with all of its hooks"
             )
-        if is_weaker(before, read_marks(file.tool, file.path, results[path])):
+        after = (read_marks(file.tool, file.path, each) for each in results)
+        if any(is_weaker(before, marks) for marks in after):
             raise _refused(file, "this edit would remove or change", f"keep them; else {_ASK}")
 
 

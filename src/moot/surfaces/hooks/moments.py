@@ -49,7 +49,6 @@ def before(call: HookCall, session: Session) -> str:
         session,
         paths,
         whole=find_overwritten(call, paths),
-        predict=lambda: _predict(call, paths),
         call_id=call.call_id,
         tool=call.name,
         announced=announce(call, paths),
@@ -68,12 +67,6 @@ def before(call: HookCall, session: Session) -> str:
     moot = answers.moot_command(call.tool, session, verdict.agent)
     tool_name = find_tool_names(call.tool.name, session)
     return _block(call, session, explain_held(verdict.holders, verdict.agent, moot, tool_name))
-
-
-def _predict(call: HookCall, paths: Sequence[str]) -> Mapping[str, bytes | None]:
-    from moot.surfaces.hooks.predicted import predict_results
-
-    return predict_results(call, paths)
 
 
 def after(call: HookCall, session: Session) -> str:
