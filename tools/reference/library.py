@@ -35,7 +35,10 @@ def page() -> str:
 
 
 def signature_lines() -> list[str]:
-    """One line an operation: what the snapshot in the tests holds."""
+    """List the operations for the snapshot in the tests: name, function, signature, what it does.
+
+    The module that defines a function is left out: it may move without a change for callers.
+    """
     return sorted(
         f"{entry.name}: {_signature(entry)}{' writes' if entry.writes else ''}"
         f"{' runs-programs' if entry.runs_programs else ''}"
@@ -111,8 +114,7 @@ def _signature(entry: Operation) -> str:
             lines.append("*")
         lines.append(_parameter(parameter))
     end = str(signature.return_annotation).replace("'", "")
-    function = entry.function
-    return f"{function.__module__}.{function.__name__}({', '.join(lines)}) -> {end}"
+    return f"{entry.function.__name__}({', '.join(lines)}) -> {end}"
 
 
 def _paragraphs(thing: Any, wanted: bool = True) -> Iterator[str]:
