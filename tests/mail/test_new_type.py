@@ -1,4 +1,4 @@
-"""A new message type is a member and a row in `types.py`: everything else reads them."""
+"""A new message type is a member and a row in `mail/types.py`: everything else reads them."""
 
 from __future__ import annotations
 
