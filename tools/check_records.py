@@ -2,8 +2,8 @@
 
     python check_records.py --trust FILE [--base REVISION] [PATH...]
 
-Needs Python 3.11, PyNaCl and git, and nothing of Moot but `standalone.py`. PATHs are files or
-folders (default: the whole repository). With `--base` only what changed since that revision is
+Needs Python 3.11, PyNaCl and git, and nothing of Moot but `verify/standalone.py`. PATHs are files
+or folders (default: the whole repository). With `--base` only what changed since that revision is
 looked at, and the trust file is read from there: a change must not bring the keys that prove it.
 Exit status: 0 all hold, 1 one does not, 2 wrong usage, 4 something could not be checked.
 """

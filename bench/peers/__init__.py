@@ -8,7 +8,7 @@
 
 `peers.py` says who, `questions.py` what is asked. `environments.py` makes an environment for each
 with `pip install`; one that does not install is a line that says so. In `drivers/` is one small
-program for each: that environment's Python runs it, and it speaks the lines of `protocol.py`.
+program for each: that environment's Python runs it, and it speaks as `drivers/protocol.py` says.
 `driver_process.py` holds one such program to its time limits, `interleaving.py` lets all of them
 take turns, `rows.py` and `page.py` make of it what is read. Nothing here is tuned for anyone: each
 does the work through its public interface, as its own documentation shows it.

@@ -30,6 +30,7 @@ def status_of(shop: Project, name: str) -> str:
     return agents[name]
 
 
+@pytest.mark.requirement("LAU-001")
 def test_the_program_knows_its_name_and_its_workspace(shop: Project) -> None:
     code = "import os; print(os.environ['MOOT_AGENT'], os.environ['MOOT_HOME'])"
     done = shop.spawn("run", "--name", "amber-otter", "--", PYTHON, "-c", code)
@@ -44,6 +45,7 @@ def test_a_name_is_made_up_and_retired_at_the_end(shop: Project) -> None:
     assert status_of(shop, name) == "retired"
 
 
+@pytest.mark.requirement("LAU-002")
 @pytest.mark.parametrize("code", [0, 1, 7, 255])
 def test_the_exit_code_is_passed_on_and_everything_is_released(shop: Project, code: int) -> None:
     script = f"import sys; sys.exit({code})"
@@ -53,6 +55,7 @@ def test_the_exit_code_is_passed_on_and_everything_is_released(shop: Project, co
     assert status_of(shop, "amber-otter") == "retired"
 
 
+@pytest.mark.requirement("LAU-002")
 def test_a_crash_of_the_program_is_a_clean_end_too(shop: Project) -> None:
     script = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     words = ("--name", "amber-otter", "--reserve", "src", "--", PYTHON, "-c", script)
@@ -61,6 +64,7 @@ def test_a_crash_of_the_program_is_a_clean_end_too(shop: Project) -> None:
     assert status_of(shop, "amber-otter") == "retired"
 
 
+@pytest.mark.requirement("LAU-003")
 def test_a_program_that_is_not_there_registers_nobody(shop: Project) -> None:
     done = shop.spawn("run", "--name", "amber-otter", "--json", "--", "no-such-program-here")
     assert done.code == 4
@@ -81,6 +85,7 @@ def test_of_another_program_edits_are_watched_and_that_is_said_in_one_line(shop:
     assert line.endswith("its edits are watched, not checked")
 
 
+@pytest.mark.requirement("LAU-004")
 def test_what_is_reserved_first_is_held_while_it_runs(shop: Project) -> None:
     code = "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"
     inner = (*MOOT, "scope", "list", "--json")
@@ -96,12 +101,14 @@ def test_the_programs_own_json_option_is_its_own(shop: Project) -> None:
     assert done.out == "['--json', '--as', 'x']\n"
 
 
+@pytest.mark.requirement("LAU-005")
 def test_the_passphrase_of_a_person_is_withheld(shop: Project, passphrase: str) -> None:
     code = "import os; print('MOOT_PASSPHRASE_FILE' in os.environ)"
     done = shop.spawn("run", "--", PYTHON, "-c", code, MOOT_PASSPHRASE_FILE=passphrase)
     assert done.out == "False\n"
 
 
+@pytest.mark.requirement("LAU-006")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize(
     "signalled", [signal_process, pytest.param(signal_another_thread, marks=ON_LINUX)]
@@ -148,6 +155,7 @@ def test_ctrl_c_and_ctrl_backslash_at_the_terminal_are_the_programs_to_judge(
     assert status_of(shop, "amber-otter") == "retired"
 
 
+@pytest.mark.requirement("LAU-007")
 @pytest.mark.parametrize("set_for", ["run", "workspace"])
 def test_it_beats_while_the_program_lives(bare: Project, set_for: str) -> None:
     """The stale time is made so short that only heartbeats can keep the agent alive."""
@@ -167,6 +175,7 @@ def test_it_beats_while_the_program_lives(bare: Project, set_for: str) -> None:
     assert done.out == "3\n"
 
 
+@pytest.mark.requirement("LAU-007")
 def test_an_agent_that_is_run_cannot_be_adopted(shop: Project) -> None:
     code = "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"
     inner = (*MOOT, "--json", "join", "--adopt", "amber-otter", "--non-interactive")

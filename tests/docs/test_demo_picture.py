@@ -1,4 +1,4 @@
-"""The picture at the top of our pages. That the demonstration draws it is in test_demo.py."""
+"""The picture at the top of our pages. That the demonstration draws it is in cli/test_demo.py."""
 
 from __future__ import annotations
 

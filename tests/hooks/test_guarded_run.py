@@ -92,6 +92,7 @@ def test_a_tool_is_expected_to_speak_and_guarded_once_it_has(ready: Yard) -> Non
     assert agents(ready)[FINCH] == "retired"
 
 
+@pytest.mark.requirement("LAU-011")
 @pytest.mark.parametrize(
     "words",
     [
@@ -111,6 +112,7 @@ def test_a_tool_behind_a_wrapper_gets_its_hooks(ready: Yard, words: tuple[str, .
     assert "installed hooks for claude" in done.err
 
 
+@pytest.mark.requirement("LAU-015")
 def test_a_program_that_is_no_tool_is_watched(ready: Yard) -> None:
     put_claude(ready, "print(guard())", name="script")
     done = run(ready, "--", "script")
@@ -140,6 +142,7 @@ def refuse(yard: Yard, *words: str, **settings: str) -> dict[str, Any]:
     return error
 
 
+@pytest.mark.requirement("LAU-008")
 def test_headless_codex_does_not_start_without_trust(ready: Yard) -> None:
     put_codex(Path(ready.env["PATH"]))
     ready.reserve(CRANE, "written.txt")
@@ -166,6 +169,7 @@ def test_a_flag_that_the_tool_suggests_itself_does_not_unguard_it(ready: Yard) -
     refuse(ready, "gemini", "--yolo")
 
 
+@pytest.mark.requirement("LAU-009")
 @pytest.mark.parametrize(
     "words",
     [
@@ -185,6 +189,7 @@ def test_a_switch_in_the_command_line_refuses_the_start(
     refuse(ready, *(word.replace("{bin}", ready.env["PATH"]) for word in words))
 
 
+@pytest.mark.requirement("LAU-010")
 def test_settings_that_cannot_be_merged_refuse_the_start_and_stay(ready: Yard) -> None:
     put_claude(ready, "Path('written.txt').touch()")
     files = [ready.root / ".claude" / name for name in ("settings.json", "settings.local.json")]
@@ -211,6 +216,7 @@ def test_one_tool_of_two_that_is_off_refuses_both(ready: Yard) -> None:
 # Unguarded, because somebody wants it so.
 
 
+@pytest.mark.requirement("LAU-012")
 def test_what_is_started_unguarded_says_so_and_is_on_record(ready: Yard) -> None:
     put_claude(ready, "print(guard()); Path('written.txt').touch()")
     done = run(ready, "--unguarded", "--", "claude", "--bare")
@@ -285,6 +291,7 @@ def session_in(yard: Yard) -> Session:
     return Session(yard.root, keys=KeyFolder(yard.keys), env=yard.env)
 
 
+@pytest.mark.requirement("LAU-014")
 def test_a_persons_consent_stores_trust_and_starts_the_tool(ready: Yard) -> None:
     put_codex(Path(ready.env["PATH"]))
     watch = Consenting()
@@ -378,6 +385,7 @@ def test_a_tool_that_takes_long_to_start_is_not_called_unguarded(ready: Yard) ->
     assert ready.ok("trace", "observed")["counted"] == "observed 0, gaps 0"
 
 
+@pytest.mark.requirement("LAU-013")
 def test_files_that_changed_while_no_hook_spoke_are_noted_without_blame(ready: Yard) -> None:
     """Who changed them is not known: the tool shows no call."""
     put_claude(ready, "Path('a.txt').write_text('changed')")

@@ -24,6 +24,7 @@ def rows_of(project: Project) -> dict[str, dict[str, object]]:
     return {row["name"]: row for row in project.ok("machine", "list")["machines"]}
 
 
+@pytest.mark.requirement("HST-011")
 def test_its_agents_end_and_what_they_held_is_free(
     kept: KeptLedger, laptop: Project, desktop: Project
 ) -> None:

@@ -51,6 +51,7 @@ def test_a_keeper_that_always_has_more_and_sends_nothing_new_is_not_asked_for_ev
     assert held_paths(laptop) == [], "what is here can still be read"
 
 
+@pytest.mark.requirement("HST-012")
 def test_a_command_is_not_called_recorded_unless_the_keeper_shows_it(
     kept: KeptLedger, laptop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

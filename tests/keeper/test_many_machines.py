@@ -51,6 +51,7 @@ def through(project: Project, line: CutLine) -> None:
     file.write_text(json.dumps({**said, "address": f"127.0.0.1:{line.port}"}))
 
 
+@pytest.mark.requirement("HST-001")
 def test_an_agent_is_stopped_by_what_another_machines_agent_holds(
     kept: KeptLedger, laptop: Project, desktop: Project
 ) -> None:
@@ -62,6 +63,7 @@ def test_an_agent_is_stopped_by_what_another_machines_agent_holds(
     assert reserve(laptop, OTTER, "src/b.py") == "reservation_conflict"
 
 
+@pytest.mark.requirement("HST-002")
 def test_every_machine_has_the_same_record_and_the_same_verdict(
     kept: KeptLedger, laptop: Project, desktop: Project
 ) -> None:
@@ -84,6 +86,7 @@ def test_keys_of_two_machines_are_said_to_be_apart(laptop: Project, desktop: Pro
     assert not list(laptop.keys.glob("*/system.*")), "the ledger's key is the keeper's"
 
 
+@pytest.mark.requirement("HST-003")
 def test_a_machine_reads_on_while_the_keeper_is_away_and_writes_nothing(
     kept: KeptLedger, laptop: Project
 ) -> None:
@@ -109,6 +112,7 @@ def test_a_command_waits_for_the_line_four_times_if_it_is_new_and_twice_if_not(
     line.close()
 
 
+@pytest.mark.requirement("HST-004")
 def test_an_answer_that_was_lost_is_asked_for_again_and_recorded_once(
     kept: KeptLedger, laptop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,6 +143,7 @@ def _ask_errand() -> Command:
     return Ask(title="look", of=OTTER, due_at=None)
 
 
+@pytest.mark.requirement("HST-005")
 def test_a_keeper_that_was_rolled_back_is_found_out_by_every_machine(
     kept: KeptLedger, laptop: Project, desktop: Project
 ) -> None:
@@ -163,6 +168,7 @@ def test_a_keeper_that_was_rolled_back_is_found_out_by_every_machine(
         lying.close()
 
 
+@pytest.mark.requirement("HST-006")
 def test_an_invitation_is_good_once_for_one_repository_with_its_code(
     kept: KeptLedger, tmp_path: Path
 ) -> None:
@@ -183,6 +189,7 @@ def test_an_invitation_is_good_once_for_one_repository_with_its_code(
     assert again.value.code == "not_invited"
 
 
+@pytest.mark.requirement("HST-007")
 def test_a_machine_that_was_taken_off_can_ask_nothing(kept: KeptLedger, laptop: Project) -> None:
     kept.project.ok("machine", "revoke", "laptop")
     before = events_of(kept.project)
@@ -207,6 +214,7 @@ def test_the_ledger_signs_nothing_for_a_machine_that_is_not_its_own(
     assert events_of(kept.project) == before
 
 
+@pytest.mark.requirement("HST-008")
 def test_nobody_signs_for_another_machines_agent(
     kept: KeptLedger, laptop: Project, desktop: Project
 ) -> None:
@@ -234,6 +242,7 @@ def test_nobody_signs_for_another_machines_agent(
     assert reserve(desktop, CRANE, "src/a.py") == "reservation_conflict"
 
 
+@pytest.mark.requirement("HST-009")
 def test_a_command_dated_by_a_wrong_clock_is_refused(kept: KeptLedger, laptop: Project) -> None:
     before = events_of(kept.project)
     with laptop.workspace() as workspace:
@@ -247,6 +256,7 @@ def test_a_command_dated_by_a_wrong_clock_is_refused(kept: KeptLedger, laptop: P
     assert events_of(kept.project) == before
 
 
+@pytest.mark.requirement("HST-010")
 def test_a_lost_keeper_loses_nothing_that_a_machine_has_seen(
     kept: KeptLedger, laptop: Project
 ) -> None:

@@ -32,6 +32,7 @@ def project(tmp_path: Path) -> Project:
     return made
 
 
+@pytest.mark.requirement("HST-015")
 def test_it_moves_there_and_back_and_verifies_in_both_places(
     project: Project, database: str
 ) -> None:

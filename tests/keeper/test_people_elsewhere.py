@@ -223,6 +223,7 @@ def test_a_repeat_admits_nobody_twice(
     assert len(list(laptop.keys.glob("*/bob.*.key"))) == 1
 
 
+@pytest.mark.requirement("HST-013")
 def test_nobody_is_admitted_without_a_person(
     alice: KeptLedger, laptop: Project, desktop: Project, typed: dict[str, str]
 ) -> None:

@@ -41,6 +41,7 @@ def founded(tmp_path: Path) -> Project:
     return project
 
 
+@pytest.mark.requirement("HST-014")
 @pytest.mark.parametrize("difference", [-1, 1])
 def test_a_keeper_of_another_version_is_read_no_more_and_written_to_never(
     founded: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, difference: int

@@ -48,6 +48,7 @@ def events(project: Project) -> int:
         return view.count_streams_and_events()[1]
 
 
+@pytest.mark.requirement("MCP-010")
 def test_bad_calls_are_refused_by_name_and_leave_nothing(project: Project) -> None:
     with connected(project, "amber-otter") as client:
         before = events(project)
@@ -56,6 +57,7 @@ def test_bad_calls_are_refused_by_name_and_leave_nothing(project: Project) -> No
         assert events(project) == before
 
 
+@pytest.mark.requirement("MCP-010")
 def test_lines_that_are_no_messages_are_answered_and_the_server_goes_on(project: Project) -> None:
     deep = b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":' + b"[" * 40 + b"]" * 40 + b"}}"
     with raw_server(project) as server:
@@ -132,6 +134,7 @@ def test_a_cancelled_wait_ends_and_what_was_committed_stays(project: Project) ->
         assert server.end() == 0
 
 
+@pytest.mark.requirement("MCP-003")
 @pytest.mark.parametrize("when", ["at once", "after it was done"])
 def test_a_server_killed_before_it_answers_did_it_once(project: Project, when: str) -> None:
     """Whether the call was done nobody knows: the repeat with the same key settles it."""
@@ -149,6 +152,7 @@ def test_a_server_killed_before_it_answers_did_it_once(project: Project, when: s
     assert len(project.json("inbox", MOOT_AGENT="teal-crane").data["messages"]) == 1
 
 
+@pytest.mark.requirement("MCP-014")
 @pytest.mark.parametrize("ending", ["end of input", "SIGTERM", "SIGINT"])
 def test_whoever_joined_leaves_however_the_client_goes(project: Project, ending: str) -> None:
     with raw_server(project, None) as server:
@@ -165,6 +169,7 @@ def test_whoever_joined_leaves_however_the_client_goes(project: Project, ending:
     assert project.json("verify").data["verdict"] == "valid"
 
 
+@pytest.mark.requirement("MCP-014")
 def test_a_client_that_no_longer_reads_does_not_keep_what_it_holds(project: Project) -> None:
     with raw_server(project, None) as server:
         server.greet()
@@ -292,6 +297,7 @@ def test_what_is_printed_by_accident_does_not_reach_the_client(project: Project)
         assert client.call("now")["you"] == "amber-otter"
 
 
+@pytest.mark.requirement("MCP-009")
 def test_more_than_ten_messages_a_minute_are_refused(project: Project) -> None:
     with connected(project, "amber-otter") as client:
         for number in range(10):

@@ -58,6 +58,7 @@ def test_under_a_name_any_number_of_servers_are_that_agent(project: Project) -> 
     assert status_of(project, AGENT) == "active"
 
 
+@pytest.mark.requirement("MCP-011")
 def test_without_a_name_an_agent_joins_with_the_first_call_and_leaves_at_the_end(
     project: Project,
 ) -> None:
@@ -141,6 +142,7 @@ def test_a_process_that_is_gone_is_not_found() -> None:
     assert read_process(child.pid) is None
 
 
+@pytest.mark.requirement("MCP-012")
 def test_a_name_that_was_adopted_meanwhile_is_refused_and_nothing_is_signed(
     project: Project,
 ) -> None:
@@ -171,6 +173,7 @@ def adopt(project: Project) -> None:
     project.ok("join", "--adopt", AGENT, BB_AGENT_STALE_MINUTES="1")
 
 
+@pytest.mark.requirement("MCP-013")
 def test_a_person_s_name_is_refused(project: Project) -> None:
     file = project.keys.parent / "passphrase"
     file.write_text("correct horse battery staple")

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from moot.surfaces.mcp.calls import Calls
 from moot.surfaces.mcp.identity import Caller
 from moot.surfaces.mcp.results import encode_reply
@@ -159,6 +161,7 @@ def readings(ids: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
     return [*looks, ("record", {"action": "log", "id": ids["history"]})]
 
 
+@pytest.mark.requirement("MCP-007")
 def test_every_word_of_another_stands_where_it_is_marked(project: Project) -> None:
     made = begin_trace(project)
     with agent(project, CRANE) as crane:

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
 from tests.cli.project import MOOT, Project
 from tests.mcp.client import SECONDS, Client, connected
 
@@ -41,6 +43,7 @@ def server_below(project: Project, env: dict[str, str]) -> Iterator[Client]:
         yield client
 
 
+@pytest.mark.requirement("MCP-011")
 def test_a_server_of_a_run_is_its_agent_and_the_run_signs_as_the_ledger(project: Project) -> None:
     with run_of(project, "blue-heron") as env, server_below(project, env) as client:
         assert env["MOOT_KEYS"] != project.env["MOOT_KEYS"]

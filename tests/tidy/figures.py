@@ -1,401 +1,165 @@
-"""Figures about the tree, to look at: how names read, how much is explained, how full rooms are.
+"""Print figures about the tree: its size, its small files, its imports, and how far a call goes.
 
-Not limits: a name is good if a newcomer who reads only that line knows what it holds.
-`python -m tests.tidy.figures` prints them; so does `pytest tests/tidy -rP`.
+    python -m tests.tidy.figures [JUNIT.xml]
+
+They are for looking at, not limits. With the report of a test run (`pytest --junit-xml=FILE`) they
+end with the seconds of each test folder.
 """
 
 from __future__ import annotations
 
 import ast
-import io
+import json
+import os
 import statistics
-import tokenize
-from collections import Counter
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
-PACKAGE = Path(__file__).resolve().parents[2] / "src" / "moot"
-DOCUMENTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
-# Words with which a function's name may begin and say what it does or asks.
-VERBS = frozenset(
-    [
-        "accept",
-        "add",
-        "adopt",
-        "advise",
-        "allow",
-        "answer",
-        "append",
-        "apply",
-        "approve",
-        "archive",
-        "ask",
-        "assert",
-        "assess",
-        "audit",
-        "backup",
-        "beat",
-        "begin",
-        "blend",
-        "bound",
-        "break",
-        "bring",
-        "build",
-        "call",
-        "cast",
-        "catch",
-        "change",
-        "check",
-        "choose",
-        "claim",
-        "clean",
-        "clear",
-        "close",
-        "collect",
-        "combine",
-        "commit",
-        "compare",
-        "compile",
-        "compute",
-        "confirm",
-        "convene",
-        "convert",
-        "copy",
-        "count",
-        "cover",
-        "create",
-        "cut",
-        "decide",
-        "declare",
-        "decode",
-        "decorate",
-        "defer",
-        "delete",
-        "deliver",
-        "derive",
-        "describe",
-        "detect",
-        "dismiss",
-        "display",
-        "divide",
-        "drain",
-        "draft",
-        "draw",
-        "drop",
-        "dump",
-        "embed",
-        "encode",
-        "end",
-        "endorse",
-        "enter",
-        "erase",
-        "escape",
-        "establish",
-        "estimate",
-        "evolve",
-        "examine",
-        "exec",
-        "execute",
-        "expect",
-        "expire",
-        "explain",
-        "export",
-        "extend",
-        "extract",
-        "fail",
-        "fetch",
-        "file",
-        "fill",
-        "filter",
-        "find",
-        "finish",
-        "fit",
-        "fix",
-        "fold",
-        "follow",
-        "forbid",
-        "forget",
-        "fork",
-        "format",
-        "forward",
-        "freeze",
-        "gather",
-        "get",
-        "give",
-        "go",
-        "grant",
-        "group",
-        "guard",
-        "guess",
-        "hand",
-        "has",
-        "hash",
-        "have",
-        "hide",
-        "hold",
-        "identify",
-        "import",
-        "indent",
-        "index",
-        "infer",
-        "inform",
-        "inherit",
-        "initialize",
-        "insert",
-        "inspect",
-        "install",
-        "interpret",
-        "interrupt",
-        "invoke",
-        "is",
-        "join",
-        "judge",
-        "keep",
-        "kill",
-        "label",
-        "lay",
-        "lead",
-        "leave",
-        "let",
-        "lift",
-        "limit",
-        "link",
-        "lint",
-        "list",
-        "load",
-        "lock",
-        "log",
-        "look",
-        "make",
-        "mark",
-        "match",
-        "may",
-        "measure",
-        "meet",
-        "mend",
-        "merge",
-        "move",
-        "name",
-        "narrow",
-        "negotiate",
-        "normalize",
-        "note",
-        "notify",
-        "number",
-        "observe",
-        "offer",
-        "open",
-        "order",
-        "owe",
-        "pad",
-        "parse",
-        "pass",
-        "pause",
-        "pick",
-        "pin",
-        "place",
-        "plan",
-        "play",
-        "point",
-        "poll",
-        "post",
-        "prepare",
-        "print",
-        "process",
-        "promise",
-        "prompt",
-        "propose",
-        "prove",
-        "provide",
-        "prune",
-        "publish",
-        "put",
-        "query",
-        "quote",
-        "raise",
-        "rank",
-        "read",
-        "rebuild",
-        "receive",
-        "recommend",
-        "record",
-        "recount",
-        "redact",
-        "refuse",
-        "register",
-        "reject",
-        "release",
-        "remark",
-        "remember",
-        "remove",
-        "rename",
-        "render",
-        "repair",
-        "repeat",
-        "replace",
-        "replay",
-        "reply",
-        "report",
-        "represent",
-        "require",
-        "reserve",
-        "reset",
-        "resolve",
-        "respond",
-        "restore",
-        "resume",
-        "retire",
-        "return",
-        "review",
-        "revoke",
-        "rewrite",
-        "roll",
-        "rotate",
-        "rule",
-        "run",
-        "satisfy",
-        "save",
-        "scan",
-        "schedule",
-        "score",
-        "search",
-        "seat",
-        "see",
-        "select",
-        "send",
-        "serve",
-        "set",
-        "settle",
-        "shorten",
-        "show",
-        "shut",
-        "sign",
-        "skip",
-        "snap",
-        "sort",
-        "speak",
-        "spell",
-        "split",
-        "start",
-        "state",
-        "stop",
-        "store",
-        "strip",
-        "submit",
-        "suggest",
-        "summarize",
-        "sum",
-        "supersede",
-        "suspend",
-        "take",
-        "tally",
-        "tell",
-        "test",
-        "tick",
-        "tidy",
-        "to",
-        "trace",
-        "track",
-        "translate",
-        "trim",
-        "truncate",
-        "try",
-        "turn",
-        "unlock",
-        "unwrap",
-        "update",
-        "use",
-        "vary",
-        "verify",
-        "view",
-        "vote",
-        "wait",
-        "walk",
-        "want",
-        "warn",
-        "watch",
-        "weigh",
-        "withdraw",
-        "wrap",
-        "write",
-        "yield",
-    ]
-)
+from tests.tidy.source import PACKAGE, Module, modules
+
+SMALL = 60  # lines
+SECONDS = 120
+FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+# Runs `moot` with the given words; prints its functions that were called, and its loaded modules.
+TRACED = """
+import inspect, json, os, sys, threading
+called = set()
+def note(frame, event, argument):
+    code = frame.f_code
+    if event == "call" and code.co_flags & inspect.CO_OPTIMIZED:
+        called.add((code.co_filename, code.co_qualname))
+def report(status=0):
+    sys.setprofile(None)
+    print(json.dumps([sorted(called), sorted(sys.modules)]), file=sys.__stderr__, flush=True)
+    leave(status)
+leave, os._exit = os._exit, report
+threading.setprofile(note)
+sys.setprofile(note)
+try:
+    from moot.surfaces.cli.entry import main
+    main()
+except SystemExit as end:
+    report(end.code if isinstance(end.code, int) else 1)
+"""
+CALLS = {
+    "reserve": ("--as", "amber-otter", "reserve", "src/auth"),
+    "a denied hook": ("hook", "claude"),
+    "mail send": ("--as", "amber-otter", "send", "teal-crane", "INFO: The cache is gone"),
+    "ask": ("ask", "Ship it?", "--with", "rules:approve,rules:sceptic,rules:majority"),
+}
 
 
-def trees() -> Iterator[tuple[Path, str, ast.Module]]:
-    for file in sorted(PACKAGE.rglob("*.py")):
-        text = file.read_text("utf-8")
-        yield file, text, ast.parse(text)
-
-
-def explained_lines(text: str, tree: ast.Module) -> int:
-    """Lines that are comments or docstrings."""
-    count = sum(line.lstrip().startswith("#") for line in text.splitlines())
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node):
-            first = node.body[0]
-            count += (first.end_lineno or first.lineno) - first.lineno + 1
-    return count
-
-
-def code_lines(text: str, tree: ast.Module) -> int:
-    """Lines that hold code: no blank lines, comments or docstrings."""
-    ignored = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
-    held: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in ignored and token.type != tokenize.ENDMARKER:
-            held.update(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node):
-            first = node.body[0]
-            held -= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
-    return len(held)
-
-
-def figures() -> list[str]:
-    names: list[str] = []
-    classes: Counter[str] = Counter()
-    lines = explained = code = 0
-    rooms: Counter[str] = Counter()
-    for file, text, tree in trees():
-        rooms[str(file.parent.relative_to(PACKAGE.parent))] += 1
-        lines += text.count("\n")
-        explained += explained_lines(text, tree)
-        code += code_lines(text, tree)
-        functions = (
-            node
-            for node in ast.walk(tree)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        )
-        names.extend(node.name.strip("_") for node in functions)
-        classes.update(
-            node.name
-            for node in tree.body
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
-        )
-    own = [name for name in names if name]
-    one_word = sum("_" not in name for name in own) / len(own)
-    verbs = sum(name.split("_")[0] in VERBS for name in own) / len(own)
-    participles = sum("_" not in name and name.endswith("ed") for name in own) / len(own)
-    twice = [
-        f"{name} {count}"
-        for name, count in classes.most_common()
-        if count > 1 and name not in ("State", "Stage", "Kind")
-    ]
-    full = ", ".join(f"{room} {count}" for room, count in rooms.most_common(5))
-    shares = (
-        f"{100 * one_word:.0f} % one-word names, {100 * participles:.1f} % bare participles,"
-        f" {100 * verbs:.0f} % begin with a verb,"
-        f" median length {statistics.median(map(len, own)):.0f}"
+def describe_size() -> Iterator[str]:
+    lengths = [module.text.count("\n") for module in modules()]
+    median = statistics.median(lengths)
+    yield f"{sum(lengths):7,} lines in {len(lengths)} files, median {median:.0f}"
+    small = [m for m in modules() if m.path.stem != "__init__" and m.text.count("\n") < SMALL]
+    yield f"{len(small):7,} files under {SMALL} lines, `__init__.py` left out"
+    importers = Counter(
+        name for module in modules() for name in {name for name, _ in module.own_imports()}
     )
-    return [
-        f"{lines} lines, {code} of code, {100 * explained / lines:.1f} % comments and docstrings",
-        f"{len(own)} functions: {shares}",
-        f"{len(twice)} public class names twice: {', '.join(twice[:12])}",
-        f"largest folders: {full}",
-    ]
+    alone = [module for module in modules() if importers[module.name] == 1]
+    yield f"{len(alone):7,} modules with one importer"
+    packages = Counter[str]()
+    for module, length in zip(modules(), lengths, strict=True):
+        packages[module.top or "moot"] += length
+    yield "lines by package: " + ", ".join(f"{name} {n:,}" for name, n in packages.most_common())
+
+
+def count_late_imports(module: Module) -> int:
+    """Count import statements inside functions."""
+    found = {
+        node
+        for function in ast.walk(module.tree)
+        if isinstance(function, FUNCTIONS)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    return len(found)
+
+
+def describe_late_imports(on_hook_path: set[str]) -> Iterator[str]:
+    on, off = 0, 0
+    for module in modules():
+        count = count_late_imports(module)
+        on, off = (on + count, off) if f"moot.{module.name}" in on_hook_path else (on, off + count)
+    yield f"{on:7,} imports inside functions of modules that a hook loads, {off:,} in others"
+
+
+class Project:
+    """A scratch repository with two agents, one of whom holds `src/auth`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "project"
+        kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+        self.environment = {**kept, "HOME": str(folder), "PYTHONPATH": str(PACKAGE.parent)}
+        (self.folder / "src" / "auth").mkdir(parents=True)
+        self._run("git", "init", "-q")
+        self.trace("init")
+        for name in ("amber-otter", "teal-crane"):
+            self.trace("agent", "register", name)
+
+    def _run(self, *words: str, said: str = "", **more: str) -> str:
+        environment = {**self.environment, **more}
+        done = subprocess.run(
+            words, input=said, capture_output=True, text=True, cwd=self.folder, env=environment,
+            timeout=SECONDS, check=True,
+        )  # fmt: skip
+        return done.stderr
+
+    def trace(self, *words: str, said: str = "", **more: str) -> tuple[list[list[str]], set[str]]:
+        """Run a command; return the functions of Moot that it called, and the loaded modules."""
+        printed = self._run(sys.executable, "-c", TRACED, *words, said=said, **more)
+        called, loaded = json.loads(printed.splitlines()[-1])
+        return [entry for entry in called if entry[0].startswith(str(PACKAGE))], set(loaded)
+
+    def ask_hook(self, event: str, tool: str, **given: str) -> tuple[list[list[str]], set[str]]:
+        told = {"hook_event_name": event, "session_id": "1", "cwd": str(self.folder)}
+        said = json.dumps({**told, "tool_name": tool, "tool_input": given})
+        return self.trace("hook", "claude", said=said, MOOT_AGENT="teal-crane")
+
+
+def describe_calls() -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        project = Project(Path(folder))
+        loaded: set[str] = set()
+        for name, words in CALLS.items():
+            if words[0] == "hook":
+                called, loaded = project.ask_hook(
+                    "PreToolUse", "Write", file_path="src/auth/cache.py", content="x"
+                )
+            else:
+                called, _ = project.trace(*words)
+            yield f"{len(called):7,} functions in {len({file for file, _ in called})} files: {name}"
+        for event, tool, given in (
+            ("PreToolUse", "Bash", {"command": "rm -r src"}),
+            ("PreToolUse", "Write", {"file_path": "other.py", "content": "x"}),
+            ("PostToolUse", "Write", {"file_path": "other.py", "content": "x"}),
+            ("PreToolUse", "Read", {"file_path": "other.py"}),
+        ):
+            loaded |= project.ask_hook(event, tool, **given)[1]
+        yield from describe_late_imports(loaded)
+
+
+def describe_times(report: Path) -> Iterator[str]:
+    seconds = defaultdict[str, float](float)
+    for case in ElementTree.parse(report).iter("testcase"):
+        seconds[case.get("classname", "").split(".")[1]] += float(case.get("time", 0))
+    slowest = sorted(((spent, folder) for folder, spent in seconds.items()), reverse=True)
+    yield f"{sum(seconds.values()):7,.0f} seconds of tests, by folder:"
+    yield from (f"{spent:11,.0f} {folder}" for spent, folder in slowest)
 
 
 if __name__ == "__main__":
-    print("\n".join(figures()))  # noqa: T201
+    for part in (
+        describe_size(),
+        describe_calls(),
+        *(describe_times(Path(file)) for file in sys.argv[1:]),
+    ):
+        for line in part:
+            print(line)  # noqa: T201

@@ -30,7 +30,7 @@ OUTGROWN = [row for row in HOMES if not row[0].startswith(ROWS)]
 
 
 def elsewhere(cell: str) -> Iterator[tuple[str, str]]:
-    """`debate, parliament `phases.py`; trace ...` as pairs of protocol and file."""
+    """Read a cell such as `debate, parliament FILE; trace FILE` as pairs of protocol and file."""
     for part in re.sub(r"\([^)]*\)", "", cell).split(";"):
         said = part.partition("`")[0]
         for protocol in re.findall(r"[a-z]+", said):

@@ -159,3 +159,49 @@ def test_tests_skip_nothing_silently_and_never_sleep() -> None:
         if banned.search(line)
     ]
     assert found == []
+
+
+PYTHON_FILE = re.compile(r"(?<![\w*{}<>./-])(?:[\w.-]+/)*[\w-]+\.py\b(?![\w/]|\.\w)")
+PAGE = re.compile(r"(?<![\w*{}<>./-])docs/[\w/-]+\.md\b|\b[A-Z]{4,}\.md\b")
+# Names of files in examples, and of files that belong to other programs.
+EXAMPLES = {"src/a.py", "Src/A.py", "src/web/page.py", "src/auth/cache.py", "docs/guide.md"}
+EXAMPLES |= {"new.py", "New.py", "cache.py", "api/NAME.py", "AGENTS.md", "GEMINI.md", "FILE.md"}
+EXAMPLES |= {
+    "path/to/moot/tools/check_records.py",
+    ".../thin.py",
+    "docs/decisions/0001-sessions.md",
+}
+
+
+def words_about_code(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a page outside blocks of code, of a module its docstrings and comments."""
+    text = path.read_text("utf-8")
+    if not (PYTHON_FILE.search(text) or PAGE.search(text)):
+        return
+    if path.suffix == ".md":
+        parts = re.split(r"^(?:```|~~~).*$", text, flags=re.MULTILINE)
+        outside = (part if index % 2 == 0 else "" for index, part in enumerate(parts))
+        yield from ((0, line) for part in outside for line in part.splitlines())
+        return
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            docstring = (ast.get_docstring(node) or "").partition("Examples:")[0]
+            yield from ((node.body[0].lineno, line) for line in docstring.splitlines())
+    for number, line in lines(path):
+        yield number, "".join(re.findall(r"(?:^|\s)# .*", line))
+
+
+def test_every_file_that_a_docstring_a_comment_or_a_page_names_is_there() -> None:
+    """In code a bare name is a file in the same folder or in one above it; others have a folder."""
+    known = {path.relative_to(ROOT).as_posix() for path in text_files()}
+    ends = {name[match.end() :] for name in known for match in re.finditer("^|/", name)}
+    gone = [
+        f"{path.relative_to(ROOT)}:{number} {name}"
+        for path in text_files()
+        if path.suffix in (".py", ".md") and "reference" not in path.parts
+        for number, line in words_about_code(path)
+        for name in (*PYTHON_FILE.findall(line), *PAGE.findall(line))
+        if name not in EXAMPLES and not any((above / name).exists() for above in path.parents)
+        if name not in ends or (path.suffix == ".py" and "/" not in name)
+    ]
+    assert gone == []

@@ -53,6 +53,7 @@ def test_the_table_holds_what_the_server_answers(addresses: list[str], posts: li
     assert {"/api/v1/enter", "/api/v1/leave", "/api/v1/tickets", "/api/v1/words"} <= set(posts)
 
 
+@pytest.mark.requirement("PAG-002")
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "moot.localhost", ""])
 def test_another_host_is_refused_on_every_route(
     visitor: Visitor, addresses: list[str], posts: list[str], host: str
@@ -65,6 +66,7 @@ def test_another_host_is_refused_on_every_route(
         assert (reply.status, reply.code) == (421, "wrong_host"), address
 
 
+@pytest.mark.requirement("PAG-002")
 def test_another_origin_is_refused_on_every_route(
     visitor: Visitor, addresses: list[str], posts: list[str]
 ) -> None:
@@ -78,6 +80,7 @@ def test_another_origin_is_refused_on_every_route(
         assert (reply.status, reply.code) == (403, "origin_required"), address
 
 
+@pytest.mark.requirement("PAG-003")
 def test_one_half_of_the_secret_opens_nothing(
     visitor: Visitor, addresses: list[str], posts: list[str]
 ) -> None:
@@ -113,6 +116,7 @@ def test_nothing_is_open_to_other_origins_and_nothing_is_stored(
         assert "server" not in headers, address
 
 
+@pytest.mark.requirement("PAG-004")
 def test_a_wrong_token_lets_nobody_in_and_leaving_ends_both_halves(visitor: Visitor) -> None:
     assert visitor.post("/api/v1/enter", {"token": "x"}).status == 401
     assert visitor.get("/api/v1/status").status == 200

@@ -35,6 +35,7 @@ def test_sessions_and_conversations_are_served_and_outlast_a_restart(
     assert reply.headers["content-type"] == "application/json"
 
 
+@pytest.mark.requirement("PAG-013")
 def test_every_answer_is_the_same_as_the_librarys(project: Project, visitor: Visitor) -> None:
     project.ok("--as", OTTER, "reserve", "src/auth", "--work", "T-7")
     project.ok("--as", OTTER, "handoff", CRANE, "--scope", "src", "--work", "T-7", *HANDOFF)

@@ -61,6 +61,7 @@ def test_with_json_standard_output_is_one_envelope(project: Project) -> None:
     assert Result(0, out, "").data["address"].startswith("http://")
 
 
+@pytest.mark.requirement("PAG-001")
 def test_it_listens_on_loopback_alone_unless_it_has_a_certificate(project: Project) -> None:
     assert project.refused("serve", "--listen", "0.0.0.0") == ("tls_required", 1)
     assert project.refused("serve", "--name", "build.example") == ("usage", 2)  # not for nothing

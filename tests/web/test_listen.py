@@ -126,6 +126,7 @@ def test_nothing_is_said_without_tls(project: Project, made: Certificate) -> Non
             connection.close()
 
 
+@pytest.mark.requirement("PAG-011")
 def test_with_listen_no_word_is_ever_taken(project: Project, made: Certificate) -> None:
     files = ("--certificate", str(made.certificate), "--key", str(made.key))
     words = ("serve", "--listen", "127.0.0.1", *files, "--decide")

@@ -24,6 +24,7 @@ def tab(browser: Browser, server: ServerThread) -> Iterator[Tab]:
     made.page.context.close()
 
 
+@pytest.mark.requirement("PAG-006")
 @pytest.mark.requirement("OPR-090")
 def test_cards_feed_and_drawer_are_shown_and_nothing_comes_from_elsewhere(
     tab: Tab, server: ServerThread
@@ -52,6 +53,7 @@ def test_cards_feed_and_drawer_are_shown_and_nothing_comes_from_elsewhere(
     assert tab.errors == []
 
 
+@pytest.mark.requirement("PAG-008")
 def test_the_first_screen_says_what_waits_for_the_person(tab: Tab) -> None:
     page = tab.page
     waiting = page.locator("section[aria-labelledby=h-mine]")
@@ -64,6 +66,7 @@ def test_the_first_screen_says_what_waits_for_the_person(tab: Tab) -> None:
     assert tab.errors == []
 
 
+@pytest.mark.requirement("PAG-007")
 @pytest.mark.requirement("OPR-096")
 def test_what_another_process_does_appears_without_a_reload(tab: Tab, lively: Project) -> None:
     page = tab.page

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.cli.project import Project
@@ -60,6 +61,7 @@ def speak_hostile(project: Project) -> None:
     project.ok("trace", "propose", "t1", "--objective", ALL, "--tool", "wc", "--assume", ALL)
 
 
+@pytest.mark.requirement("PAG-005")
 def test_hostile_text_stays_text_everywhere(browser: Browser, tmp_path: Path) -> None:
     project = make_project(tmp_path)
     speak_hostile(project)

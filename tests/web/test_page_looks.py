@@ -75,6 +75,7 @@ def test_it_fits_and_can_be_looked_at(
     tab.close()
 
 
+@pytest.mark.requirement("PAG-014")
 def test_the_keyboard_reaches_everything(tab: Tab) -> None:
     page = tab.page
     for key, title in (("2", "Sessions"), ("3", "Decisions"), ("4", "Mail"), ("1", "Now")):
@@ -106,6 +107,7 @@ def test_the_keyboard_reaches_everything(tab: Tab) -> None:
     assert outline != "none", "one sees where one is"
 
 
+@pytest.mark.requirement("PAG-014")
 def test_everything_has_a_name_for_a_screen_reader(tab: Tab) -> None:
     page = tab.page
     for place in (*PLACES, *DRAWERS):

@@ -86,6 +86,7 @@ def start(project: Project, port: int = 0) -> tuple[subprocess.Popen[str], str]:
     return process, process.stdout.readline().strip()
 
 
+@pytest.mark.requirement("PAG-012")
 def test_a_server_that_is_killed_is_said_to_be_gone_and_all_tabs_come_back_with_the_next(
     browser: Browser, project: Project
 ) -> None:

@@ -30,6 +30,7 @@ def asked(tmp_path: Path) -> Project:
     return project
 
 
+@pytest.mark.requirement("PAG-009")
 def test_the_terminal_shows_the_text_and_asks_there_for_the_passphrase(asked: Project) -> None:
     with deciding(asked) as (terminal, visitor):
         offered = offer(visitor)
@@ -59,6 +60,7 @@ def test_without_the_passphrase_nothing_is_signed(asked: Project) -> None:
         assert visitor.get("/api/v1/decisions/q-1").data["line"]["state"] == "waiting: carried"
 
 
+@pytest.mark.requirement("PAG-010")
 @pytest.mark.parametrize(
     ("changes", "code"),
     [
@@ -79,6 +81,7 @@ def test_what_is_not_exactly_what_was_shown_is_refused(
         assert "passphrase" not in terminal.shown
 
 
+@pytest.mark.requirement("PAG-011")
 def test_a_server_without_decide_takes_no_word(asked: Project) -> None:
     with serving(asked) as visitor:
         reply = visitor.post("/api/v1/words", offer(visitor))

@@ -30,6 +30,7 @@ def test_text_is_never_made_into_markup() -> None:
         assert not FORBIDDEN.search(file.body.decode()), name
 
 
+@pytest.mark.requirement("PAG-006")
 def test_nothing_is_asked_of_another_host() -> None:
     for name, file in FILES.items():
         named = set(re.findall(r"https?://([\w.-]+)", file.body.decode()))
@@ -64,6 +65,7 @@ def test_the_page_reads_only_what_the_api_offers() -> None:
             assert word in offered | own, f"{name} asks for {word}"
 
 
+@pytest.mark.requirement("PAG-009")
 def test_there_is_no_field_for_a_passphrase() -> None:
     for name, file in FILES.items():
         assert "password" not in file.body.decode(), name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 from collections.abc import Iterator
 from importlib import import_module
@@ -10,7 +11,7 @@ from typing import Any
 import msgspec
 
 from moot.api.opening import open as open_session
-from moot.api.operation import SUBJECTS, Operation, all_operations
+from moot.api.operation import SUBJECTS, all_operations
 from moot.api.session import Session
 
 
@@ -35,9 +36,13 @@ def page() -> str:
 
 
 def signature_lines() -> list[str]:
-    """One line an operation: what the snapshot in the tests holds."""
+    """List the operations for the snapshot in the tests: name, function, signature, what it does.
+
+    The module that defines a function is left out: it may move without a change for callers.
+    """
     return sorted(
-        f"{entry.name}: {_signature(entry)}{' writes' if entry.writes else ''}"
+        f"{entry.name}: {entry.function.__name__}{_signature(entry.function)}"
+        f"{' writes' if entry.writes else ''}"
         f"{' runs-programs' if entry.runs_programs else ''}"
         for entry in all_operations()
     )
@@ -80,39 +85,42 @@ def _function(name: str, function: Any) -> Iterator[str]:
 
 
 def _formatted(function: Any) -> str:
-    """The signature on one line if it is short, else a line for each parameter."""
-    signature = inspect.signature(function)
-    whole = str(signature).replace("'", "")
-    if len(whole) < 70 and " at 0x" not in whole:
+    """Write the signature on one line if it is short, else with a line for each parameter."""
+    whole = _signature(function)
+    if len(whole) < 70:
         return whole
-    lines: list[str] = []
-    for parameter in signature.parameters.values():
-        if parameter.kind is parameter.KEYWORD_ONLY and "    *," not in lines:
-            lines.append("    *,")
-        lines.append(f"    {_parameter(parameter)},")
-    end = f") -> {signature.return_annotation}".replace("'", "")
-    return "\n".join(["(", *lines, end])
+    lines = [f"    {part},\n" for part in _parameters(function)]
+    return f"(\n{''.join(lines)}) -> {_annotation(inspect.signature(function).return_annotation)}"
 
 
-def _parameter(parameter: inspect.Parameter) -> str:
-    """As it is written: of a function or an object that is the default only its name."""
-    default = parameter.default
-    if default is not parameter.empty and " at 0x" in repr(default):
-        named = getattr(default, "__name__", type(default).__name__)
-        return f"{parameter.replace(default=parameter.empty)} = {named}".replace("'", "")
-    return str(parameter).replace("'", "")
+def _signature(function: Any) -> str:
+    end = _annotation(inspect.signature(function).return_annotation)
+    return f"({', '.join(_parameters(function))}) -> {end}"
 
 
-def _signature(entry: Operation) -> str:
-    signature = inspect.signature(entry.function)
-    lines: list[str] = []
-    for parameter in signature.parameters.values():
-        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in lines:
-            lines.append("*")
-        lines.append(_parameter(parameter))
-    end = str(signature.return_annotation).replace("'", "")
-    function = entry.function
-    return f"{function.__module__}.{function.__name__}({', '.join(lines)}) -> {end}"
+def _parameters(function: Any) -> list[str]:
+    parts: list[str] = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
+            parts.append("*")
+        text = f"{parameter.name}: {_annotation(parameter.annotation)}"
+        has_default = parameter.default is not parameter.empty
+        parts.append(f"{text} = {_default(parameter.default)}" if has_default else text)
+    return parts
+
+
+def _annotation(annotation: Any) -> str:
+    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+
+
+def _default(value: Any) -> str:
+    """Write a default as source code: a function or an object by its name, a lambda as `...`."""
+    if isinstance(value, enum.Enum):
+        return f"{type(value).__name__}.{value.name}"
+    if " at 0x" in repr(value):
+        name = str(getattr(value, "__name__", type(value).__name__))
+        return name if name.isidentifier() else "..."
+    return repr(value)
 
 
 def _paragraphs(thing: Any, wanted: bool = True) -> Iterator[str]:

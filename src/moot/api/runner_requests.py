@@ -182,7 +182,7 @@ class RunRequests:
 
 
 class _Request(msgspec.Struct, frozen=True):
-    """A question about an operation, as `delegation.py` puts it."""
+    """A question about an operation, as `runner_delegation.py` asks it."""
 
     operation: str
     arguments: dict[str, Any]

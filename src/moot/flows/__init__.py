@@ -13,6 +13,5 @@ Four levels; each may import those before it and never those behind it.
 3. decisions/   a question, its argument, a person's ruling, its receipt
 4. bridges/     from one protocol to the next, step by step, each step once; the story of it all
 
-reports.py         the page of anything that has an id
 person_notices.py  the user's own program is told what waits for them
 """

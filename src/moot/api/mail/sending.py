@@ -6,7 +6,7 @@ Whoever sent a message signed it; of one from outside nothing is proved.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -19,7 +19,7 @@ from moot.core.quoted import Quoted
 from moot.protocols.mail.events import MessageKept
 from moot.protocols.mail.model import Importance
 from moot.protocols.mail.subject import parse_subject
-from moot.protocols.mail.types import MessageType
+from moot.protocols.mail.types import TYPES, MessageType
 from moot.protocols.mail.views import FlagView, ImportedView, describe_message
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from moot.flows.mail.letters import PostedLetter
     from moot.workspace.workspace import Workspace
 
+# Types whose body can be written from one line.
+ONE_LINE_TYPES: Final = tuple(kind.value for kind, spec in TYPES.items() if spec.one_line)
 IMPORTANCES: Final = tuple(importance.value for importance in Importance)
 
 
@@ -100,11 +102,11 @@ def send(
 ) -> SentMessage:
     """Check a message and send it. `subject` begins with its type: `QUESTION: Which cache?`.
 
-    `body` is the markdown that its type asks for. A QUESTION, INFO or CLAIM needs none: `text`, or
-    the subject alone, says it. `answers` is the id of the message that this one answers, and its
-    thread the default for `thread`; else a new thread begins. `ack_required` is as the type says,
-    if it is None, and `ack_minutes` is taken from `usual_ack_minutes`: `30`, or by type
-    `QUESTION=10,BLOCKED=5,60`.
+    `body` is the markdown that its type asks for. A type with a `one_line` in `TYPES`, such as
+    QUESTION, needs none: `text`, or the subject alone, says it. `answers` is the id of the message
+    that this one answers, and its thread the default for `thread`; else a new thread begins.
+    `ack_required` is as the type says, if it is None, and `ack_minutes` is taken from
+    `usual_ack_minutes`: `30`, or by type `QUESTION=10,BLOCKED=5,60`.
 
     Refused with every finding if the text breaks a rule, if a receiver is unknown or has ended, or
     if it is the sender. Repeated with the same `key` it is sent once.
@@ -169,31 +171,11 @@ def _choose_body(subject: str, sender: str, body: str | None, text: str | None) 
         return body
     parsed, text = parse_subject(subject), text or ""
     line = text.strip() or (parsed.description.strip() if parsed is not None else "")
-    write = _SHORT_BODIES.get(parsed.type) if parsed is not None and line else None
-    return write(line, sender) if write is not None else text
+    if parsed is None or not line or not TYPES[parsed.type].one_line:
+        return text
+    from moot.protocols.mail.body_writer import write_one_line_body
 
-
-def _question_body(line: str, _sender: str) -> str:
-    from moot.protocols.mail.body_writer import write_question_body
-
-    return write_question_body(question=line, urgency="Soon")
-
-
-def _info_body(line: str, _sender: str) -> str:
-    return f"# Information\n\n{line}\n"
-
-
-def _claim_body(line: str, sender: str) -> str:
-    from moot.protocols.mail.body_writer import write_body
-
-    return write_body(MessageType.CLAIM, {"Item": line, "Agent": sender})
-
-
-_SHORT_BODIES: Final[dict[MessageType, Callable[[str, str], str]]] = {
-    MessageType.QUESTION: _question_body,
-    MessageType.INFO: _info_body,
-    MessageType.CLAIM: _claim_body,
-}
+    return write_one_line_body(parsed.type, line, sender)
 
 
 def _minutes_for(subject: str, setting: str) -> int | None:

@@ -1,9 +1,9 @@
 """Parliaments: a session is called, messages are brought, and it says who is next.
 
-What is done to the bill is in `parliament_bills.py`, the four files of a session are in
-`parliament_files.py`. A session is named by the folder that holds its files, or by its id
-(`parl-20260210-001`) where its files were written on this computer. The speaker and the
-clerk are the workspace itself, so an agent cannot act as one of them (`not_you`).
+What is done to the bill is in `bills.py`, the four files of a session are in `files.py`. A session
+is named by the folder that holds its files, or by its id (`parl-20260210-001`) where its files were
+written on this computer. The speaker and the clerk are the workspace itself, so an agent cannot act
+as one of them (`not_you`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """How different the voters of one decision were, as far as the record knows: no number.
 
 Voters who share a model, a provider or a key folder may err together. How much they do, only
-outcomes tell (`independence.py`); before there are thirty shared ones, this is all one can say.
+outcomes tell (`protocols/decision/independence.py`); before there are thirty shared ones, this is
+all one can say.
 """
 
 from __future__ import annotations

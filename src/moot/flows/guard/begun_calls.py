@@ -1,4 +1,4 @@
-"""Before a call acts: it is written down, with what its input announces (`call_journal.py`).
+"""Before a call acts, `workspace/call_journal.py` writes down what its input announces.
 
 Some edits have no end that a hook tells: Codex takes a patch out of a shell command and applies it
 itself. The next hook of anyone looks what such an edit has left, and copies it; if the bytes are

@@ -10,7 +10,7 @@ The text, with no ledger behind it:
     subject.py          `TYPE: words`, `DELTA[role]: words`
     threads.py          ids of threads
     body.py             title, sections, fenced blocks of a body
-    outline.py          headings and fences of a markdown text, found quickly
+    outline.py          headings and fences of a markdown text
     message_draft.py    a message as the rules look at it: subject and body read once
     rules.py            MB-001 to MB-012 and MBX-...: the rule table of messages
     checks.py           the checks behind that table; those of one type in type_checks.py,

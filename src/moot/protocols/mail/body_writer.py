@@ -134,6 +134,16 @@ def write_question_body(
     )
 
 
+def write_one_line_body(kind: MessageType, line: str, sender: str) -> str:
+    """Write the body of a type that one line can say, as its `one_line` in `TYPES` tells."""
+    spec = TYPES[kind]
+    fields = {
+        heading: text.format(line=line, sender=sender) for heading, text in spec.one_line.items()
+    }
+    prose = fields.pop("", "")
+    return f"# {spec.title}\n\n{prose}\n" if prose else write_body(kind, fields)
+
+
 # Writing ------------------------------------------------------------------------------------------
 
 

@@ -44,7 +44,7 @@ from moot.protocols.mail.event_drafts import draft_events, remarks_on
 from moot.protocols.mail.evolution import evolve
 from moot.protocols.mail.index_rows import index
 from moot.protocols.mail.model import PROTOCOL, MailMessage, Receiver, Stage, State
-from moot.protocols.mail.types import MessageType
+from moot.protocols.mail.types import TYPES
 
 TRANSITIONS: Final[dict[Stage, dict[type[Event], frozenset[Stage]]]] = {
     Stage.WAITING: {
@@ -119,7 +119,7 @@ def _build_due(message: MailMessage, receiver: Receiver, by: Millis | None) -> D
     """
     owed = Due(
         who=receiver.name,
-        what=_DUTIES.get(message.type, "acknowledge"),
+        what=TYPES[message.type].duty if message.type else "acknowledge",
         subject=f"{message.id}: {message.subject}",
         since=message.sent_at,
         by=by,
@@ -141,20 +141,9 @@ def _build_due(message: MailMessage, receiver: Receiver, by: Millis | None) -> D
 def _ack_command(message: MailMessage, receiver: Receiver) -> str:
     """The words of an answer are the acknowledgement's notes, where words are asked for."""
     status = "Completed" if message.is_unfinished else "Received"
-    words = " --notes TEXT" if message.is_unfinished and message.type in _ANSWERED_IN_WORDS else ""
+    in_words = message.type is not None and TYPES[message.type].answered_in_words
+    words = " --notes TEXT" if message.is_unfinished and in_words else ""
     return f"moot mail ack {message.id} --agent {receiver.name} --status {status}{words}"
-
-
-_ANSWERED_IN_WORDS: Final = frozenset({MessageType.QUESTION, MessageType.BLOCKED})
-
-
-_DUTIES: Final[dict[MessageType | None, str]] = {
-    MessageType.KICKOFF: "confirm the start",
-    MessageType.QUESTION: "answer",
-    MessageType.HANDOFF: "finish what was passed on",
-    MessageType.BLOCKED: "give input",
-    MessageType.CRITIQUE: "answer the critique",
-}
 
 
 def timeouts(state: State, now: Millis) -> tuple[Command, ...]:

@@ -14,7 +14,7 @@ import msgspec
 from immutables import Map
 
 from moot.core.clock import MINUTE, Millis
-from moot.protocols.mail.types import AckStatus, MessageType
+from moot.protocols.mail.types import TYPES, AckStatus, MessageType
 
 PROTOCOL: Final = "mail"
 ACK_MINUTES: Final = 30
@@ -23,7 +23,7 @@ MAX_RECENT: Final = 64
 # These are about something that has to happen, so an ACK alone does not end them: they wait until
 # someone says Completed (BRN-056, BRN-064; D-13, D-14).
 CLOSED_BY_COMPLETED: Final = frozenset(
-    {MessageType.QUESTION, MessageType.HANDOFF, MessageType.BLOCKED}
+    kind for kind, spec in TYPES.items() if spec.needs_completion
 )
 
 

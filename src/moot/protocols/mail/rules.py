@@ -3,19 +3,31 @@
 MB-001 to MB-012 are the document's own and mean exactly what it says, with its severities
 (BRN-081, BRN-082). MBX-nnn are ours, for the rows of its tables that have no id (Required: error,
 Recommended: warning) and for the readings in docs/readings.md. `RULES_FOR_ALL` holds for all
-messages, `RULES[type]` for those of one type: what a body must hold follows from its subject's
-prefix (BRN-001). Every finding names its row's id, severity and message (BRN-003).
+messages, `RULES_BY_TYPE[type]` for those of one type, made from its row of `TYPES`: what a body
+must hold follows from its subject's prefix (BRN-001). Every finding names its row's id, severity
+and message (BRN-003).
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import attrgetter
 
 from moot.core.findings import Rule, Severity
 from moot.protocols.mail import checks as breach
 from moot.protocols.mail import delta_checks as delta
 from moot.protocols.mail import type_checks as special
+from moot.protocols.mail.checks import Check
 from moot.protocols.mail.message_draft import MessageDraft
 from moot.protocols.mail.subject import PREFIX_HINT
-from moot.protocols.mail.types import MessageType
+from moot.protocols.mail.types import (
+    TYPES,
+    MessageType,
+    SectionNeed,
+    SectionRule,
+    SectionSpec,
+    TypeSpec,
+)
 
 _WARN, _NOTE = Severity.WARNING, Severity.INFO
 _ACK_HINT = "--ack-required, or leave the flag away: it is set by the type"
@@ -57,59 +69,51 @@ RULES_FOR_ALL: tuple[Row, ...] = (
 )  # fmt: skip
 
 
-def _section(
-    id: str,  # noqa: A002 - as in Rule
-    code: str,
-    name: str,
-    hint: str,
-    severity: Severity = Severity.ERROR,
-    *,
-    requirement: str,
-) -> Row:
+# Rules whose check is not just that a section says something, in place of the rule in `TYPES`.
+_OWN_CHECKS: dict[str, tuple[str, Check]] = {
+    "MB-002": ("a KICKOFF has a research question", special.no_research_question),
+    "MB-008": ("a HANDOFF has From and To agents", special.no_handoff_agents),
+    "MBX-020": ("`## Excerpt` cites its passages as §n", special.no_citation),
+    "MBX-042": ("`## Statistics` has counts", special.no_counts),
+}
+
+
+def _section(section: SectionSpec, rule: SectionRule) -> Row:
+    """Make the row of a section that must or should say something."""
+    severity = Severity.ERROR if section.need is SectionNeed.REQUIRED else _WARN
+    name, words, hint = section.heading, ", ".join(section.choices), rule.hint
     sentence, check = f"`## {name}` says something", breach.section_missing(name)
-    return Row(id, code, sentence, check, hint, severity, requirement=requirement)
+    if section.choices:
+        sentence, check = f"`## {name}` is one of {words}", breach.no_fixed_word(name)
+        hint = hint or f"write one of {words} under `## {name}`"
+    sentence, check = _OWN_CHECKS.get(rule.id, (sentence, check))
+    return Row(rule.id, rule.code, sentence, check, hint, severity, requirement=rule.requirement)
 
 
-def _choice(
-    id: str,  # noqa: A002 - as in Rule
-    code: str,
-    name: str,
-    words: str,
-    severity: Severity = _WARN,
-    *,
-    requirement: str,
-) -> Row:
-    sentence, check = f"`## {name}` is one of {words}", breach.no_fixed_word(name)
-    hint = f"write one of {words} under `## {name}`"
-    return Row(id, code, sentence, check, hint, severity, requirement=requirement)
+def _ack_flag(spec: TypeSpec) -> Row:
+    """Make the row about the flag: set if the type owes an ACK, else not."""
+    name, needs = spec.type.value, spec.ack_requirements
+    if spec.ack_required:
+        return Row(spec.ack_rule or "MBX-013", "ack_not_set", f"{name} sets ack_required: true",
+                   breach.ack_flag_differs, _ACK_HINT, _WARN, requirement=needs)  # fmt: skip
+    return Row(spec.ack_rule or "MBX-012", "ack_set", f"{name} does not set ack_required",
+               breach.ack_flag_differs, _NO_ACK_HINT, _WARN, requirement=needs)  # fmt: skip
 
 
-def _owed(id: str, kind: MessageType, *requirement: str) -> Row:  # noqa: A002 - as in Rule
-    return Row(id, "ack_not_set", f"{kind.value} sets ack_required: true", breach.ack_flag_differs,
-               _ACK_HINT, _WARN, requirement=requirement)  # fmt: skip
-
-
-def _not_owed(id: str, kind: MessageType, *requirement: str) -> Row:  # noqa: A002 - as in Rule
-    return Row(id, "ack_set", f"{kind.value} does not set ack_required", breach.ack_flag_differs,
-               _NO_ACK_HINT, _WARN, requirement=requirement)  # fmt: skip
+def _names(spec: TypeSpec) -> Iterator[Row]:
+    """Make the rows about sections that name an agent or a work item."""
+    agents = [section.heading for section in spec.sections if section.names == "agent"]
+    if agents:
+        yield Row("MBX-010", "unknown_agent", "an agent that is named is known",
+                  special.unknown_agent(*agents), "`moot status` shows who is here", _WARN,
+                  requirement="BRN-079")  # fmt: skip
+    if any(section.names == "item" for section in spec.sections):
+        yield _UNKNOWN_ITEM
 
 
 _UNKNOWN_ITEM = Row("MBX-011", "unknown_item", "a work id that is named exists",
                     special.unknown_item, "check the id; a task in words is fine too", _WARN,
                     requirement="BRN-079")  # fmt: skip
-
-
-def _known(*names: str) -> Row:
-    return Row(
-        "MBX-010",
-        "unknown_agent",
-        "an agent that is named is known",
-        special.unknown_agent(*names),
-        "`moot status` shows who is here",
-        _WARN,
-        requirement="BRN-079",
-    )
-
 
 _DELTA: tuple[Row, ...] = (
     Row("MB-004", "no_delta_block", "a DELTA has at least one delta block", delta.no_delta_block,
@@ -138,68 +142,21 @@ _DELTA: tuple[Row, ...] = (
         _ROLES_HINT, _NOTE, requirement="BRN-015"),
     Row("MBX-039", "not_a_list", "what is a list in an item is given as a list", delta.no_list,
         '"anchors": ["..."]', _WARN),
-    _not_owed("MBX-012", MessageType.DELTA, "BRN-016"),
 )  # fmt: skip
 
-RULES_BY_TYPE: dict[MessageType, tuple[Row, ...]] = {
+# What only one type asks, in addition to its sections.
+_OF_ONE_TYPE: dict[MessageType, tuple[Row, ...]] = {
     MessageType.KICKOFF: (
-        Row("MB-002", "missing_research_question", "a KICKOFF has a research question",
-            special.no_research_question, "write it as `# Title` or under `## Research Question`",
-            requirement="BRN-009"),
-        _section("MB-003", "missing_context", "Context",
-                 "say under `## Context` what one has to know", requirement="BRN-010"),
-        Row("MBX-020", "no_excerpt", "`## Excerpt` cites its passages as §n", special.no_citation,
-            "quote what this rests on, such as: §42", _WARN, requirement="BRN-011"),
         Row("MBX-021", "unusual_length", "the question is one sentence, the context two to four",
             special.unusual_length, "a short kickoff is read by everyone", _NOTE,
             requirement="BRN-013"),
-        _owed("MB-010", MessageType.KICKOFF, "BRN-007", "BRN-014"),
     ),
     MessageType.DELTA: _DELTA,
     MessageType.COMPILED: (
         Row("MBX-040", "no_version", "the title or the summary names the version",
             special.no_version, "such as `# Compiled Artifact v2`", requirement="BRN-027"),
-        _section("MBX-041", "no_contributors", "Contributors",
-                 "list under `## Contributors` whose deltas were merged", requirement="BRN-028"),
-        Row("MBX-042", "no_statistics", "`## Statistics` has counts", special.no_counts,
-            "such as `- Hypotheses: 3`", _WARN, requirement="BRN-029"),
-        _not_owed("MBX-012", MessageType.COMPILED, "BRN-023"),
-    ),
-    MessageType.CRITIQUE: (
-        _section("MB-006", "missing_target", "Target", "name under `## Target` what is attacked",
-                 requirement="BRN-033"),
-        _section("MB-007", "missing_attack", "Attack", "put the objection under `## Attack`",
-                 requirement="BRN-034"),
-        _choice("MBX-050", "no_severity", "Severity", "Critical, Major, Minor",
-                requirement="BRN-035"),
-        _owed("MBX-013", MessageType.CRITIQUE, "BRN-031"),
-    ),
-    MessageType.ACK: (
-        _choice("MBX-060", "invalid_status", "Status",
-                "Received, Understood, Will Action, Completed", Severity.ERROR,
-                requirement="BRN-041"),
-        _section("MBX-061", "no_message_id", "Message ID",
-                 "`moot inbox` shows the id of the message that is answered", _WARN,
-                 requirement="BRN-040"),
-        _not_owed("MB-009", MessageType.ACK, "BRN-038", "BRN-042"),
-    ),
-    MessageType.CLAIM: (
-        _section("MBX-070", "missing_item", "Item", "name a work id or the task under `## Item`",
-                 requirement="BRN-046"),
-        _section("MBX-071", "missing_agent", "Agent", "put your own name under `## Agent`",
-                 requirement="BRN-047"),
-        _known("Agent"),
-        _UNKNOWN_ITEM,
-        _not_owed("MBX-012", MessageType.CLAIM, "BRN-044"),
     ),
     MessageType.HANDOFF: (
-        Row("MB-008", "missing_handoff_agents", "a HANDOFF has From and To agents",
-            special.no_handoff_agents, "one agent's name under each of `## From` and `## To`",
-            requirement="BRN-053"),
-        _section("MBX-080", "missing_item", "Item", "name what is passed on under `## Item`",
-                 requirement="BRN-052"),
-        _section("MBX-081", "no_state", "State", "say under `## State` how far it is", _WARN,
-                 requirement="BRN-054"),
         Row("MBX-082", "no_receiver_in_subject", "the subject ends with the receiver",
             special.no_receiver_in_subject, "HANDOFF: {work id or task} to {agent}", _WARN,
             requirement="BRN-048"),
@@ -212,28 +169,17 @@ RULES_BY_TYPE: dict[MessageType, tuple[Row, ...]] = {
         Row("MBX-085", "from_differs", "`## From` is who sent it",
             special.sender_differs(received=True), "ask the sender before you take it over", _WARN,
             requirement="BRN-079"),
-        _known("From", "To"),
-        _UNKNOWN_ITEM,
-        _owed("MBX-013", MessageType.HANDOFF, "BRN-050"),
-    ),
-    MessageType.BLOCKED: (
-        _section("MBX-090", "missing_item", "Item", "name what cannot go on under `## Item`",
-                 requirement="BRN-059"),
-        _section("MBX-091", "missing_blocker", "Blocker", "say under `## Blocker` what hinders it",
-                 requirement="BRN-060"),
-        _choice("MBX-092", "no_blocker_type", "Type", "Dependency, Question, Resource, External",
-                requirement="BRN-061"),
-        _UNKNOWN_ITEM,
-        _owed("MB-012", MessageType.BLOCKED, "BRN-057", "BRN-062"),
-    ),
-    MessageType.QUESTION: (
-        _section("MBX-100", "missing_question", "Question",
-                 "ask under `## Question`; the title does not count", requirement="BRN-067"),
-        _choice("MBX-101", "no_urgency", "Urgency", "Blocking, Soon, Whenever",
-                requirement="BRN-068"),
-        _owed("MB-011", MessageType.QUESTION, "BRN-065", "BRN-069"),
-    ),
-    MessageType.INFO: (  # BRN-070, BRN-072: no section is asked for, and nobody owes anything
-        _not_owed("MBX-012", MessageType.INFO, "BRN-071"),
     ),
 }  # fmt: skip
+
+
+def _rows(spec: TypeSpec) -> tuple[Row, ...]:
+    """List what one type asks: its sections and its own rows by id, names, the ACK flag."""
+    sections = {part.rule.id: _section(part, part.rule) for part in spec.sections if part.rule}
+    own = (*sections.values(), *_OF_ONE_TYPE.get(spec.type, ()))
+    return (*sorted(own, key=attrgetter("id")), *_names(spec), _ack_flag(spec))
+
+
+RULES_BY_TYPE: dict[MessageType, tuple[Row, ...]] = {
+    kind: _rows(spec) for kind, spec in TYPES.items()
+}

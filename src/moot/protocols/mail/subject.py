@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-from moot.protocols.mail.types import MessageType
+from moot.protocols.mail.types import TYPES, MessageType
 
 MAX_SUBJECT_LENGTH = 120
 # Roles that DELTA messages name in practice, and the parts they stand for.
@@ -74,8 +74,8 @@ def parse_subject(text: str) -> Subject | None:
 
 
 PREFIX_HINT = (
-    "begin with one of KICKOFF, DELTA[role], COMPILED, CRITIQUE, ACK, CLAIM, HANDOFF, BLOCKED, "
-    "QUESTION, INFO in capitals, then a colon, one space and a few words"
+    f"begin with one of {', '.join(spec.prefix for spec in TYPES.values())} in capitals, "
+    "then a colon, one space and a few words"
 )
 
 

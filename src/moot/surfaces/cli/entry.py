@@ -1,6 +1,8 @@
-"""Where `moot` starts: a coding tool's hook goes straight to its door, without loading the rest.
+"""Start `moot`; a coding tool's hook is answered without loading the rest of the command line.
 
-A hook runs before every edit of every agent, so each import counts.
+A hook runs before every edit of every agent, so each import counts. Libraries are therefore loaded
+with placeholders for modules that they do not need here: 17 ms less for every command (decision
+0047).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from moot.flows.tools import HOOK_TOOLS
 
 
 class _StandIn(ModuleType):
-    """A module with a few names of another; that one is loaded for any further name."""
+    """A placeholder with a few names of a module; any other name loads the real module."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -26,7 +28,7 @@ class _StandIn(ModuleType):
 
 
 def _forward(module: str, name: str) -> Callable[..., Any]:
-    """In place of a function: its module is loaded when it is called."""
+    """Return a function that loads the real one's module when it is called."""
 
     def call(*args: Any, **options: Any) -> Any:
         return getattr(import_module(module), name)(*args, **options)
@@ -35,7 +37,7 @@ def _forward(module: str, name: str) -> Callable[..., Any]:
 
 
 class _Uuid:
-    """In place of `uuid.UUID`: making one makes a real one. We give msgspec none."""
+    """Stand for `uuid.UUID`: a call makes a real one. Moot gives msgspec no such value."""
 
     def __new__(cls, *args: Any, **options: Any) -> Any:
         return import_module("uuid").UUID(*args, **options)
@@ -57,12 +59,12 @@ _STAND_INS: Final[Mapping[str, Mapping[str, object]]] = {
     "msgspec.toml": {},
     "msgspec.yaml": {},
 }
-# For hooks: they give msgspec no decimal number.
+# For hooks, which give msgspec no decimal number.
 _FOR_HOOKS: Final[Mapping[str, Mapping[str, object]]] = {
     **_STAND_INS,
     "decimal": {"Decimal": type("Decimal", (), {})},
 }
-# For commands: what click loads. Its own words are not translated, for nobody has translated ours.
+# For commands: what click loads. Its messages are not translated, as ours are not.
 _FOR_COMMANDS: Final[Mapping[str, Mapping[str, object]]] = {
     **_STAND_INS,
     "inspect": {
@@ -85,12 +87,12 @@ def main() -> NoReturn:
 
 
 def hook() -> NoReturn:
-    """The same for a hook that has asked whoever is beside the tool: it answers itself."""
+    """Answer a hook in this process, after no server next to the tool has answered."""
     _answer(sys.argv[2])
 
 
 def _ask_server(tool: str) -> None:
-    """Ends with the answer if a server beside the tool gives one."""
+    """Exit with the answer of a server next to the tool, if there is one."""
     import moot.surfaces.hooks.thin as client
 
     if not client.under_run():
@@ -98,13 +100,13 @@ def _ask_server(tool: str) -> None:
 
 
 def _start_lightly() -> None:
-    """Modules are no garbage: look for it late."""
+    """Load the libraries, and raise the GC threshold: imported modules are never collected."""
     gc.set_threshold(100_000)
     _load_libraries(("msgspec", "pathlib", "immutables", "click"), _FOR_COMMANDS)
 
 
 def _answer(tool: str) -> NoReturn:
-    """For a tenth of a second: no garbage is collected, and what is not needed is not loaded."""
+    """Answer a hook; the process is too short-lived to collect garbage."""
     gc.disable()
     _load_libraries(("msgspec", "pathlib", "immutables"), _FOR_HOOKS)
     from moot.surfaces.hooks.entry import main as answer
@@ -115,11 +117,10 @@ def _answer(tool: str) -> NoReturn:
 def _load_libraries(
     libraries: tuple[str, ...], stand_ins: Mapping[str, Mapping[str, object]]
 ) -> None:
-    """Without what they load for others: together that costs as much as half of our own modules.
+    """Import the libraries with placeholders for modules they do not need, then remove those.
 
-    msgspec looks for typing_extensions and does without. In place of the rest they get modules with
-    just the names that they ask for. Whoever else needs one imports it as usual, for no stand-in is
-    left where modules are looked for.
+    msgspec tries to import typing_extensions and works without it. Code that imports one of these
+    modules later gets the real one, for no placeholder is left in `sys.modules`.
     """
     _use_compiled_datetime()
     hidden = sys.modules.setdefault("typing_extensions", None) is None  # type: ignore[arg-type]
@@ -139,7 +140,7 @@ def _load_libraries(
 
 
 def _use_compiled_datetime() -> None:
-    """Python 3.11 runs a second datetime, written in Python, before it takes the compiled one."""
+    """Skip the datetime written in Python, which Python 3.11 runs before the compiled one."""
     if sys.version_info < (3, 12) and "datetime" not in sys.modules:
         with suppress(ImportError):
             sys.modules["datetime"] = import_module("_datetime")

@@ -32,7 +32,7 @@ TO_SERVER = (
     *(*TO_RUN, b"GIT_"),
     *(b"HOME=", b"PATH=", b"XDG_CONFIG_HOME=", b"XDG_DATA_HOME="),
 )
-# As in tool_process.py and tool_notes.py.
+# As in system/tool_process.py and keys/tool_notes.py.
 MOST_STEPS = 8
 STARTERS = b"sh bash dash ash zsh ksh fish env uv uvx pipx timeout".split()
 NOTES_FOLDER = "beside"
@@ -111,7 +111,7 @@ def key_folder() -> str:
 
 
 def find_tool() -> "str | None":
-    """The nearest process above that is no mere shell, as `find_tool` of tool_process.py has it."""
+    """The nearest process above that is no mere shell, as in system/tool_process.py."""
     number = os.getppid()
     for _ in range(MOST_STEPS):
         try:

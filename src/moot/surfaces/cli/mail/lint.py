@@ -19,7 +19,7 @@ _STDIN = "-"
 def template(shell: Shell, kind: str) -> Answer:
     """Print an empty message of a type, to be filled in.
 
-    TYPE is KICKOFF, DELTA, COMPILED, CRITIQUE, ACK, CLAIM, HANDOFF, BLOCKED, QUESTION or INFO.
+    TYPE is one of {types}.
 
     Examples:
       moot mail template QUESTION > question.md
@@ -28,6 +28,9 @@ def template(shell: Shell, kind: str) -> Answer:
     empty = texts.template(shell.session, kind)
     lines = [f"<!-- subject: {empty.subject} -->", empty.body.rstrip("\n")]
     return Answer(empty, lambda: lines)
+
+
+template.help = (template.help or "").replace("{types}", ", ".join(texts.MESSAGE_TYPES))
 
 
 @command(None, "lint", "mail.lint")

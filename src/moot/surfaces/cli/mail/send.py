@@ -48,7 +48,7 @@ def _with_options(function: Callable[..., Answer]) -> Callable[..., Answer]:
 def send(shell: Shell, **values: Any) -> Answer:
     """Send a message. SUBJECT begins with its type: QUESTION, INFO, HANDOFF, ...
 
-    A QUESTION, INFO or CLAIM needs no file: the subject, or --text, says it.
+    {types} need no file: the subject, or --text, says it.
 
     Examples:
       moot send teal-crane "QUESTION: Which cache do we keep?"
@@ -56,6 +56,9 @@ def send(shell: Shell, **values: Any) -> Answer:
       moot send amber-otter "INFO: The in-process one" --re m-3f2a91c0d4:1
     """
     return _send(shell, **values)
+
+
+send.help = (send.help or "").replace("{types}", ", ".join(sending.ONE_LINE_TYPES))
 
 
 @command(None, "send", "mail.send")
