@@ -15,7 +15,7 @@ from moot.api.operation import OPERATIONS, all_operations
 from moot.core.errors import MootError
 from moot.flows.debate import session as debate_session
 from moot.flows.parliament.session_ids import id_in_files
-from moot.surfaces.mcp.actions import ACTIONS, Action
+from moot.surfaces.mcp.actions import ACTIONS, PARTS, Action
 from moot.surfaces.mcp.calls import Calls
 from moot.surfaces.mcp.identity import Caller as ServerCaller
 from moot.surfaces.terminal.answer import encode_json
@@ -97,7 +97,7 @@ def tool_arguments(action: Action, operation: str, arguments: Arguments) -> dict
     """The same arguments as the tool calls them; None if it does not take one of them."""
     names = {parameter: argument for argument, parameter in action.parameters.items()}
     given: dict[str, Any] = {}
-    for parameter, value in arguments.items():
+    for parameter, value in _regrouped(operation, arguments).items():
         if IMPLIED.get((operation, parameter)) == value:
             continue
         said = _as_json(parameter, value, operation in ("send", "mail.send"))
@@ -105,6 +105,18 @@ def tool_arguments(action: Action, operation: str, arguments: Arguments) -> dict
             return None
         given[names[parameter]] = said
     return given
+
+
+def _regrouped(operation: str, arguments: Arguments) -> Arguments:
+    """A tool takes a trace's parts together, and the one program of an intent as a list."""
+    if operation == "trace.new":
+        parts = {name: arguments[name] for name in PARTS & arguments.keys()}
+        rest = {name: value for name, value in arguments.items() if name not in PARTS}
+        return {**rest, "parts": parts}
+    if operation == "trace.intend":
+        rest = {name: value for name, value in arguments.items() if name != "tool"}
+        return {**rest, "tools": [arguments["tool"]]}
+    return arguments
 
 
 def _as_json(parameter: str, value: Any, several: bool) -> Any:

@@ -87,7 +87,7 @@ def test_every_operation_that_a_tool_offers_is_told_by_an_agent_in_a_story() -> 
         for action in actions.values()
         if not action.in_shell
     }
-    told = frozenset[str]().union(*(story.does for story in STORIES))
+    told = frozenset[str]().union(*(story.does for story in test_stories.TOLD["mcp"]))
     assert offered <= {OPERATIONS[name].name for name in told}
 
 
