@@ -10,13 +10,14 @@ STAMP  := $(VENV)/.ready
 JOBS   ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 2)")
 ARGS   ?=
 
-.PHONY: help setup demo test quick newest newest-part test-machines test-agents check bench bench-loss \
-        bench-collisions bench-peers model mutants soak docs clean collected suite
+.PHONY: help setup demo test test-all quick newest newest-part test-machines test-agents check bench bench-loss \
+        bench-collisions bench-peers model mutants soak docs clean collected suite suite-all
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) with everything pinned"
 	@echo "make demo    see the product work: moot demo"
-	@echo "make test    lint, types and the whole test-suite"
+	@echo "make test    lint, types and the test-suite, without what is marked thorough"
+	@echo "make test-all   the same and what is marked thorough: what CI and releases run"
 	@echo "make quick   lint, types and the fast tests: about a minute"
 	@echo "make newest  a quick part of it on the newest Python that starts here"
 	@echo "make test-machines   PostgreSQL, joined machines, a standby, simulation: five minutes"
@@ -52,7 +53,15 @@ check: $(STAMP)
 test: $(STAMP)
 	@$(MAKE) --no-print-directory -j 2 check suite
 
+# Everything: stories on a joined machine and on PostgreSQL too, and every point at which a write may
+# be killed, of which `make test` takes one in four.
+test-all: $(STAMP)
+	@$(MAKE) --no-print-directory -j 2 check suite-all
+
 suite: collected
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not thorough" $(ARGS)
+
+suite-all: collected
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 # Tests are compiled once, and not by each process that runs them.

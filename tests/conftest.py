@@ -17,7 +17,7 @@ from tests.default_signals import restore_default_signals
 from tests.keys.cheap_locks import make_locks_cheap
 from tests.memory_folder import keep_temporary_files_in_memory
 
-pytest_plugins = ("tests.golden.plugin", "tests.shuffling")
+pytest_plugins = ("tests.golden.plugin", "tests.shuffling", "tests.scenarios.counting")
 
 # Stories assert like tests do, so their failures are explained like a test's; here, before any test
 # that tells them is imported.

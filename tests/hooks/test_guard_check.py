@@ -229,8 +229,7 @@ def test_codex_is_checked_in_the_folder_it_is_told_to_work_in(coded: Yard, tmp_p
 
 def test_a_project_marked_untrusted_runs_no_hooks_of_its_own(coded: Yard) -> None:
     trust(coded)
-    if not (coded.root / ".codex/hooks.json").is_file():
-        return  # hooks in the user's own settings run there
+    assert (coded.root / ".codex/hooks.json").is_file()
     config = home(coded) / ".codex/config.toml"
     config.write_text(config.read_text().replace('"trusted"', '"untrusted"'))
     flag = "--dangerously-bypass-hook-trust"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from tests.cli.project import Project
 from tests.keeper.kept import KeptLedger
 from tests.scenarios import stories
 from tests.scenarios.transports import TRANSPORTS
-from tests.scenarios.world import PASSPHRASE, STORIES, Story, World
+from tests.scenarios.world import PASSPHRASE, STORIES, Story, World, tell
 
 assert stories
 
@@ -62,10 +62,10 @@ def test_every_story_left_out_is_one() -> None:
     assert len(ELSEWHERE) == len(STORIES) - len(ONLY_WHERE_KEPT)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("story", ELSEWHERE, ids=lambda story: story.tell.__name__)
 def test_the_story_goes_the_same_way_on_a_machine_that_joined(
-    joined: Project, story: Story
+    joined: Project, story: Story, record_property: Callable[[str, object], None]
 ) -> None:
-    world = World(joined, TRANSPORTS["library"])
-    story.tell(world)
-    assert (world.done, world.refused) == (set(story.does), set(story.refuses))
+    tell(story, World(joined, TRANSPORTS["library"]))
+    record_property("told by", "joined machine")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from moot.api.operation import OPERATIONS, all_operations
 from moot.surfaces.mcp.actions import ACTIONS
-from tests.scenarios import stories
+from tests.keeper import test_joined_stories, test_postgres_stories
+from tests.scenarios import stories, test_own_folder, test_stories
 from tests.scenarios.transports import TRANSPORTS
 from tests.scenarios.world import STORIES
 
@@ -33,6 +34,34 @@ LIBRARY_ALONE: dict[str, str] = {
 }
 
 
+# How many stories each way tells: a number here may grow, and never fall.
+AT_LEAST = {
+    "library": 93,
+    "command line": 77,
+    "http": 25,
+    "mcp": 37,
+    "own folder": 56,
+    "joined machine": 80,
+    "PostgreSQL": 89,
+}
+
+
+def test_no_way_tells_fewer_stories() -> None:
+    told = {
+        **{name: len(those) for name, those in test_stories.TOLD.items()},
+        "own folder": len(test_own_folder.TOLD_HERE),
+        "joined machine": len(test_joined_stories.ELSEWHERE),
+        "PostgreSQL": len(test_postgres_stories.THERE),
+    }
+    assert {name: told[name] for name in AT_LEAST if told[name] < AT_LEAST[name]} == {}
+    assert told.keys() == AT_LEAST.keys()
+
+
+def test_every_story_that_is_left_out_is_one() -> None:
+    left_out = test_own_folder.NO_AGENT_ACTS.union(*test_stories.NOT_CARRIED.values())
+    assert left_out <= {story.tell.__name__ for story in STORIES}
+
+
 def test_every_operation_is_in_a_story() -> None:
     told = frozenset[str]().union(*(story.does for story in STORIES))
     untold = [
@@ -58,7 +87,7 @@ def test_every_operation_that_a_tool_offers_is_told_by_an_agent_in_a_story() -> 
         for action in actions.values()
         if not action.in_shell
     }
-    told = frozenset[str]().union(*(story.does for story in STORIES))
+    told = frozenset[str]().union(*(story.does for story in test_stories.TOLD["mcp"]))
     assert offered <= {OPERATIONS[name].name for name in told}
 
 

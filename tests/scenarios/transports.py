@@ -33,10 +33,14 @@ Arguments = Mapping[str, Any]
 
 
 class Reply(NamedTuple):
-    """What came back: `data` as plain JSON values, or the code of the error."""
+    """What came back: `data` as plain JSON values, or the code of the error.
+
+    `carried` is False if the library answered instead of the transport that was asked.
+    """
 
     data: Any = None
     error: str | None = None
+    carried: bool = True
 
 
 class Caller(NamedTuple):
@@ -55,7 +59,9 @@ class Caller(NamedTuple):
 
 
 class Transport(Protocol):
-    def offers(self, operation: str) -> bool: ...
+    def offers(self, operation: str) -> bool: ...  # by itself: what the library does is not meant
+
+    def may_tell(self, operations: Collection[str]) -> bool: ...  # a story of these operations
 
     def call(self, caller: Caller, operation: str, arguments: Arguments) -> Reply: ...
 
@@ -66,6 +72,9 @@ class Library:
     def offers(self, operation: str) -> bool:
         all_operations()
         return operation in OPERATIONS
+
+    def may_tell(self, operations: Collection[str]) -> bool:
+        return all(map(self.offers, operations))
 
     def call(self, caller: Caller, operation: str, arguments: Arguments) -> Reply:
         all_operations()
@@ -102,6 +111,9 @@ class CommandLine:
     def offers(self, operation: str) -> bool:
         return _command(operation) is not None
 
+    def may_tell(self, operations: Collection[str]) -> bool:
+        return all(map(self.offers, operations))
+
     def call(self, caller: Caller, operation: str, arguments: Arguments) -> Reply:
         operation, arguments = _unfold(operation, arguments)
         settings = {} if caller.acting is None else {"MOOT_AGENT": caller.acting}
@@ -130,9 +142,13 @@ class OwnFolder:
     def offers(self, operation: str) -> bool:
         return _command(operation) is not None
 
+    def may_tell(self, operations: Collection[str]) -> bool:
+        return all(map(self.offers, operations))
+
     def call(self, caller: Caller, operation: str, arguments: Arguments) -> Reply:
         if caller.acting is None or caller.passphrase is not None or not _is_agent(caller):
-            return TRANSPORTS["command line"].call(caller, operation, arguments)
+            instead = TRANSPORTS["command line"].call(caller, operation, arguments)
+            return instead._replace(carried=False)
         lent = self._lent_to(caller.project, caller.acting)
         env = {**caller.project.env, **lent}
         own = Project(caller.project.root, caller.project.keys)
@@ -156,22 +172,24 @@ class Http:
     """Reads over HTTP from a real server beside the project; the library does what HTTP does not.
 
     A page reads for nobody in particular, so an operation goes this way if nobody acts and the
-    address can say all its arguments. `asked` are those that did.
+    address can say all its arguments.
     """
 
     def __init__(self) -> None:
-        self.asked: set[str] = set()
         self._servers: dict[Path, tuple[ServerThread, Visitor]] = {}
 
     def offers(self, operation: str) -> bool:
-        return TRANSPORTS["library"].offers(operation)
+        return any(route.operation == operation for route in ROUTES)
+
+    def may_tell(self, operations: Collection[str]) -> bool:
+        return any(map(self.offers, operations))
 
     def call(self, caller: Caller, operation: str, arguments: Arguments) -> Reply:
         address = _address(operation, arguments)
         nobody_acts = caller.acting is None and caller.tool_session is None
         if address is None or not nobody_acts or caller.passphrase is not None:
-            return TRANSPORTS["library"].call(caller, operation, arguments)
-        self.asked.add(operation)
+            instead = TRANSPORTS["library"].call(caller, operation, arguments)
+            return instead._replace(carried=False)
         envelope = self._visitor(caller.project).get(address).envelope
         if envelope["ok"]:
             assert envelope["command"] == operation

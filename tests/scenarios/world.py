@@ -31,6 +31,13 @@ def story(does: str = "", refuses: str = "") -> Callable[[Callable[[World], None
     return register
 
 
+def tell(story: Story, world: World) -> None:
+    """Tell a story: it does what it says it does, and the transport carries a part of it."""
+    story.tell(world)
+    assert (world.done, world.refused) == (set(story.does), set(story.refuses))
+    assert world.carried, "the library did all of it: list the story where it is parametrised"
+
+
 class World:
     """Does operations as someone, over one transport, and remembers which were done or refused."""
 
@@ -39,6 +46,7 @@ class World:
         self.transport = transport
         self.done: set[str] = set()
         self.refused: set[str] = set()
+        self.carried: set[str] = set()  # what the transport itself answered
         self.tool_session: str | None = None  # the coding tool's session that calls, if one does
         self.sub_agent = ""  # and which of its sub-agents does; empty: its main agent
 
@@ -69,8 +77,7 @@ class World:
 
     def as_person(self, operation: str, **arguments: Any) -> Any:
         """The data of an operation that a person does, whose key is unlocked for it."""
-        caller = Caller(self.project, None, PASSPHRASE)
-        reply = self.transport.call(caller, operation, arguments)
+        reply = self._send(Caller(self.project, None, PASSPHRASE), operation, arguments)
         assert reply.error is None, f"{operation}: {reply.error}"
         self.done.add(operation)
         return reply.data
@@ -87,4 +94,10 @@ class World:
         caller = Caller(
             self.project, acting, tool_session=self.tool_session, sub_agent=self.sub_agent
         )
-        return self.transport.call(caller, operation, arguments)
+        return self._send(caller, operation, arguments)
+
+    def _send(self, caller: Caller, operation: str, arguments: dict[str, Any]) -> Reply:
+        reply = self.transport.call(caller, operation, arguments)
+        if reply.carried:
+            self.carried.add(operation)
+        return reply

@@ -38,6 +38,7 @@ from tests.store.faults import (
 from tests.store.ledgers import AGENTS, CRANE, OTTER, check_ledger, join, keys_of_all
 
 LEDGER = "ledger.db"
+QUARTERS = [0, *(pytest.param(shard, marks=pytest.mark.thorough) for shard in (1, 2, 3))]
 
 
 class Life:
@@ -194,7 +195,7 @@ def test_the_disk_writes_down_what_really_happens(lives: Callable[..., Life]) ->
 
 
 @pytest.mark.requirement("LDG-077")
-@pytest.mark.parametrize("shard", range(4))
+@pytest.mark.parametrize("shard", QUARTERS)
 def test_power_loss_at_any_step_loses_no_acknowledged_commit_and_shows_no_half_one(
     lives: Callable[..., Life], quick_folder: Path, shard: int
 ) -> None:
@@ -274,21 +275,20 @@ def live_through(life: Life) -> list[MootError]:
     return failures
 
 
-SHARDS = 3
 CODES = {"io": {"disk_failed", "store_unreachable"}, "full": {"disk_full"}, "torn": {"disk_failed"}}
 # apsw also reports failures that SQLite takes in its stride, such as those while closing.
 ignoring_reports = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
 @ignoring_reports
-@pytest.mark.parametrize("shard", range(SHARDS))
+@pytest.mark.parametrize("shard", QUARTERS)
 @pytest.mark.parametrize("how", ["io", "full", "torn"])
 def test_a_step_that_fails_is_a_clear_error_and_the_next_try_succeeds(
     lives: Callable[..., Life], how: str, shard: int
 ) -> None:
     plan = lives()
     live_through(plan)
-    for at in plan.disk.kinds(how)[shard::SHARDS]:
+    for at in plan.disk.kinds(how)[shard::4]:
         life = lives(Fault(at, how))
         failures = live_through(life)
         where = f"step {at} {plan.disk.steps[at][:3]}"

@@ -310,20 +310,25 @@ def was_kept(
     return True
 
 
+QUARTERS = [0, *(pytest.param(shard, marks=pytest.mark.thorough) for shard in (1, 2, 3))]
+
+
+@pytest.mark.parametrize("shard", QUARTERS)
 @pytest.mark.parametrize("after", [False, True])
 def test_an_interrupt_at_any_statement_leaves_all_of_a_write_or_nothing(
-    quick_folder: Path, after: bool
+    quick_folder: Path, after: bool, shard: int
 ) -> None:
-    survive_every_statement(quick_folder, Interrupt(), after)
+    survive_every_statement(quick_folder, Interrupt(), after, shard)
 
 
-def test_a_statement_that_fails_leaves_nothing_of_its_write(quick_folder: Path) -> None:
-    survive_every_statement(quick_folder, disk_failed(), False)
+@pytest.mark.parametrize("shard", QUARTERS)
+def test_a_statement_that_fails_leaves_nothing_of_its_write(quick_folder: Path, shard: int) -> None:
+    survive_every_statement(quick_folder, disk_failed(), False, shard)
 
 
-def survive_every_statement(folder: Path, error: BaseException, after: bool) -> None:
-    """Lives, each struck one statement later, until one is not struck any more."""
-    for number in range(1_000):
+def survive_every_statement(folder: Path, error: BaseException, after: bool, shard: int) -> None:
+    """Lives, each struck four statements later, until one is not struck any more."""
+    for number in range(shard, 1_000, 4):
         opened: list[Interrupted] = []
         path = folder / f"{number}.db"
         with (

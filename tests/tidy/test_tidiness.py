@@ -205,3 +205,61 @@ def test_every_file_that_a_docstring_a_comment_or_a_page_names_is_there() -> Non
         if name not in ends or (path.suffix == ".py" and "/" not in name)
     ]
     assert gone == []
+
+
+def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The lists of statements of a function, not of functions inside it."""
+    for _, value in ast.iter_fields(node):
+        children = value if isinstance(value, list) else [value]
+        if children and isinstance(children[0], ast.stmt):
+            yield children
+        for child in children:
+            is_inner = isinstance(child, ast.FunctionDef | ast.Lambda | ast.ClassDef)
+            if isinstance(child, ast.AST) and not is_inner:
+                yield from blocks(child)
+
+
+def asserts(statement: ast.stmt) -> bool:
+    return any(
+        isinstance(node, ast.Assert) or (isinstance(node, ast.Attribute) and node.attr == "raises")
+        for node in ast.walk(statement)
+    )
+
+
+def early_returns(tree: ast.AST) -> Iterator[ast.Return]:
+    """Returns of tests with no assertion before them in their block. A property test may return:
+    another of its examples goes on."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef) or not node.name.startswith("test_"):
+            continue
+        if any("given" in ast.dump(decorator) for decorator in node.decorator_list):
+            continue
+        for block in blocks(node):
+            for place, statement in enumerate(block):
+                if isinstance(statement, ast.Return) and not any(map(asserts, block[:place])):
+                    yield statement
+
+
+def test_no_test_returns_before_it_has_asserted_something() -> None:
+    found = [
+        f"{file.relative_to(ROOT)}:{early.lineno}"
+        for file in sorted((ROOT / "tests").rglob("test_*.py"))
+        for early in early_returns(ast.parse(file.read_text("utf-8")))
+    ]
+    assert found == [], "parametrise such a case away: it counts as passed"
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("if x:\n  return\n assert y", 1),
+        ("try:\n  f()\n except E:\n  return\n assert y", 1),
+        ("if x:\n  assert y\n  return\n assert z", 0),
+        ("if x:\n  with pytest.raises(E):\n   f()\n  return\n assert z", 0),
+        ("def inner() -> int:\n  return 1\n assert inner()", 0),
+    ],
+)
+def test_an_early_return_is_found(body: str, count: int) -> None:
+    text = f"def test_it() -> None:\n {body}\n"
+    assert len(list(early_returns(ast.parse(text)))) == count
+    assert list(early_returns(ast.parse(f"@given(y)\n{text}"))) == []

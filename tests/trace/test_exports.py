@@ -9,6 +9,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -151,15 +152,16 @@ def swapped(lines: Lines, place: int) -> Lines:
 
 
 @pytest.mark.requirement("TRC-019", "TRC-020", "TRC-069")
-@pytest.mark.parametrize("attack", [dropped, doubled, swapped])
-@pytest.mark.parametrize("event", range(11))
+@pytest.mark.parametrize(
+    ("attack", "event"),
+    # What follows the last is no event: to cut off the end is another test.
+    [*product((dropped, swapped), range(10)), *product((doubled,), range(11))],
+)
 def test_events_dropped_doubled_or_reordered_are_found_where_they_are(
     kept: Kept, attack: Callable[[Lines, int], Lines], event: int
 ) -> None:
     assert kept.count_events() == 11
     place = kept.first() + event
-    if attack is not doubled and event == 10:
-        return  # what follows is no event: cutting off the end is another test
     found = judge(kept, with_header(attack(list(kept.lines), place)))
     assert not found.holds
     assert found.verdict.verdict == "tampered"

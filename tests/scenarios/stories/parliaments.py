@@ -12,6 +12,7 @@ from tests.scenarios.world import World, story
 
 FOLDER = Path("uploads")
 SEATS = ("Rep. Swift:speed@amber-otter", "Rep. Thrift:cost@teal-crane")
+AGENTS = {"rep_1": "amber-otter", "rep_2": "teal-crane"}
 SCORES = {"rep_1": {"speed": 4}, "rep_2": {"cost": 4}}
 
 
@@ -36,7 +37,9 @@ class Parliament:
 
     def submit(self, kind: str, sender: str, content: Any, **more: Any) -> Any:
         document = {"type": kind, "from": sender, **more, "content": content}
-        return self.world.do("parliament.submit", folder=FOLDER, message=self.file(document))
+        message = self.file(document)
+        agent = AGENTS.get(sender)
+        return self.world.do("parliament.submit", agent, folder=FOLDER, message=message)
 
     def do(self, operation: str, **arguments: Any) -> Any:
         return self.world.do(f"parliament.{operation}", folder=FOLDER, **arguments)

@@ -64,15 +64,19 @@ def _is_recorded(session: Session, file: Path) -> bool:
 
 
 def folder_of_parliament(session: Session, name: str) -> Path:
-    """The folder of `parliament/ID`: of a question, or of a path that led there."""
+    """The folder of `parliament/ID`: of a question, where its files were written last, or of a path
+    that led there."""
     from moot.flows.bridges.sources import parliament
     from moot.flows.decisions.session_context import session_file
+    from moot.flows.parliament.parliament_files import find_folder
     from moot.flows.parliament.ruling import decisions_argued_in
+    from moot.protocols.parliament.messages.words import PARLIAMENT_ID
 
     workspace, short = session.workspace, name.removeprefix("parliament/")
     for decision in decisions_argued_in(workspace.engine, f"parliament/{short}"):
         return session_file(workspace, decision)
-    return parliament(workspace, short).folder
+    written = find_folder(workspace, short) if PARLIAMENT_ID.fullmatch(short) else None
+    return written or parliament(workspace, short).folder
 
 
 def _not_found(name: str) -> NotFound:
