@@ -11,6 +11,7 @@ import pytest
 from moot.surfaces.hooks.entry import Reply
 from tests.hooks.test_copies import edit, slip
 from tests.hooks.yard import CRANE, OTTER, Yard, call, reason
+from tests.watching.post import until
 
 ADD = "*** Begin Patch\n*** Add File: a.txt\n+mine\n*** End Patch"
 # How each tool writes a file whole.
@@ -77,8 +78,8 @@ def test_what_came_with_a_commit_is_in_gits_history_and_may_be_overwritten(yard:
 def test_what_was_there_when_the_session_began_it_may_have_read(yard: Yard) -> None:
     change(yard)
     # A change of the last 20 ms counts as later: a disk's clock may be so much behind.
-    while time.time_ns() < os.lstat(yard.root / "a.txt").st_ctime_ns + 100_000_000:
-        time.sleep(0.01)
+    changed_at = os.lstat(yard.root / "a.txt").st_ctime_ns
+    until(lambda: time.time_ns() > changed_at + 100_000_000)
     start(yard, "gemini")
     assert write(yard).out == ""
 
