@@ -31,7 +31,12 @@ from moot.flows.guard.shell.file_acts import (
     redirect_acts,
     unresolved,
 )
-from moot.flows.guard.shell.git_acts import added_before_commit, git_acts, read_git_call
+from moot.flows.guard.shell.git_acts import (
+    added_before_commit,
+    git_acts,
+    read_git_call,
+    texts_run_by_git,
+)
 from moot.flows.guard.shell.inner_scripts import SHELLS, all_commands, inner_scripts
 from moot.flows.guard.shell.listed_files import find_acts, listed_by, xargs_command
 from moot.flows.guard.shell.options import read_arguments
@@ -237,13 +242,17 @@ def _acts_of(command: SimpleCommand, steps: Steps, nested: int = 0) -> Iterator[
     name, words = program_name(command.words[0]), command.words[1:]
     if name == "git":
         yield from git_acts(words, command.folder, command)
+        for text in texts_run_by_git(words):
+            yield from _acts_of_text(text, command, steps, nested)
     elif name == "xargs" or (name == "parallel" and command.fed_by):
         inner, mark = xargs_command(command)
         if inner is not None:
             yield from (mark(act) for act in _acts_of(inner, steps, nested + 1))
     elif name == "find":
         yield from find_acts(command, lambda inner: _acts_of(inner, steps, nested + 1))
-    elif name in SHELLS:
+    elif name in SHELLS or name in ("source", "."):
+        if any(word.text == UNKNOWN for word in words[:1]):  # `sh <(...)`
+            yield unresolved(_ANY_PROGRAM, command.folder)
         yield from _shell_acts(command, steps, nested)
     else:
         yield from program_acts(name, words, command.folder)
