@@ -76,6 +76,15 @@ def test_the_commonest_accidents_are_held_back(shared: Yard, command: str) -> No
     assert len(shared.events("INCURSION")) == 1
 
 
+@pytest.mark.parametrize("words", [["rm", "a.txt"], ["bash", "-lc", "cd . && rm a.txt"]])
+def test_a_command_that_is_sent_as_a_list_of_words_is_held_back(
+    shared: Yard, words: list[str]
+) -> None:
+    sent = call("claude-bash", shared.root, tool_input={"command": words})
+    assert CRANE in reason(shared.hook("claude", sent, OTTER))
+    assert (shared.root / "a.txt").exists()
+
+
 @pytest.mark.parametrize("command", THE_FIVE)
 def test_the_holder_itself_may(shared: Yard, command: str) -> None:
     shared.reserve(CRANE, "c.txt")

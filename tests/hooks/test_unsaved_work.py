@@ -188,6 +188,15 @@ def test_commands_that_only_read_are_known(command: str) -> None:
         "find . -fprint a",
         "moot undo a",
         "sort a -o b",
+        'sort a ""-o b',
+        "sort a \\-ob",
+        "sort a {-o,b}",
+        'find . ""-delete',
+        "find . \\-delete",
+        "find . {-delete,-print}",
+        'git diff ""--output=a',
+        "git diff --out'put=a'",
+        "git diff {--output=a,HEAD}",
     ],
 )
 def test_what_may_write_does_not_only_read(command: str) -> None:

@@ -82,7 +82,14 @@ def shell_folder(call: HookCall) -> str:
 def shell_text(call: HookCall) -> str | None:
     """The command of a shell call; None if it is another kind of call."""
     field = call.tool.shells.get(call.name)
-    return None if field is None else _text(call, field)
+    if field is None:
+        return None
+    text, words = _text(call, field), call.input[field]
+    if isinstance(words, list):  # a program and its arguments
+        from shlex import join
+
+        return join(words)
+    return text
 
 
 def _text(call: HookCall, field: str) -> str:

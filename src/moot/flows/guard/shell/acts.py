@@ -31,7 +31,12 @@ from moot.flows.guard.shell.file_acts import (
     redirect_acts,
     unresolved,
 )
-from moot.flows.guard.shell.git_acts import added_before_commit, git_acts, read_git_call
+from moot.flows.guard.shell.git_acts import (
+    added_before_commit,
+    git_acts,
+    read_git_call,
+    texts_run_by_git,
+)
 from moot.flows.guard.shell.inner_scripts import SHELLS, all_commands, inner_scripts
 from moot.flows.guard.shell.listed_files import find_acts, listed_by, xargs_command
 from moot.flows.guard.shell.options import read_arguments
@@ -52,6 +57,7 @@ UNREAD: Final = DestructiveAct(
 )
 _MOST_LINKS: Final = 50
 _ANY_PROGRAM: Final = "a program that is not named"
+_SOURCING: Final = frozenset({"source", "."})
 _TAKING_LISTS: Final = frozenset({"read", "mapfile", "readarray", "parallel", "xargs"})
 # What separates the words that may name a file, whatever they are part of; quotes are tried both
 # as separators and as nothing.
@@ -190,7 +196,7 @@ class _Seen:
         if not command.words or not self._scripts or nested > 1:
             return
         name = program_name(command.words[0])
-        runs = name in SHELLS or is_interpreter(name) or name in ("source", ".")
+        runs = name in SHELLS or is_interpreter(name) or name in _SOURCING
         for word in command.words[1:2] if runs else command.words[:1]:
             text = self._scripts.get(_full(command.folder, word))
             if text is None:
@@ -236,14 +242,14 @@ def _acts_of(command: SimpleCommand, steps: Steps, nested: int = 0) -> Iterator[
         return
     name, words = program_name(command.words[0]), command.words[1:]
     if name == "git":
-        yield from git_acts(words, command.folder, command)
+        yield from _acts_of_git(command, steps, nested)
     elif name == "xargs" or (name == "parallel" and command.fed_by):
         inner, mark = xargs_command(command)
         if inner is not None:
             yield from (mark(act) for act in _acts_of(inner, steps, nested + 1))
     elif name == "find":
         yield from find_acts(command, lambda inner: _acts_of(inner, steps, nested + 1))
-    elif name in SHELLS:
+    elif name in SHELLS or name in _SOURCING:
         yield from _shell_acts(command, steps, nested)
     else:
         yield from program_acts(name, words, command.folder)
@@ -251,6 +257,13 @@ def _acts_of(command: SimpleCommand, steps: Steps, nested: int = 0) -> Iterator[
         yield from _acts_of_code(name, command, steps, nested)
         if not (is_known_program(name) or name in READERS):
             yield from _acts_behind(name, command, steps, nested)
+
+
+def _acts_of_git(command: SimpleCommand, steps: Steps, nested: int) -> Iterator[DestructiveAct]:
+    words = command.words[1:]
+    yield from git_acts(words, command.folder, command)
+    for text in texts_run_by_git(words):
+        yield from _acts_of_text(text, command, steps, nested)
 
 
 def _acts_of_code(
@@ -268,6 +281,8 @@ def _acts_of_code(
 
 def _shell_acts(command: SimpleCommand, steps: Steps, nested: int) -> Iterator[DestructiveAct]:
     """A shell that is started by `find` or `xargs`, or one that reads a file of commands."""
+    if any(word.text == UNKNOWN for word in command.words[1:2]):  # `sh <(...)`
+        yield unresolved(_ANY_PROGRAM, command.folder)
     texts = tuple(inner_scripts(command))
     for text in texts if nested else ():
         yield from _acts_of_text(text, command, steps, nested)

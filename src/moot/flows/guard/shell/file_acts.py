@@ -83,7 +83,15 @@ def _first(arguments: Arguments) -> tuple[Word, ...]:
 def _new_archive(arguments: Arguments) -> tuple[Word, ...]:
     """`tar cf FILE`, `tar -czf FILE`, `tar rf FILE`; what it unpacks is told by `input_acts`."""
     call = read_tar_call(arguments.words)
-    return (call.archive,) if call.archive is not None and call.letter in ("c", "r", "u") else ()
+    if call.letter not in ("c", "r", "u"):
+        return ()
+    removed = call.members if arguments.has("--remove-files") else ()
+    return removed if call.archive is None else (call.archive, *removed)
+
+
+def _zipped(arguments: Arguments) -> tuple[Word, ...]:
+    """The archive; with `-m` also what it moves there."""
+    return arguments.all_operands[: None if arguments.has("m", "--move") else 1]
 
 
 def _formatted(*verbs: str) -> Callable[[Arguments], tuple[Word, ...]]:
@@ -171,10 +179,11 @@ _PROGRAMS: Final[Mapping[str, _Program]] = {
     "iconv": _Program(_output, "o f t --output", needs=("o", "--output")),
     "gcc": _OUTPUT,
     "cc": _OUTPUT,
+    "ld": _OUTPUT,
     "dd": _Program(_output_of_dd),
     "tar": _Program(_new_archive),
     "bsdtar": _Program(_new_archive),
-    "zip": _Program(_first, "b t x i"),
+    "zip": _Program(_zipped, "b t x i"),
     "gzip": _PACKING,
     "gunzip": _PACKING,
     "bzip2": _PACKING,

@@ -25,6 +25,7 @@ _TO_NOWHERE: Final = re.compile(
     r"[0-9]?>>?[ \t]*+/dev/(?:null|stdout|stderr)(?![\w./-])|[0-9]?>&[0-9-](?![\w./-])"
 )
 _WRITING: Final = ("--output", "--ext-diff", "--textconv", "--pre=", "--compress-program")
+_UNQUOTED: Final = str.maketrans("", "", "'\"\\")
 _FIND_ACTS: Final = ("-delete", "-exec", "-ok", "-fprint", "-fls")
 
 
@@ -43,10 +44,11 @@ def only_reads(text: str) -> bool:
 
 def _reads(words: list[str]) -> bool:
     name, *rest = words
-    options = [word for word in rest if word.startswith(("-", "'-", '"-'))]
+    # As the shell unquotes them; braces may stand for options.
+    options = [word for word in rest if word.translate(_UNQUOTED).startswith(("-", "{"))]
     if name not in _READERS or "--pre" in rest:
         return False
-    if any(sign in word for word in options for sign in _WRITING):
+    if any(sign in word.translate(_UNQUOTED) for word in options for sign in _WRITING):
         return False
     if name == "git":
         return bool(rest) and rest[0] in _GIT_READERS
@@ -64,4 +66,4 @@ def _reads(words: list[str]) -> bool:
 
 
 def _is_quoted(word: str) -> bool:
-    return any(letter in word for letter in "'\"\\")
+    return any(letter in word for letter in "'\"\\{")

@@ -65,6 +65,17 @@ def read_git_call(words: tuple[Word, ...], folder: str | None) -> GitCall | None
     return GitCall(own.operands[0].text, own.operands[1:], folder, options)
 
 
+def texts_run_by_git(words: tuple[Word, ...]) -> Iterator[str]:
+    """The shell texts that git runs: of an alias, and of `git difftool -x`."""
+    yield from (word.text.partition("=!")[2] for word in words if "=!" in word.text)
+    call = read_git_call(words, None)
+    if call is not None and call.subcommand == "config":
+        yield from (word.text[1:] for word in call.words if word.text.startswith("!"))
+    elif call is not None and call.subcommand == "difftool":
+        values = read_arguments(call.words, "x --extcmd").values
+        yield from (values[name].text for name in ("x", "--extcmd") if name in values)
+
+
 def _inside(folder: str | None, word: Word) -> str | None:
     if not word.is_known or (folder is None and not word.text.startswith("/")):
         return None

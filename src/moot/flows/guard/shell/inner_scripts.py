@@ -47,7 +47,8 @@ def inner_scripts(command: SimpleCommand) -> Iterator[str]:
         return
     for place, word in enumerate(words[:-1]):
         if word.text.startswith("-") and not word.text.startswith("--") and "c" in word.text:
-            yield words[place + 1].text
+            is_marked = words[place + 1].text == "--" and place + 2 < len(words)
+            yield words[place + 2 if is_marked else place + 1].text
             return
     yield from (
         redirect.body or redirect.target.text

@@ -219,7 +219,10 @@ class _Reader:
         for setting in settings:
             name, _equals, value = setting.text.partition("=")
             if name.endswith("+"):
-                state.values.pop(name.removesuffix("+"), None)
+                name = name.removesuffix("+")
+                before = state.values.get(name, (UNKNOWN,))
+                self._steps.take(len(before))
+                state.values[name] = tuple(f"{each}{value}"[: MOST_VALUE + 1] for each in before)
             else:
                 state.values[name] = (value,)
 

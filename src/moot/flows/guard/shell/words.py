@@ -36,6 +36,7 @@ _MOST_NESTED: Final = 40
 MOST_TEXT: Final = 1 << 20
 MOST_STEPS: Final = 40_000
 LETTERS_A_STEP: Final = 64
+_LETTERS_SEARCHED: Final = 8  # a step, where each letter may be a parenthesis
 _CODE: Final = re.compile(r"\\(?:[xu]([0-9a-fA-F]{1,4})|([0-7]{1,3}))")
 _ANSI: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "0": ""}
 
@@ -140,8 +141,8 @@ class _Lexer:
 
     def _read_operator(self) -> None:
         text, at = self._text, self._at
-        if text.startswith("((", at) and self._begins_a_command():
-            self._at = _end_of_group(text, at + 1)
+        if text.startswith("((", at) and self._begins_a_command() and self._is_arithmetic(at):
+            self._at = _end_of_group(text, at)
             return
         if text[at : at + 2] in ("<(", ">("):
             self._read_word()
@@ -284,9 +285,9 @@ class _Lexer:
             inner = text[at + 1 : end].replace("\\`", "`")
             parts.append(Part(PartKind.OUTPUT, inner, is_quoted))
             self._at = end + 1
-        elif text.startswith("$((", at):
+        elif text.startswith("$((", at) and self._is_arithmetic(at + 1):
             parts.append(Part(PartKind.VARIABLE, "", is_quoted))
-            self._at = _end_of_group(text, at + 2)
+            self._at = _end_of_group(text, at + 1)
         elif text.startswith("$(", at):
             self._read_output(at + 1, parts, is_quoted)
         elif text.startswith("${", at):
@@ -306,6 +307,12 @@ class _Lexer:
         inner = self._text[parenthesis + 1 : end].removesuffix(")")
         parts.append(Part(PartKind.OUTPUT, inner, is_quoted))
         self._at = end
+
+    def _is_arithmetic(self, at: int) -> bool:
+        """Is the `((` at `at` closed by `))`? `((a) )` is a subshell in a subshell."""
+        end = _end_of_group(self._text, at + 1)
+        self._steps.take((end - at) // _LETTERS_SEARCHED)
+        return end >= len(self._text) or self._text[end] == ")"
 
     def _find(self, letter: str, start: int) -> int:
         at = self._text.find(letter, start)
