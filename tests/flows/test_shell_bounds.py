@@ -91,14 +91,13 @@ def test_more_words_than_are_listed_end_with_an_unknown_one() -> None:
 
 READING = """
 import json, resource, signal
-from moot.flows.guard import incursions, stale_reads
+from moot.flows.guard import stale_reads
 from moot.flows.guard.shell.acts import destructive_acts
 from moot.flows.guard.shell.first_look import only_reads
 from moot.flows.guard.shell.script import Surroundings
 from moot.surfaces.hooks.call import Unreadable
 from moot.surfaces.hooks.shell_patches import files_in_shell_patches
 from tests.flows.hostile_commands import HOSTILE, of_size
-from pathlib import Path
 
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 for name, make in HOSTILE.items():
@@ -107,8 +106,6 @@ for name, make in HOSTILE.items():
         print(json.dumps(name), flush=True)
         only_reads(text)
         destructive_acts(text, Surroundings("/r/here", "/r", {"HOME": "/home/me"}))
-        command = incursions.ShellCommand(text, "/r/here", None)
-        incursions.named_paths(command, Path("/r"))
         stale_reads.find_printed(text, "/r/here")
         try:
             files_in_shell_patches(text, "/r/here")

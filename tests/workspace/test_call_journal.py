@@ -192,6 +192,7 @@ def test_calls_overlap_a_time_from_their_beginning_to_their_end(journal: CallJou
     assert overlaps(began + DAY_NS, began + DAY_NS)
     assert not overlaps(began - 5, began - 1)
     journal.end(read(journal, number), at_ns=began + 10)
+    assert overlaps(began, began)
     assert overlaps(began + 10, began + 20)
     assert not overlaps(began + 11, began + 20)
     assert not overlaps(began - 5, began - 1)
@@ -201,7 +202,7 @@ def test_an_older_look_replaces_no_newer_one(journal: CallJournal) -> None:
     journal.note_looks("/w", {"a.txt": "1", "b.txt": "1"}, 10)
     journal.note_looks("/w", {"a.txt": "2"}, 9)
     journal.note_looks("/w", {"b.txt": "2"}, 10)
-    journal.note_looks("/v", {"a.txt": "3"}, 11)
+    journal.note_looks("/v", {"a.txt": "3", "c.txt": "3"}, 11)
     assert journal.find_looks("/w") == {"a.txt": Look("1", 10), "b.txt": Look("2", 10)}
     assert journal.find_look("/v", "a.txt") == Look("3", 11)
     assert journal.find_look("/v", "b.txt") is None
