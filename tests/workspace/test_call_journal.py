@@ -27,9 +27,14 @@ PROCESS = ProcessMark(7, "boot:1")
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Iterator[CallJournal]:
+def memory(tmp_path: Path) -> Iterator[FileVersions]:
     with FileVersions(tmp_path) as versions:
-        yield versions.journal
+        yield versions
+
+
+@pytest.fixture
+def journal(memory: FileVersions) -> CallJournal:
+    return memory.journal
 
 
 def a_call(
@@ -70,6 +75,12 @@ def test_a_call_is_read_as_it_was_written(journal: CallJournal) -> None:
     assert kept == call._replace(number=number, began_ns=kept.began_ns)
     assert [file.leads_to("2") for file in files] == [True, False]
     assert [file.leads_to("") for file in files] == [True, False]
+
+
+def test_a_call_of_which_nothing_more_is_said_is_not_written_yet_and_tells_its_end() -> None:
+    call = Call("s1", "amber-otter", "", "c1", "Write", CallKind.EDIT, "/w")
+    assert (call.number, call.began_ns, call.last_process) == (0, 0, 0)
+    assert call.tells_end
 
 
 def test_what_is_long_is_cut_and_reading_names_no_files(journal: CallJournal) -> None:
@@ -216,7 +227,7 @@ def test_who_spoke_is_known_by_name_and_session(journal: CallJournal) -> None:
 
 
 def test_the_oldest_of_very_many_are_forgotten(
-    journal: CallJournal, monkeypatch: pytest.MonkeyPatch
+    memory: FileVersions, journal: CallJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every 500 calls; at most 500 are given at once."""
     monkeypatch.setattr(call_journal, "MOST_CALLS", 499)
@@ -233,6 +244,7 @@ def test_the_oldest_of_very_many_are_forgotten(
     newest = journal.begin(a_call(""))
     assert list_open(journal) == list(range(newest, first, -1))
     assert read(journal, second).files == (file,)
+    assert memory.query("SELECT call FROM call_files", ()) == [(second,)]
     assert {*journal.find_looks("/w")} == {"new"}
     for _ in range(2):
         journal.begin(a_call(""))
@@ -240,13 +252,17 @@ def test_the_oldest_of_very_many_are_forgotten(
 
 
 def test_calls_and_sessions_of_yesterday_are_forgotten(
-    journal: CallJournal, monkeypatch: pytest.MonkeyPatch
+    memory: FileVersions, journal: CallJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(call_journal, "_SWEEP_EVERY", 1)
     now = time.time_ns()
     yesterday, today, still_open = (journal.begin(a_call(f"c{number}")) for number in range(3))
     journal.end(read(journal, yesterday), at_ns=now - DAY_NS - 1)
     journal.end(read(journal, today), at_ns=now - DAY_NS + 3600 * 10**9)
+    journal.hear("s0", "gray-heron")
+    with memory.transaction() as db:
+        db.execute("UPDATE call_sessions SET heard_ns = ?", (now - DAY_NS - 1,))
+    journal.hear("s1", "amber-otter")
     last = journal.begin(a_call("c4", session="s2"))
     kept = [call.number for call in journal.list_overlapping(*ALWAYS)]
     assert kept == [last, still_open, today]
