@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,6 +46,8 @@ WORDINGS = [
     "Session end",
     "We have heard enough.\n\nThe session ends here.",
     "Wir hören auf.\n\n<!-- session-end: genug -->",
+    "A first line that is longer than the sentence which ends it all.\n\nSession closed.",
+    "<!-- a note -->\n\nSession closed: we ship.\n\nThanks to both of you.",
 ]
 ARGUMENTS = [
     "",
@@ -91,6 +94,18 @@ def test_an_argument_with_status_closed_ends_nothing_and_is_reported(body: str) 
     status = view_status(checked)
     assert (status.state, status.next) == ("active", "bot")
     assert status.findings == (finding,)
+
+
+@pytest.mark.requirement("BNC-122")
+def test_only_a_whole_entry_with_status_closed_closes() -> None:
+    said = entry(1, "human-ann", status="closed", stance="neutral", body="Session closed.")
+    checked = check_session(session(said, agents=("human-ann", "bot")))
+    rules, (closing,) = checked.settings.rules, checked.document.entries
+    assert rules is not None
+    assert is_closing_entry(closing, rules)
+    for other in ({"status": "open"}, {"yielded": False}, {"status": "open", "yielded": False}):
+        assert not is_closing_entry(msgspec.structs.replace(closing, **other), rules)
+        assert not is_closing_entry(msgspec.structs.replace(closing, **other), rules, marked=True)
 
 
 _CONTINUED = st.sampled_from(["when", "if", "unless", "after", "because", "by the server,", "on"])

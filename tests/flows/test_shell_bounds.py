@@ -68,6 +68,15 @@ def test_what_was_read_before_the_bound_counts() -> None:
     assert [act.name for act in acts] == ["rm", UNREAD.name]
 
 
+def test_what_is_at_a_bound_is_read() -> None:
+    assert len(list(read_script("true;" * 5_000, AROUND))) == 5_000
+    assert len(list(read_script("rm " + "$(" * 8 + "rm" + ")" * 8, AROUND))) == 9
+    (command,) = read_script("rm f{1..500}", AROUND)
+    assert [len(command.words), command.words[-1].text] == [501, "f500"]
+    *_, last = read_script("true |" * 60 + "true", AROUND)
+    assert len(last.fed_by) == 50
+
+
 def test_the_reader_itself_says_so() -> None:
     read = read_script("show a;" + "true;" * 5_000, AROUND)
     assert next(read).words[1].text == "a"

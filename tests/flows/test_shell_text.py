@@ -145,6 +145,17 @@ def test_what_reads_is_known(text: str) -> None:
         ("x=$(cd a; run); run", ["/r/here/a", "/r/here"]),
         ("false || cd a; run", [None]),
         ("if cd a; then run; fi", ["/r/here/a"]),
+        ("echo a | cd sub; run", ["/r/here"]),
+        ("pushd; run", [None]),
+        ("cd a; popd; run", [None]),
+        ("cat <<EOF\n$(cd a; run)\nEOF\nrun", ["/r/here/a", "/r/here"]),
+        ("cat <<EOF\n`run`\nEOF", ["/r/here"]),
+        ("cat <<'EOF'\n$(run)\nEOF", []),
+        (f"cd /{'x' * 4_095}; run", [f"/{'x' * 4_095}"]),
+        (f"cd /{'x' * 4_096}; run", [None]),
+        ("'if' run; 'then' run; run", ["/r/here"]),
+        ("cd a; cd $PWD/b; run", ["/r/here/a/b"]),
+        ("cd $UNSET; cd $PWD; run", [None]),
     ],
 )
 def test_a_command_knows_its_folder(text: str, folders: list[str | None]) -> None:
@@ -167,6 +178,20 @@ def test_a_command_knows_its_folder(text: str, folders: list[str | None]) -> Non
         ("run a#b", ["a#b"]),
         ("run \\\n a", ["a"]),
         ("run {1..3}", ["1", "2", "3"]),
+        ("run {3..1}", ["3", "2", "1"]),
+        ("run {2..2}", ["2"]),
+        ("A=b; A+=c; run $A", [UNKNOWN]),
+        ("export A=b; run $A", ["b"]),
+        ("A=b; unset A; run $A", [UNKNOWN]),
+        ("A=b; for A in; do run $A; done", [UNKNOWN]),
+        ("for A in $(ls); do run $A; done", [UNKNOWN]),
+        ("for; run a", ["a"]),
+        ("case in in in) run a;; esac", ["a"]),
+        ("case x in a) run b;; esac", ["b"]),
+        ("case; run a", ["a"]),
+        ("function f { run a; }", ["a"]),
+        ("run ~ ~/x '~' ~other/x", ["/home/me", "/home/me/x", "~", f"{UNKNOWN}/x"]),
+        ("run $PWD", ["/r/here"]),
     ],
 )
 def test_words_are_what_the_program_would_get(text: str, arguments: list[str]) -> None:
@@ -209,3 +234,33 @@ def test_a_file_in_memory_is_a_file_and_a_device_is_none(text: str) -> None:
     (act,) = destructive_acts(text.format("/dev/shm/project/a.txt"), AROUND)
     assert [path.text for path in act.paths] == ["/dev/shm/project/a.txt"]
     assert destructive_acts(text.format("/dev/null"), AROUND) == []
+
+
+def test_a_variable_of_the_surroundings_counts_up_to_64_kb() -> None:
+    values = {"A": "x" * 65_536, "B": "x" * 65_537}
+    (command,) = read_script("run $A $B", Surroundings("/r/here", "/r", values))
+    assert [len(word.text) for word in command.words[1:]] == [65_536, 1]
+    assert command.words[2].text == UNKNOWN
+
+
+def test_without_a_worktree_its_root_is_unknown() -> None:
+    around = Surroundings("/r/here", "", {})
+    (*_, command) = read_script("cd $(git rev-parse --show-toplevel); run", around)
+    assert command.folder is None
+
+
+def test_a_long_text_is_not_looked_through_for_readers() -> None:
+    assert only_reads("cat a" + " " * 19_995)
+    assert not only_reads("cat a" + " " * 19_996)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", " ; ", "git", "git push", "git -c x diff", "uniq a b", "sort -oa", "sort '-o' a"),
+        *("find . '-delete'", "find . -delete", "sed -i 1p a", "sed -n 1d a", "sed 1p -n a"),
+        *("sed -n", "sed -n 1w a", "rg --pre x a", "git diff --output=a", "unknown a", "ls > a"),
+    ],
+)
+def test_what_may_write_is_not_called_reading(text: str) -> None:
+    assert not only_reads(text)

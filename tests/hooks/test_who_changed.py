@@ -131,6 +131,113 @@ def test_several_edits_of_one_agent_are_followed_in_any_order() -> None:
     assert explain(change(b"ONE\ntwo\nthree.\n"), [*own, script], "teal-crane", blob_id) == UNKNOWN
 
 
+def edit(who: str, old: str, new: str) -> Cause:
+    return Cause(who, Might.EDIT, frozenset(), Announced(edits=(TextEdit(old, new),)))
+
+
+def test_the_only_one_at_work_is_named_without_proof() -> None:
+    made, script = change(b"x\n"), Cause("gray-heron", Might.COMMAND)
+    known = Verdict(Certainty.ONLY_KNOWN, "gray-heron")
+    assert explain(made, [script], "teal-crane", blob_id) == known
+    assert explain(made, [script, script], "teal-crane", blob_id) == UNKNOWN
+    assert explain(made, [Cause("", Might.COMMAND)], "teal-crane", blob_id) == UNKNOWN
+    beside = Cause("gray-heron", Might.BESIDE)
+    assert explain(made, [beside], "teal-crane", blob_id) == UNKNOWN
+    assert explain(made, [script, beside], "gray-heron", blob_id) == known
+
+
+@pytest.mark.parametrize(
+    ("other", "is_proved"),
+    [
+        (Cause("gray-heron", Might.BESIDE), True),
+        (edit("gray-heron", "two", "2"), True),
+        (Cause("gray-heron", Might.EDIT), False),
+        (Cause("gray-heron", Might.UNGUARDED), False),
+    ],
+)
+def test_who_could_have_put_back_what_was_there_before(other: Cause, is_proved: bool) -> None:
+    at_work = [announcing("amber-otter", b"committed\n"), other]
+    verdict = explain(change(b"committed\n", is_new=False), at_work, "teal-crane", blob_id)
+    assert verdict == (Verdict(Certainty.PROVED, "amber-otter") if is_proved else UNKNOWN)
+
+
+def test_bytes_count_as_new_if_nothing_else_is_said() -> None:
+    made = FileChange("/w", "a.txt", "1", "2", 10, 20)
+    at_work = [Cause("amber-otter", Might.EDIT, frozenset({"2"})), Cause("x-y", Might.COMMAND)]
+    proved = Verdict(Certainty.PROVED, "amber-otter")
+    assert explain(made, at_work, "teal-crane", blob_id) == proved
+
+
+def test_one_edit_proves_its_bytes_but_not_without_the_bytes_before() -> None:
+    at_work = [edit("amber-otter", "two", "2"), Cause("gray-heron", Might.COMMAND)]
+    made = change(b"one\n2\nthree\n")
+    proved = Verdict(Certainty.PROVED, "amber-otter")
+    assert explain(made, at_work, "teal-crane", blob_id) == proved
+    whole = Cause("amber-otter", Might.EDIT, frozenset(), Announced(whole="x\n"))
+    blind = msgspec.structs.replace(change(b"x\n"), data=None)
+    assert explain(blind, [whole, *at_work], "teal-crane", blob_id) == UNKNOWN
+
+
+def test_five_edits_in_a_row_are_followed_and_six_are_not() -> None:
+    script, proved = Cause("gray-heron", Might.COMMAND), Verdict(Certainty.PROVED, "teal-crane")
+    for count, verdict in ((5, proved), (6, UNKNOWN)):
+        letters = "abcdef"[:count]
+        own = [edit("teal-crane", letter, letter.upper()) for letter in letters]
+        own.append(Cause("teal-crane", Might.COMMAND))
+        made = change(letters.upper().encode(), data=letters.encode())
+        assert explain(made, [*own, script], "teal-crane", blob_id) == verdict
+
+
+def test_a_file_that_an_agent_removes_and_makes_again_is_its_own() -> None:
+    removal = Cause("teal-crane", Might.EDIT, frozenset(), Announced(removed=True))
+    at_work = [removal, edit("teal-crane", "", "new\n"), Cause("gray-heron", Might.COMMAND)]
+    proved = Verdict(Certainty.PROVED, "teal-crane")
+    assert explain(change(b"new\n"), at_work, "teal-crane", blob_id) == proved
+    assert explain(change(None), at_work, "teal-crane", blob_id) == proved
+
+
+@pytest.mark.parametrize(
+    ("announced", "before", "readings"),
+    [
+        (Announced(whole="x\n"), b"a\n", [b"x\n"]),
+        (Announced(whole="x\r\n"), b"a\n", [b"x\r\n", b"x\n"]),
+        (Announced(whole="x\n"), b"\xef\xbb\xbfa\n", [b"x\n", b"\xef\xbb\xbfx\n"]),
+        (Announced(whole="\ufeffx\n"), b"\xef\xbb\xbfa\n", [b"\xef\xbb\xbfx\n"]),
+        (Announced(whole="x\n"), b"\xff\xfe", [b"x\n"]),
+        (Announced(edits=(TextEdit("a", "b"),)), b"a\na\na\n", [b"b\na\na\n", b"b\nb\nb\n"]),
+        (Announced(edits=(TextEdit("a", "b", True),)), b"a\na\n", [b"b\nb\n"]),
+        (Announced(edits=(TextEdit("a\n", ""),)), b"a\n\nb", [b"\nb"]),
+        (
+            Announced(edits=(TextEdit("a", ""),)),
+            b"a\na\nb\n",
+            [b"\na\nb\n", b"\n\nb\n", b"a\nb\n"],
+        ),
+        (Announced(edits=(TextEdit("a", "", True),)), b"a\na\nb\n", [b"\n\nb\n", b"b\n"]),
+        (
+            Announced(hunks=(Hunk(("a", "b"), ("1", "2", "3")), Hunk(("d",), ("4",)))),
+            b"a\nb\nc\nd\ne\n",
+            [b"1\n2\n3\nc\n4\ne\n"],
+        ),
+        (
+            Announced(hunks=(Hunk(("a",), ("1",), "", True),)),
+            b"a\nb\na\n",
+            [b"a\nb\n1\n"],
+        ),
+        (Announced(hunks=(Hunk(("a",), ("1",)), Hunk(("a",), ("2",), "", True))), b"a\n", []),
+        (Announced(hunks=(Hunk(("b",), ("x",)), Hunk(("a",), ("y",)))), b"a\nb\n", []),
+    ],
+)
+def test_every_reading_is_given_and_no_other(
+    announced: Announced, before: bytes, readings: list[bytes]
+) -> None:
+    assert predict(announced, before) == readings
+
+
+def test_no_more_than_32_readings_are_followed() -> None:
+    edits = tuple(TextEdit(letter, letter.upper()) for letter in "abcdef")
+    assert len(predict(Announced(edits=edits), b"abcdefabcdef")) == 32
+
+
 @pytest.mark.parametrize(
     ("announced", "before", "after"),
     [

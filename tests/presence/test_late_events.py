@@ -14,7 +14,20 @@ from moot.protocols.presence.machine import MACHINE
 from moot.protocols.presence.model import STREAM, Liveness, Member, Reservation, State
 from moot.testing import Scenario
 
-from .scene import CRANE, NOON, OTTER, ROOT, context, crew, holding, new_holder, reserve, run
+from .scene import (
+    CRANE,
+    NOON,
+    OTTER,
+    ROOT,
+    blocked,
+    context,
+    crew,
+    holding,
+    new_holder,
+    release,
+    reserve,
+    run,
+)
 from .test_exact_limits import JOINED
 from .test_freed import gone
 from .test_sub_agents import edit
@@ -79,6 +92,21 @@ def test_only_the_lease_that_is_named_is_handed_over() -> None:
     later = msgspec.structs.replace(MOVED, was=7)
     assert after(state, later, OTTER).live == state.live
     assert after(holding(), MOVED, OTTER).live == ()
+
+
+@pytest.mark.parametrize(("ended", "is_settled"), [(CRANE, True), (OTTER, False)])
+def test_a_request_is_settled_when_its_receiver_has_ended(ended: str, is_settled: bool) -> None:
+    state = crew(OTTER, CRANE).when(blocked()).state
+    later = after(state, did.AnswerLapsed(id="proto_20260218_001", ended=ended), SYSTEM)
+    (message,) = later.recent
+    assert (message.settled, len(later.pending)) == (is_settled, 0)
+
+
+def test_who_releases_gave_back_until_it_reserves_again() -> None:
+    scenario = crew(OTTER)
+    for command, gave_back in ((reserve("a"), False), (release("a"), True), (reserve("b"), False)):
+        scenario.when(command)
+        assert scenario.state.members[0].gave_back is gave_back
 
 
 def test_an_answer_that_nobody_waits_for_cannot_lapse() -> None:

@@ -53,7 +53,12 @@ def test_giving_back_what_was_asked_for_settles_the_request(held: str) -> None:
         (row,) = view.rows(SETTLED)
         assert view.rows("presence.receipts") == []  # settled, not accepted
     assert row.key == ASKED
-    scenario.when(ask.Accept(id=ASKED)).then()  # nobody waits for it
+    outcome = run(scenario, ask.Accept(id=ASKED), CRANE)  # nobody waits for it
+    assert outcome.recorded == ()
+    assert [(one.code, one.severity) for one in outcome.findings] == [
+        ("request_settled", "warning")
+    ]
+    assert f"{ASKED} is settled" in outcome.findings[0].message
 
 
 @pytest.mark.requirement("OPR-106")

@@ -118,7 +118,7 @@ def test_who_holds_the_name_later_was_not_the_holder() -> None:
 
 
 @pytest.mark.requirement("OPR-106")
-@pytest.mark.parametrize("request_", [blocked(), handoff()])
+@pytest.mark.parametrize("request_", [blocked(), handoff(), handoff(scope="src")])
 def test_a_request_that_waits_is_its_senders_to_withdraw(request_: ask.SendBlocked) -> None:
     scenario = crew(OTTER, CRANE, HARBOR).when(request_)
     scenario.as_(CRANE).refused("withdraw_forbidden", withdraw())
@@ -129,7 +129,12 @@ def test_a_request_that_waits_is_its_senders_to_withdraw(request_: ask.SendBlock
     assert not scenario.state.pending
     scenario.when(withdraw()).then()  # a repeat
     assert MACHINE.agenda(scenario.state, 0) == ()
-    scenario.as_(CRANE).when(ask.Accept(id=ENTRY)).then()  # nobody waits for it
+    outcome = run(scenario, ask.Accept(id=ENTRY), CRANE)  # nobody waits for it
+    assert outcome.recorded == ()
+    assert [(one.code, one.severity) for one in outcome.findings] == [
+        ("request_settled", "warning")
+    ]
+    assert f"{ENTRY} was withdrawn" in outcome.findings[0].message
 
 
 @pytest.mark.requirement("OPR-106")
@@ -146,6 +151,14 @@ def test_the_next_overlap_of_the_same_agent_is_on_record_again() -> None:
     scenario.when(withdraw())
     (again,) = run(scenario, note, CRANE).recorded
     assert isinstance(again.event, did.IncursionNoted)
+
+
+@pytest.mark.requirement("OPR-107")
+def test_an_overlap_is_withdrawn_after_its_scope_was_given_back() -> None:
+    scenario = accused().when(release("src"), withdraw())
+    (entry,) = scenario.state.recent
+    assert entry.withdrawn
+    assert not scenario.state.live
 
 
 @pytest.mark.requirement("OPR-107")

@@ -128,7 +128,7 @@ def explain(
     What is the holder's own is so with any number of its calls; somebody else is the only one known
     by one single command.
     """
-    announcers = {cause.who for cause in _find_announcers(change, causes, identify)}
+    announcers = set(_find_announcers(change, causes, identify))
     if len(announcers) == 1 and "" not in announcers:
         (who,) = announcers
         others = (cause for cause in causes if cause.who != who)
@@ -176,21 +176,18 @@ def predict(announced: Announced, before: bytes | None) -> list[bytes | None]:
 
 def _find_announcers(
     change: FileChange, causes: Sequence[Cause], identify: Callable[[bytes], str]
-) -> Iterator[Cause]:
-    if change.after is None:
-        return
+) -> Iterator[str]:
+    announced: dict[str, list[Announced]] = {}
     for cause in causes:
         if change.after in cause.predicted:
-            yield cause
-    by_who: dict[str, list[Cause]] = {}
-    for cause in causes:
+            yield cause.who
         if cause.announced is not None:
-            by_who.setdefault(cause.who, []).append(cause)
-    for own in by_who.values():
-        if change.data is not None and len(own) <= MOST_IN_A_ROW:
-            edits = [cause.announced for cause in own if cause.announced is not None]
-            if change.after in _results_in_a_row(edits, change.data, identify):
-                yield own[0]
+            announced.setdefault(cause.who, []).append(cause.announced)
+    for who, edits in announced.items():
+        if change.data is None or len(edits) > MOST_IN_A_ROW:
+            continue
+        if change.after in _results_in_a_row(edits, change.data, identify):
+            yield who
 
 
 def _results_in_a_row(
@@ -201,14 +198,13 @@ def _results_in_a_row(
     A tool may ask for several edits of one file before it makes the first.
     """
     reached: set[str] = set()
-    waiting = [(data, tuple(range(len(edits))))]
+    waiting: list[tuple[bytes | None, tuple[int, ...]]] = [(data, tuple(range(len(edits))))]
     while waiting and len(reached) < MOST_RESULTS:
         bytes_now, left = waiting.pop()
         for at in left:
             for result in predict(edits[at], bytes_now):
                 reached.add("" if result is None else identify(result))
-                if result is not None:
-                    waiting.append((result, tuple(each for each in left if each != at)))
+                waiting.append((result, tuple(each for each in left if each != at)))
     return reached
 
 
@@ -229,12 +225,8 @@ def _decode(data: bytes) -> str | None:
 
 def _as_file(text: str, before: str) -> Iterator[bytes]:
     """The text as it is, and with the line ends and the mark of what was there."""
-    texts = [text]
-    if "\r\n" in before:
-        texts.append(text.replace("\r\n", "\n").replace("\n", "\r\n"))
-    elif "\r\n" in text:
-        texts.append(text.replace("\r\n", "\n"))
-    for each in texts:
+    line_end = "\r\n" if "\r\n" in before else "\n"
+    for each in (text, text.replace("\r\n", "\n").replace("\n", line_end)):
         yield each.encode("utf-8", "surrogateescape")
         if before.startswith(_BOM) and not each.startswith(_BOM):
             yield (_BOM + each).encode("utf-8", "surrogateescape")
@@ -302,6 +294,6 @@ def _apply_hunks(hunks: Sequence[Hunk], text: str) -> Iterator[str]:
 
 
 def _find_lines(lines: Sequence[str], hunk: Hunk, at: int) -> int | None:
-    last = len(lines) - len(hunk.old)
-    places = (last,) if hunk.at_end and last >= at else range(at, last + 1)
+    first = max(at, len(lines) - len(hunk.old)) if hunk.at_end else at
+    places = range(first, len(lines))
     return next((at for at in places if tuple(lines[at : at + len(hunk.old)]) == hunk.old), None)
