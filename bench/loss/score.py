@@ -138,7 +138,8 @@ def score(top: Path, seed: int, seconds: float, in_runs: int) -> Figures:
     refused = [each for each in before if each.reason]
     needless = [each for each in refused if each.is_needless]
     again = [each for each in needless if any(text in each.reason for text in _UNSEEN)]
-    found = list(_find_overwrites(writes, record.holds, top))
+    at_work = [each for each in writes if _is_somebody_at_work(each, hooks)]
+    found = list(_find_overwrites(at_work, writes, record.holds, top))
     overwrites = [each for each in found if not each.is_given_back or _find_record(each, record)]
     told = [_find_record(each, record) for each in overwrites]
     suspected = [each for each in record.letters if each.suspect]
@@ -200,9 +201,16 @@ class Overwrite(NamedTuple):
         return until is not None and until - self.write.at_ns < _SOON_NS
 
 
-def _find_overwrites(writes: list[Write], holds: list[Hold], top: Path) -> Iterator[Overwrite]:
+def _is_somebody_at_work(write: Write, hooks: list[HookCall]) -> bool:
+    """Does a hook look at this worktree later? The person goes on when all agents are done."""
+    return any(each.worktree == write.worktree and each.began_ns > write.at_ns for each in hooks)
+
+
+def _find_overwrites(
+    writes: list[Write], every: list[Write], holds: list[Hold], top: Path
+) -> Iterator[Overwrite]:
     """What the holder, or somebody else but the actor, had left there is gone."""
-    authors = _find_authors(writes)
+    authors = _find_authors(every)
     for write in writes:
         for change in write.changes:
             author = authors.get((write.worktree, change.path, change.before))

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from threading import Event
 
+import msgspec
 import pytest
 
 from moot.protocols.presence import STREAM
@@ -410,3 +411,20 @@ def test_a_run_that_is_killed_while_it_waits_has_claimed_nothing(yard: Yard) -> 
         assert len(yard.told_changes()) == 2
         killed.write_letters(is_last=True)
         assert len(yard.told_changes()) == 2
+
+
+def test_a_letter_that_cannot_be_sent_is_told_by_the_next_who_looks(yard: Yard) -> None:
+    from moot.flows.guard.held_changes import HeldChange
+    from moot.flows.guard.who_changed import UNKNOWN, FileChange
+    from moot.flows.watching.letters import tell_holders
+
+    hold(yard, CRANE, yard.root, "a.txt")
+    (held,) = yard.presence.live
+    change = FileChange(str(yard.root), "a.txt", "1" * 40, "2" * 40, 1, 2)
+    nobody = msgspec.structs.replace(held, owner="nobody-here")
+    with yard.workspace() as workspace:
+        assert tell_holders(workspace, [HeldChange(change, nobody, UNKNOWN)]) == {"a.txt"}
+        assert tell_holders(workspace, [HeldChange(change, held, UNKNOWN)]) == set()
+        assert len(yard.told_changes()) == 1
+        assert tell_holders(workspace, [HeldChange(change, held, UNKNOWN)]) == set()
+    assert len(yard.told_changes()) == 1

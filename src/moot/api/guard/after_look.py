@@ -161,9 +161,11 @@ def tell_changed_own(
     present: Mapping[str, str],
     before_ns: int,
 ) -> dict[str, str]:
-    """Before an edit, that began later than `before_ns`: explain what became of files since they
-    were last explained. Who holds them,
-    and is about to edit, is told of what is not its own. Given back is what is explained now."""
+    """Explain what became of files since they were last explained, before an edit that began
+    later than `before_ns`. The holder, who is about to edit, is told of what is not its own.
+
+    Return the versions that are explained now.
+    """
     from moot.flows.guard.held_changes import (
         CHANGED_UNKNOWN,
         Evidence,
@@ -195,8 +197,8 @@ def tell_changed_own(
         else:
             copies.keep([path], Editor("", "", at, CHANGED_UNKNOWN))
             untold.append(HeldChange(change, held, verdict))
-    tell_holders(session.workspace, untold)
-    return {path: present[path] for path in looks}
+    not_sent = tell_holders(session.workspace, untold)
+    return {path: present[path] for path in looks if path not in not_sent}
 
 
 def look_after_command(
@@ -281,8 +283,10 @@ def _settle(
             copies.keep([change.path], Editor("", "", at, CHANGED_UNKNOWN))
     proved = [each for each in explained if each.is_proved and each.verdict.who == looker.who]
     proved = [each for each in proved if not each.is_own]
-    tell_holders(session.workspace, (e for e in explained if not e.is_own and e not in proved))
-    copies.versions.journal.note_looks(str(copies.root), found.present, looked_ns)
+    others = (each for each in explained if not each.is_own and each not in proved)
+    not_sent = tell_holders(session.workspace, others)
+    told = {path: blob for path, blob in found.present.items() if path not in not_sent}
+    copies.versions.journal.note_looks(str(copies.root), told, looked_ns)
     return proved, own
 
 

@@ -21,8 +21,7 @@ _MOST_SWEPT: Final = 200
 
 def is_first_time(workspace: Path, *what: str) -> bool:
     """True for the first who asks. Where nothing can be remembered it is told again."""
-    text = "\n".join(what).encode("utf-8", "surrogateescape")
-    note = workspace / FOLDER / sha256(text).hexdigest()[:32]
+    note = _note_of(workspace, what)
     try:
         note.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(note, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -31,6 +30,17 @@ def is_first_time(workspace: Path, *what: str) -> bool:
     except OSError:
         return True
     return True
+
+
+def forget(workspace: Path, *what: str) -> None:
+    """It could not be told after all: the next one who asks may."""
+    with suppress(OSError):
+        _note_of(workspace, what).unlink()
+
+
+def _note_of(workspace: Path, what: tuple[str, ...]) -> Path:
+    text = "\n".join(what).encode("utf-8", "surrogateescape")
+    return workspace / FOLDER / sha256(text).hexdigest()[:32]
 
 
 def forget_old(workspace: Path) -> None:

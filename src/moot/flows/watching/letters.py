@@ -13,7 +13,7 @@ from moot.core.errors import MootError
 from moot.core.names import SYSTEM
 from moot.core.quoted import quote_name
 from moot.flows.guard.held_changes import CHANGED_UNKNOWN, HeldChange, is_here
-from moot.flows.guard.told_once import is_first_time
+from moot.flows.guard.told_once import forget, is_first_time
 from moot.flows.guard.who_changed import Certainty, Verdict
 
 if TYPE_CHECKING:
@@ -22,30 +22,39 @@ if TYPE_CHECKING:
 SHOWN: Final = 20
 
 
-def tell_holders(workspace: Workspace, changes: Iterable[HeldChange]) -> list[str]:
-    """Write to each holder what changed, each change once; give back what could not be sent."""
+def tell_holders(workspace: Workspace, changes: Iterable[HeldChange]) -> set[str]:
+    """Write to each holder what changed, each change once.
+
+    Return the paths of what could not be sent: whoever looks next may tell it.
+    """
     groups: dict[tuple[str, Verdict], list[HeldChange]] = {}
     for each in changes:
         if is_untold(workspace.path, each):
             groups.setdefault((each.held.owner, each.verdict), []).append(each)
-    failures = []
+    not_sent = set[str]()
     for (owner, verdict), told in groups.items():
         try:
             write_letter(workspace, owner, verdict, told)
-        except MootError as error:
-            failures.append(f"{owner} was not told: {error}")
-    return failures
+        except MootError:
+            for each in told:
+                forget(workspace.path, *_identify(each))
+                not_sent.add(each.change.path)
+    return not_sent
 
 
 def is_untold(workspace: Path, each: HeldChange) -> bool:
     """True for the first who asks. Of what is held in another worktree, one change is told."""
+    return is_first_time(workspace, *_identify(each))
+
+
+def _identify(each: HeldChange) -> tuple[str, ...]:
     change, held = each.change, each.held
     # A file that is gone has no time of its own, and that of its folder may move.
     moment = change.until_ns if change.after else change.until_ns // 10**9
     what = change.before or "", change.after or "", str(moment)
     if not is_here(held, change.worktree):
         what = "elsewhere", str(held.fencing), ""
-    return is_first_time(workspace, "changed", change.worktree, change.path, *what)
+    return "changed", change.worktree, change.path, *what
 
 
 def describe_change(each: HeldChange) -> str:
