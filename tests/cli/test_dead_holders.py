@@ -29,6 +29,13 @@ def shop(bare: Project) -> Project:
 
 def killed(bare: Project) -> None:
     """A `moot run` that reserved something and was killed with -9."""
+    running = start(bare)
+    os.kill(running.pid, signal.SIGKILL)
+    running.communicate(timeout=120)
+
+
+def start(bare: Project) -> subprocess.Popen[bytes]:
+    """A `moot run` that has reserved something and is at work until its input ends."""
     words = ("run", "--name", "amber-otter", "--reserve", "src/auth")
     running = subprocess.Popen(
         [*MOOT, *words, "--", sys.executable, "-c", WORKING],
@@ -40,8 +47,7 @@ def killed(bare: Project) -> None:
     )
     assert running.stdout is not None
     running.stdout.readline()
-    os.kill(running.pid, signal.SIGKILL)
-    running.communicate(timeout=120)
+    return running
 
 
 def test_what_a_killed_run_holds_is_freed_as_the_refusal_says(bare: Project) -> None:
@@ -130,11 +136,10 @@ def test_what_cannot_be_freed_at_once_is_said(
 def test_a_living_run_is_not_called_dead(bare: Project) -> None:
     bare.ok("init")
     bare.ok("join", "--register", "teal-crane")
-    inner = (*MOOT, "--as", "teal-crane", "reserve", "src/auth")
-    code = "import pty, sys; pty.spawn(sys.argv[1:])"
-    words = ("run", "--name", "amber-otter", "--reserve", "src/auth", "--", "env", "-u")
-    # Its own folder has only its own key: the other agent's is in the user's.
-    others = ("MOOT_AGENT", f"MOOT_KEYS={bare.keys}")
-    seen = on_a_terminal(bare, *words, *others, sys.executable, "-c", code, *inner)
+    running = start(bare)
+    try:
+        seen = on_a_terminal(bare, *as_("teal-crane", "reserve", "src/auth"))
+    finally:
+        running.communicate(timeout=120)
     assert "reservation_conflict" in seen
     assert "retire" not in seen

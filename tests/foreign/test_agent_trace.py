@@ -73,9 +73,16 @@ def edit(yard: Yard, text: str, agent: str, file: str = "a.txt", tool: str = "cl
         "claude": ("claude-write", "claude-write-done"),
         "codex": ("codex-patch", "codex-patch-done"),
     }[tool]
-    yard.hook(tool, call(before, yard.root, file), agent)
+    added = "".join(f"+{line}\n" for line in text.splitlines())
+    sent = {
+        "claude": {"file_path": str(yard.root / file), "content": text},
+        "codex": {"command": f"*** Begin Patch\n*** Add File: {file}\n{added}*** End Patch"},
+    }[tool]
+    for _ in range(2):  # a version that the session has not seen is told of once
+        if not yard.hook(tool, call(before, yard.root, file, tool_input=sent), agent).out:
+            break
     (yard.root / file).write_text(text, encoding="utf-8")
-    yard.hook(tool, call(after, yard.root, file), agent)
+    yard.hook(tool, call(after, yard.root, file, tool_input=sent), agent)
 
 
 def export(yard: Yard) -> list[dict[str, Any]]:

@@ -70,6 +70,9 @@ def test_each_loss_is_told(yard: Yard) -> None:
     slip(yard, "git checkout -- .")
     slip(yard, "git checkout -- .")
     assert len(yard.told_changes()) == 1, "nothing changed the second time"
+    sent = {"file_path": str(yard.root / "a.txt"), "content": "again\n"}
+    refused = yard.hook("claude", call("claude-write", yard.root, tool_input=sent), CRANE)
+    assert "after you last saw it" in refused.out
     edit(yard, "again\n")
     slip(yard, "git checkout -- .")
     assert len(yard.told_changes()) == 2

@@ -59,9 +59,12 @@ TRIED = (
 def shared(yard: Yard) -> Yard:
     """a.txt is held and changed by the crane; there is a copy of b.txt."""
     for agent, name in ((CRANE, "a.txt"), (OTTER, "b.txt")):
-        assert yard.hook("claude", call("claude-write", yard.root, name), agent) == Reply()
+        sent = {"file_path": str(yard.root / name), "content": WORK}
+        asked = call("claude-write", yard.root, name, tool_input=sent)
+        assert yard.hook("claude", asked, agent) == Reply()
         (yard.root / name).write_text(WORK, encoding="utf-8")
-    assert yard.hook("claude", call("claude-write-done", yard.root, "b.txt"), OTTER) == Reply()
+    done = call("claude-write-done", yard.root, "b.txt", tool_input=sent)
+    assert yard.hook("claude", done, OTTER) == Reply()
     (yard.root / "b.txt").write_text("newer\n", encoding="utf-8")
     return yard
 

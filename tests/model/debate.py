@@ -14,6 +14,7 @@ from moot.protocols.debate import commands as ask
 from moot.protocols.debate.escalation import POLICY_ENTRIES
 from moot.protocols.debate.machine import MACHINE
 from moot.protocols.debate.model import Escalation
+from moot.protocols.debate.phases import Phase
 from moot.protocols.debate.state import course_from_state
 from moot.protocols.debate.turns import find_standing
 from moot.protocols.debate.writer import make_entry_text
@@ -83,6 +84,12 @@ class Debate(SmallWorld):
 
     def is_final(self, scene: Scene) -> bool:
         return bool(scene.state.phase.has_ended)
+
+    def awaits_operator(self, scene: Scene) -> bool:
+        """A deadlock, until what followed from it is summed up (BNC-138)."""
+        due = self.machine.agenda(scene.state, scene.now)
+        is_deadlock = scene.state.phase is Phase.DEADLOCK and not scene.state.summed_up
+        return is_deadlock and all(each.who == OPERATOR for each in due)
 
     def find_flaws_of_step(self, before: Scene, _step: Step, taken: Taken) -> Iterator[str]:
         old, new = before.state, taken.scene.state

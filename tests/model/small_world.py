@@ -133,6 +133,10 @@ class SmallWorld:
         """May this state be the last one?"""
         raise NotImplementedError
 
+    def awaits_operator(self, _scene: Scene) -> bool:
+        """May something be due at this end?"""
+        return False
+
     def is_at_bound(self, _scene: Scene) -> bool:
         """Does the menu end here, though the machine would go on?"""
         return False

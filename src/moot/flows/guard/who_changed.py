@@ -149,8 +149,8 @@ def identify_words(data: bytes) -> str:
 
     Order does not count: formatters sort imports.
     """
-    words = b" ".join(sorted(re.findall(rb"\w+", data)))
-    return f"words:{sha256(words).hexdigest()[:40]}"
+    words = " ".join(sorted(re.findall(r"\w+", data.decode("utf-8", "replace"))))
+    return f"words:{sha256(words.encode()).hexdigest()[:40]}"
 
 
 def predict(announced: Announced, before: bytes | None) -> list[bytes | None]:
