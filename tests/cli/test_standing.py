@@ -152,11 +152,12 @@ def test_a_folder_that_is_gone_is_said(shop: Project, words: tuple[str, ...]) ->
 
 def test_a_detached_head_is_work_without_a_name(shop: Project) -> None:
     git(shop.root, "checkout", "-q", "--detach")
+    shop.ok("join", "--register", "brown-heron")
     said = ("--subject", "s", "--summary", "s", "--next-action", "n")
-    words = as_("amber-otter", "handoff", "teal-crane", *said)
+    words = as_("brown-heron", "handoff", "teal-crane", *said)
     assert shop.refused(*words) == ("work_required", 1)
     assert shop.ok(*words, "--work", "T-7")["event"]["bead_id"] == "T-7"
-    (lease,) = shop.ok(*as_("amber-otter", "reserve", "a"))["reserved"]
+    (lease,) = shop.ok(*as_("brown-heron", "reserve", "a"))["reserved"]
     assert lease["work"] is None
 
 
