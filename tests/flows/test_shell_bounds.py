@@ -177,7 +177,10 @@ def _pattern(
     given = call.args[: 2 if function.attr == "compile" else 1]
     made, *flags = (eval(compile(ast.Expression(each), "", "eval"), names) for each in given)
     searched = is_searched if is_searched is not None else "match" not in function.attr
-    yield made, int(flags[0]) if flags else 0, searched
+    flag = int(flags[0]) if flags else 0
+    if isinstance(made, bytes):  # of bytes: the same work on as many letters
+        made, flag = made.decode("ascii"), flag | re.ASCII
+    yield made, flag, searched
 
 
 MADE_AT_RUN_TIME = {"letter": "c"}

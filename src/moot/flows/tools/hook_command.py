@@ -40,7 +40,7 @@ _KEY_FOLDERS: Final = (
     '"$HOME"/.local/share/moot/keys',
     '"$HOME/Library/Application Support/moot/keys"',
 )
-_KEYS_OF_LEDGER: Final = re.compile(r"\|\| \[ -e .*?/([\w.-]+)'? \] \|\| exit 0")
+_KEYS_OF_LEDGER: Final = re.compile(r"\|\| \[ -e (?:(?!\|\| \[).)*?/([\w.-]+)'? \] \|\| exit 0")
 _TESTS: Final = {"-x": os.X_OK, "-r": os.R_OK}
 
 
