@@ -180,7 +180,7 @@ def test_a_command_knows_its_folder(text: str, folders: list[str | None]) -> Non
         ("run {1..3}", ["1", "2", "3"]),
         ("run {3..1}", ["3", "2", "1"]),
         ("run {2..2}", ["2"]),
-        ("A=b; A+=c; run $A", [UNKNOWN]),
+        ("A=b; A+=c; run $A", ["bc"]),
         ("export A=b; run $A", ["b"]),
         ("A=b; unset A; run $A", [UNKNOWN]),
         ("A=b; for A in; do run $A; done", [UNKNOWN]),
