@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.flows.guard import git_changes, input_files
+from moot.flows.guard import git_changes, input_files, named_files
 from moot.flows.guard.destruction import ReachedFiles
 from moot.flows.guard.guarded_paths import GuardedPaths
 from moot.flows.guard.input_files import find_input_files, read_script_file
@@ -42,6 +42,10 @@ from tests.hooks.yard import Yard
         ("./", ".", "src/a.txt", "src/a.txt"),
         ("src", ".", "src/a.txt", ""),
         ("src/a.txt src/b.txt lib/c.txt", ".", "src", "src/a.txt src/b.txt"),
+        ("src/a.txt", "lib", "src", "src/a.txt"),
+        ("a.txt", "src", "src", "src/a.txt"),
+        ("/r/src/a.txt", ".", "src", "src/a.txt"),
+        ("a.tx?", ".", "src/a.txt", "src/a.txt"),
         ("a.txt", ".", "", "a.txt"),
         ("*", ".", "src/a.txt", ""),
     ],
@@ -87,7 +91,9 @@ def reach(root: Path, named: str, folder: str | None, operand: str = UNKNOWN) ->
     return ReachedFiles(act, GuardedPaths(root / ".moot", root))
 
 
-def test_named_files_count_if_they_are_held_here_and_not_saved(yard: Yard) -> None:
+def test_named_files_count_if_they_are_held_here_and_not_saved(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root, other = yard.root, str(yard.other)
     (root / "src").mkdir()
     (root / "src" / "b.txt").write_text("b")
@@ -95,6 +101,11 @@ def test_named_files_count_if_they_are_held_here_and_not_saved(yard: Yard) -> No
     (root / "c.txt").write_text("c")
     reached = reach(root, "a.txt b.txt c.txt src", str(root))
     assert find_named(reached, held) == ("src/b.txt", "src")
+    (root / ".gitignore").write_text("out/\n")
+    (root / "out").mkdir()
+    (root / "out" / "d.txt").write_text("d")
+    ignored = find_named(reach(root, "out/d.txt a.txt", str(root)), [("out", ""), ("a.txt", "")])
+    assert ignored == ("out/d.txt",)
     (root / "a.txt").write_text("two\n")
     assert find_named(reached, held) == ("a.txt", "src/b.txt", "src")
     assert find_named(reach(root, "b.txt", f"{root}/src"), held) == ("src/b.txt",)
@@ -102,10 +113,11 @@ def test_named_files_count_if_they_are_held_here_and_not_saved(yard: Yard) -> No
         assert find_named(reach(root, "src/b.txt", unknown), held) == ("src/b.txt",)
     assert find_named(reach(root, "a.txt", str(root), f"{UNKNOWN}.md"), held) == ()
     assert find_named(reach(root, "none", str(root)), held) == ()
-    (root / ".gitignore").write_text("out/\n")
-    (root / "out").mkdir()
-    (root / "out" / "d.txt").write_text("d")
-    assert find_named(reach(root, "out/d.txt", str(root)), [("out", "")]) == ("out/d.txt",)
+    assert find_named(reach(root, "./", f"{root}/src"), held) == ("src/b.txt", "src")
+    assert find_named(reach(root, "./", None), held) == ("a.txt", "src/b.txt", "src")
+    assert named_files._MOST_NAMED == 200
+    monkeypatch.setattr(named_files, "_MOST_NAMED", 2)
+    assert find_named(reached, held) == ("a.txt", "src/b.txt")
 
 
 def test_all_count_where_git_does_not_answer(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,6 +199,8 @@ def test_the_names_in_an_archive(tmp_path: Path) -> None:
         assert packed(kind, place, members=("di",)) == []
     assert packed(InputKind.ZIP, tmp_path / "a") == ["dir/a.txt", "b.txt"]
     os.rename(tmp_path / "a.zip", tmp_path / "a")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("other.txt", "")
     assert packed(InputKind.ZIP, tmp_path / "a") == ["dir/a.txt", "b.txt"]
     for kind in (InputKind.TAR, InputKind.ZIP):
         (tmp_path / "broken").write_bytes(b"no archive at all")
