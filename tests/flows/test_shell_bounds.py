@@ -18,10 +18,19 @@ from types import ModuleType
 import pytest
 
 import moot
+from moot.flows.guard.shell import script
 from moot.flows.guard.shell.acts import UNREAD, destructive_acts
 from moot.flows.guard.shell.first_look import only_reads
 from moot.flows.guard.shell.script import Surroundings, read_script
-from moot.flows.guard.shell.words import MOST_STEPS, MOST_TEXT, Steps, TooComplex
+from moot.flows.guard.shell.values import expand
+from moot.flows.guard.shell.words import (
+    MOST_STEPS,
+    MOST_TEXT,
+    Part,
+    PartKind,
+    Steps,
+    TooComplex,
+)
 from tests.flows.hostile_commands import HONEST, HOSTILE, of_size
 
 AROUND = Surroundings("/r/here", "/r", {"HOME": "/home/me"})
@@ -75,6 +84,63 @@ def test_what_is_at_a_bound_is_read() -> None:
     assert [len(command.words), command.words[-1].text] == [501, "f500"]
     *_, last = read_script("true |" * 60 + "true", AROUND)
     assert len(last.fed_by) == 50
+
+
+def test_small_bounds_are_kept_to_the_last_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As above, in little time."""
+    assert (script._MOST_COMMANDS, script._MOST_FEEDING) == (5_000, 50)
+    monkeypatch.setattr(script, "_MOST_COMMANDS", 3)
+    assert len(list(read_script("a; b; c", AROUND))) == 3
+    read = read_script("a; b; c; d", AROUND)
+    assert [next(read).words[0].text for _ in range(3)] == ["a", "b", "c"]
+    with pytest.raises(TooComplex):
+        next(read)
+    monkeypatch.setattr(script, "_MOST_COMMANDS", 100)
+    monkeypatch.setattr(script, "_MOST_FEEDING", 3)
+    *_, last = read_script("a | b | c | d | e", AROUND)
+    assert [each.words[0].text for each in last.fed_by] == ["d", "c", "b"]
+    assert len(list(read_script("a " + "$(a " * 8 + ")" * 8, AROUND))) == 9
+    with pytest.raises(TooComplex):
+        list(read_script("a " + "$(a " * 9 + ")" * 9, AROUND))
+
+
+def expand_text(*parts: Part, **values: str) -> tuple[list[str], int]:
+    """The words, and the steps that they took."""
+    steps = Steps()
+    known = {name: (value,) for name, value in values.items()}
+    words = expand(parts, known, lambda text: text, steps)
+    return [word.text for word in words], steps.taken
+
+
+def test_every_word_takes_steps_by_its_length() -> None:
+    plain, braces = Part(PartKind.TEXT, "a", False), Part(PartKind.TEXT, "{a,b}", False)
+    assert expand_text(plain) == (["a"], 1)
+    assert expand_text(Part(PartKind.TEXT, "*", True)) == (["*"], 1)
+    assert expand_text(Part(PartKind.TEXT, "", True)) == ([""], 1)
+    assert expand_text(braces) == (["a", "b"], 4)
+    assert expand_text(*[plain] * 16) == (["a" * 16], 22)
+    assert expand_text(Part(PartKind.TEXT, "a" * 128, False), plain) == (["a" * 129], 8)
+    values: dict[str, tuple[str, ...]] = {str(number): ("",) for number in range(63)}
+    state, steps = script._State("/", values), Steps()
+    state.stack = ["/"] * 64
+    state.copy(steps)
+    assert steps.taken == 1 + 2 + 2
+    loop = "for A in 1 2 3; do {}+=x; done"
+    assert steps_for(loop.format("A")) == steps_for(loop.format("B")) + 2
+
+
+def test_a_value_of_a_variable_or_a_command_is_bounded_and_text_is_not() -> None:
+    most = "a" * (1 << 16)
+    assert expand_text(Part(PartKind.VARIABLE, "A", False), A=most)[0] == [most]
+    assert expand_text(Part(PartKind.OUTPUT, most, False))[0] == [most]
+    assert expand_text(Part(PartKind.OUTPUT, "a b", False))[0] == ["a b"]
+    assert expand_text(Part(PartKind.TEXT, most + "[", False))[0] == [most + "["]
+    with pytest.raises(TooComplex):
+        expand_text(Part(PartKind.VARIABLE, "A", False), A=most + "a")
+    with pytest.raises(TooComplex):
+        expand_text(Part(PartKind.OUTPUT, most + "a", False))
+    words, _steps = expand_text(Part(PartKind.TEXT, "{1..500}", False))
+    assert words == [str(number) for number in range(1, 501)]
 
 
 def test_the_reader_itself_says_so() -> None:
@@ -177,7 +243,10 @@ def _pattern(
     given = call.args[: 2 if function.attr == "compile" else 1]
     made, *flags = (eval(compile(ast.Expression(each), "", "eval"), names) for each in given)
     searched = is_searched if is_searched is not None else "match" not in function.attr
-    yield made, int(flags[0]) if flags else 0, searched
+    flag = int(flags[0]) if flags else 0
+    if isinstance(made, bytes):  # of bytes: the same work on as many letters
+        made, flag = made.decode("ascii"), flag | re.ASCII
+    yield made, flag, searched
 
 
 MADE_AT_RUN_TIME = {"letter": "c"}

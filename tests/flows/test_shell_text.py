@@ -180,7 +180,7 @@ def test_a_command_knows_its_folder(text: str, folders: list[str | None]) -> Non
         ("run {1..3}", ["1", "2", "3"]),
         ("run {3..1}", ["3", "2", "1"]),
         ("run {2..2}", ["2"]),
-        ("A=b; A+=c; run $A", [UNKNOWN]),
+        ("A=b; A+=c; run $A", ["bc"]),
         ("export A=b; run $A", ["b"]),
         ("A=b; unset A; run $A", [UNKNOWN]),
         ("A=b; for A in; do run $A; done", [UNKNOWN]),
@@ -264,3 +264,23 @@ def test_a_long_text_is_not_looked_through_for_readers() -> None:
 )
 def test_what_may_write_is_not_called_reading(text: str) -> None:
     assert not only_reads(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        ("case x in a) run b;; esac", ["a", "run b"]),
+        ("case x in case y in a) run b", ["a", "run b"]),
+        ("case x y; run b", ["x y", "run b"]),
+        ("case; run b", ["run b"]),
+    ],
+)
+def test_a_case_begins_behind_its_in(text: str, commands: list[str]) -> None:
+    read = read_script(text, AROUND)
+    assert [" ".join(word.text for word in each.words) for each in read] == commands
+
+
+def test_a_command_is_inner_if_its_output_becomes_words() -> None:
+    assert [each.is_inner for each in read_script("run $(inner $(more))", AROUND)] == [
+        *(True, True, False)
+    ]

@@ -290,7 +290,7 @@ def _without_keywords(tokens: list[Token]) -> list[Token]:
         if word == "case":
             while behind < len(tokens) and (behind <= place or _plain(tokens[behind - 1]) != "in"):
                 behind += 1
-            has_in = behind > place and _plain(tokens[behind - 1]) == "in"
+            has_in = _plain(tokens[behind - 1]) == "in"
             place = behind if has_in else place + 1
         elif word in _KEYWORDS:
             place += 1
