@@ -106,6 +106,7 @@ def test_a_program_that_is_added_to_the_table_is_seen(monkeypatch: pytest.Monkey
 
 READING = (
     *("ls -la", "cat a", "grep -rn x .", "git log -3", "git diff", "find . -name a", "sed -n 1p a"),
+    "sed -n 1p",
     *("sort a", "uniq -c", "echo a 2>/dev/null", "rg x 2>&1", "cd b", "wc -l a"),
 )
 ADDED = (
@@ -260,6 +261,7 @@ def test_a_long_text_is_not_looked_through_for_readers() -> None:
         *("", " ; ", "git", "git push", "git -c x diff", "uniq a b", "sort -oa", "sort '-o' a"),
         *("find . '-delete'", "find . -delete", "sed -i 1p a", "sed -n 1d a", "sed 1p -n a"),
         *("sed -n", "sed -n 1w a", "rg --pre x a", "git diff --output=a", "unknown a", "ls > a"),
+        *("uniq -c {a,b}", "uniq {a,b}"),
     ],
 )
 def test_what_may_write_is_not_called_reading(text: str) -> None:

@@ -173,7 +173,7 @@ def _find_question(speech: Speech) -> OpenQuestion:
     named, amendment = speech.text("re"), speech.text("amendment")
     meant = [question for question in waiting if named in ("", question.id)]
     about = [question for question in meant if amendment and amendment in question.amendments]
-    found = about if len(meant) > 1 and about else meant
+    found = about or meant
     if len(found) == 1:
         return found[0]
     if found:

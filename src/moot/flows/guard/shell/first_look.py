@@ -53,7 +53,7 @@ def _reads(words: list[str]) -> bool:
     if name == "git":
         return bool(rest) and rest[0] in _GIT_READERS
     if name == "uniq":
-        return len(options) == len(rest)
+        return len(options) == len(rest) and not any("{" in word for word in rest)
     if name == "sort":
         return not any("o" in word or _is_quoted(word) for word in options)
     if name == "find":
